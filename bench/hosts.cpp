@@ -55,7 +55,7 @@ double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t 
   const double exchange = simulate_nodes(facts, P, sizeof(double), [&](std::size_t worker) {
                             return plan_repartition(from, there, to, then, worker);
                           }).seconds;
-  const double agreement = detail::dissemination::over(nodes, link.cost).seconds(link.cost);
+  const double agreement = detail::dissemination::choose_radix(nodes, link.cost).seconds(link.cost);
   const std::size_t longest = rows / P * (columns / P) * sizeof(double);
   return longest <= link.eager_bytes ? std::max(exchange, agreement) : agreement + 2 * facts.latency + exchange;
 }

@@ -66,7 +66,7 @@ void transforms(bench::rows& out) {
              .grid_y = {},
              .dimensions = all,
              .workers = 1024,
-             .before_all = 2});
+             .first_dimension = 2});
 }
 
 }  // namespace

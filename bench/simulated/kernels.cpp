@@ -389,7 +389,7 @@ class table {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  detail::hang_report::patience = 1e9;  // seconds of the machine that simulates mean nothing
+  detail::hang_report::seconds_until_report = 1e9;  // seconds of the machine that simulates mean nothing
   bool right = true;
   {
     const world everyone;

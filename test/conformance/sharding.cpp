@@ -143,7 +143,7 @@ struct record {
   shape_list shape(std::size_t i) const {
     shape_list s = shape_of(inputs.at(i));
     const auto axis = [&](std::ptrdiff_t otherwise) {
-      return detail::dimension_of(integer("axis", otherwise), s.size(), "conformance");
+      return detail::checked_dimension(integer("axis", otherwise), s.size(), "conformance");
     };
     // labels: probabilities of all classes, or one number for each place; a gradient has them first, then softmax and
     // the gradient of the loss
@@ -557,7 +557,7 @@ const std::map<std::string, call_maker>& calls() {
           c.count() - 1)))); }},
       {"stack", [](r c) { return of(rules::stack(c.integer("axis", 0)), c); }},
       {"stack_grad", [](r c) {
-         const std::size_t rank = c.rank(0), axis = detail::dimension_of(c.integer("axis", 0), rank, "stack");
+         const std::size_t rank = c.rank(0), axis = detail::checked_dimension(c.integer("axis", 0), rank, "stack");
          shape_list part;
          if (c.shape(0)[axis] == dynamic) throw shape_error("stack_grad: requires a known number of results");
          for (std::size_t d = 0; d < rank; ++d)
@@ -800,7 +800,7 @@ std::optional<std::string> departure(const record& c) {
   bool reduced_is_cut = false;
   if (c.name == "logsumexp" || c.name == "p_norm") {
     const operation forward = reduction_of(c);
-    const std::uint32_t reduced = detail::all_if_none(forward.with.axes, c.rank(0), "reduction");
+    const std::uint32_t reduced = detail::dimensions_or_all(forward.with.axes, c.rank(0), "reduction");
     for (std::size_t d = 0; d < c.rank(0); ++d) reduced_is_cut |= detail::in(reduced, d) && cut_along(0, d);
   }
   if ((c.name == "logsumexp" || c.name == "p_norm") && (reduced_is_cut || some_partial("expect_partial")))
@@ -808,7 +808,7 @@ std::optional<std::string> departure(const record& c) {
   if (c.name == "scatter" && (some_partial("expect_partial") || cut_along(1, 0) || cut_along(2, 0)))
     return "scatter-counted-twice: every worker would count the rows that it holds already";
   if (c.name == "gather" && c.all.at("direction") == "forward") {
-    const std::size_t axis = detail::dimension_of(c.integer("axis", 0), c.rank(0), "gather");
+    const std::size_t axis = detail::checked_dimension(c.integer("axis", 0), c.rank(0), "gather");
     const auto x = axes_of(c.inputs.at(0).at("dims_mapping")), index = axes_of(c.inputs.at(1).at("dims_mapping"));
     for (std::size_t d = 0; d < x.size(); ++d)
       for (const auto& entry : index)
@@ -816,7 +816,7 @@ std::optional<std::string> departure(const record& c) {
           return "gather-keeps-conflict: the index stays cut by an axis that the result gave away";
   }
   if (c.name.starts_with("split") && c.all.at("direction") == "backward") {
-    const std::size_t axis = detail::dimension_of(c.integer("axis", 0), c.rank(0), "split");
+    const std::size_t axis = detail::checked_dimension(c.integer("axis", 0), c.rank(0), "split");
     std::vector<int> wanted;
     for (const auto& output : c.all.at("outputs"))
       if (const auto axes = axes_of(output.at("dims_mapping")); axis < axes.size())

@@ -388,14 +388,14 @@ template <std::size_t Rank>
 void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt::xarray<double>& y,
                     const xt::xarray<double>& z, const resolved_broadcast& all, const shape_list& p_lhs,
                     const shape_list& p_rhs, const shape_list& partition, const world& everyone) {
-  using detail::extents_of_list;
-  const auto p_z = everyone.partition(extents_of_list<Rank>(partition));
+  using detail::to_dynamic_extents;
+  const auto p_z = everyone.partition(to_dynamic_extents<Rank>(partition));
   const auto placed = [&](const xt::xarray<double>& whole, const dimension_map& map, const shape_list& induced) {
     const shape_list shape = detail::shape_of(whole);
-    const auto route =
-        plan_operand(grid<dynamic_extents<Rank>>(extents_of_list<Rank>(partition)), shape, map, p_z.grid(), all.result);
-    return on(everyone.partition(extents_of_list<Rank>(map.lift(induced)), workers(route.roots)),
-              extents_of_list<Rank>(map.lift(shape)));
+    const auto route = plan_operand(grid<dynamic_extents<Rank>>(to_dynamic_extents<Rank>(partition)), shape, map,
+                                    p_z.grid(), all.result);
+    return on(everyone.partition(to_dynamic_extents<Rank>(map.lift(induced)), workers(route.roots)),
+              to_dynamic_extents<Rank>(map.lift(shape)));
   };
   const auto lhs = placed(x, all.lhs, p_lhs), rhs = placed(y, all.rhs, p_rhs);
   const auto own = [&](const auto& placement, const xt::xarray<double>& whole) {

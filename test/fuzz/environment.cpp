@@ -10,9 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n)
   using namespace partita::detail;
   const std::string said(bytes, bytes + n);
   const char* const value = said.c_str();
-  if (number_of_nodes_from(value) < 1 || number_of_nodes_from(nullptr) != 1 || !sharing_from(nullptr)) std::abort();
-  if (sharing_from(value) && free_bytes_from(value) == 0 && number_of_nodes_from(value) > 1) std::abort();
-  const double patience = patience_from(value);
+  if (parse_node_count(value) < 1 || parse_node_count(nullptr) != 1 || !parse_sharing(nullptr)) std::abort();
+  if (parse_sharing(value) && parse_free_bytes(value) == 0 && parse_node_count(value) > 1) std::abort();
+  const double patience = parse_patience(value);
   if (!std::isfinite(patience) || patience < 0) std::abort();
   const link_settings link(value);
   if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.eager_bytes > 0)) std::abort();

@@ -278,7 +278,7 @@ int run_trials(int argc, char** argv, std::span<const kind> kinds) {
   MPI_Comm_dup(MPI_COMM_WORLD, &judge);
   int me = 0, fails = std::atoi(argv[2]);
   MPI_Comm_rank(judge, &me);
-  detail::hang_report::patience = 1;
+  detail::hang_report::seconds_until_report = 1;
   expecting = true;
   if (const report here = trial(*which, "steady", folder, false, 0); here.how != outcome::right)
     std::printf("WRONG worker %d without a failure: %s\n", me, here.message.c_str()), std::fflush(stdout);

@@ -91,7 +91,7 @@ struct in_one_process {
   template <class Y, class Reduction = sum_t>
   auto adjoint(const std::vector<Y>& dy, Reduction op = {}) const {
     auto dx = rows(sets.owned, dy[0]);
-    for (auto& block : dx) block.fill(detail::identity_of<Reduction, element_of<Y>>());
+    for (auto& block : dx) block.fill(detail::reduction_identity<Reduction, element_of<Y>>());
     for_each(dx, dy, [op](auto& to, const auto& from) { to = static_cast<element_of<Y>>(op(to, from)); });
     return dx;
   }

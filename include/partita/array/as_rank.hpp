@@ -35,20 +35,20 @@ concept array_in_memory = array_expression<E> && requires(E& e) {
 
 /// The memory of an expression E outlives it: E is a view of an array that is an lvalue, or of foreign memory.
 template <class E>
-inline constexpr bool outlived_by_memory = false;
+inline constexpr bool memory_outlives_view = false;
 template <class CT, class... Slices>
-inline constexpr bool outlived_by_memory<xt::xview<CT, Slices...>> = std::is_lvalue_reference_v<CT>;
+inline constexpr bool memory_outlives_view<xt::xview<CT, Slices...>> = std::is_lvalue_reference_v<CT>;
 template <class CT, class S, xt::layout_type L, class FST>
-inline constexpr bool outlived_by_memory<xt::xstrided_view<CT, S, L, FST>> = std::is_lvalue_reference_v<CT>;
+inline constexpr bool memory_outlives_view<xt::xstrided_view<CT, S, L, FST>> = std::is_lvalue_reference_v<CT>;
 template <class P, class A, xt::layout_type L, class SC, class Tag>
-inline constexpr bool outlived_by_memory<xt::xarray_adaptor<xt::xbuffer_adaptor<P, xt::no_ownership, A>, L, SC, Tag>> =
-    true;
+inline constexpr bool
+    memory_outlives_view<xt::xarray_adaptor<xt::xbuffer_adaptor<P, xt::no_ownership, A>, L, SC, Tag>> = true;
 template <class P, class A, std::size_t N, xt::layout_type L, class Tag>
-inline constexpr bool outlived_by_memory<xt::xtensor_adaptor<xt::xbuffer_adaptor<P, xt::no_ownership, A>, N, L, Tag>> =
-    true;
+inline constexpr bool
+    memory_outlives_view<xt::xtensor_adaptor<xt::xbuffer_adaptor<P, xt::no_ownership, A>, N, L, Tag>> = true;
 
 template <std::size_t Rank, class Shape>
-std::array<std::size_t, Rank> shape_of_rank(const Shape& shape) {
+std::array<std::size_t, Rank> require_shape_of_rank(const Shape& shape) {
   if (shape.size() != Rank)
     throw shape_error(text("partita::as_rank<")
                       << Rank << ">(a): requires an array of rank " << Rank << ", got one of rank " << shape.size()
@@ -78,7 +78,7 @@ inline constexpr bool always_false = false;
 template <std::size_t Rank, class A>
 auto as_rank(A&& a) {
   using E = std::remove_cvref_t<A>;
-  constexpr bool memory_outlives_call = std::is_lvalue_reference_v<A&&> || detail::outlived_by_memory<E>;
+  constexpr bool memory_outlives_call = std::is_lvalue_reference_v<A&&> || detail::memory_outlives_view<E>;
   if constexpr (ranked_array<A> && rank_of<A> != Rank) {
     static_assert(
         detail::always_false<E>,
@@ -86,7 +86,7 @@ auto as_rank(A&& a) {
         "or leave as_rank out");
   } else if constexpr (array_expression<A>) {
     using T = element_of<A>;
-    const auto shape = detail::shape_of_rank<Rank>(a.shape());
+    const auto shape = detail::require_shape_of_rank<Rank>(a.shape());
     if constexpr (detail::array_in_memory<std::remove_reference_t<A>> && memory_outlives_call) {
       std::array<std::ptrdiff_t, Rank> strides{};
       for (std::size_t d = 0; d < Rank; ++d) strides[d] = static_cast<std::ptrdiff_t>(a.strides()[d]);

@@ -17,34 +17,34 @@ namespace detail {
 
 /// Checks a broadcast_in_dim: at compile time as far as the types allow, the rest at run time.
 template <class Operand, class Result, strictness Level, class Dims>
-void require_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
+void require_broadcast_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && !std::is_void_v<Operand> && !std::is_void_v<Result>) {
     constexpr auto known = judge_broadcast_in_dim(static_shape<Operand>, static_shape<Result>, Dims::list(), Level);
     [[maybe_unused]] constexpr require_legal_broadcast_in_dim<known, Level, Operand, Result, Dims> judged{};
     if constexpr (Operand::is_static() && Result::is_static()) return;
   }
-  const auto list = list_of(dims);
+  const auto list = to_dimension_list(dims);
   if (const auto verdict = judge_broadcast_in_dim(operand, result, list, Level); !verdict)
     throw shape_error(explain_verdict(verdict, Level, operand, result, list));
 }
 
 template <std::size_t Rank, class E>
 auto expand(E&& e, const dimension_map& map, const shape_list& result) {
-  auto shape = view_shape<Rank>::make(result.size());
+  auto shape = view_shape<Rank>::make_array(result.size());
   for (std::size_t d = 0; d < result.size(); ++d) shape[d] = result[d];
   if constexpr (number<E>) {
     return xt::broadcast(std::forward<E>(e), shape);
   } else if constexpr (strided_expression<E>) {
-    return strided_lift<Rank>(std::forward<E>(e), map, result);
+    return lift_strided_operand<Rank>(std::forward<E>(e), map, result);
   } else {
     // A lazy operand is evaluated once: reading it through the map would evaluate it again for every repetition.
-    return strided_lift<Rank>(evaluated_array<E>(e), map, result);
+    return lift_strided_operand<Rank>(evaluated_array<E>(e), map, result);
   }
 }
 
 /// The sum of a row of n elements. Eight partial sums make the additions independent.
 template <class T>
-T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
+T sum_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   std::array<T, 8> partial{};
   std::size_t i = 0;
   if (stride == 1)
@@ -58,7 +58,7 @@ T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
 
 /// Adds every element of dy to the element of dx of which it is the repetition's gradient.
 template <class T, class Dy>
-void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
+void add_row_sums_to_operand(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
   std::array<std::ptrdiff_t, most_dimensions> own{};
   std::ptrdiff_t step = 1;
   for (std::size_t j = operand.size(); j-- > 0; step *= static_cast<std::ptrdiff_t>(operand[j])) own[j] = step;
@@ -67,14 +67,14 @@ void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const 
   for (std::size_t d = 0; d < result.size(); ++d)
     walk.add(result[d], {static_cast<std::ptrdiff_t>(dy.strides()[d]),
                          map.spans(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
-  walk.follow_the_first_block();
-  const auto strides = walk.innermost().along;
+  walk.sort_by_first_block();
+  const auto strides = walk.innermost_plane().column_step;
   const T* from = dy.data() + static_cast<std::ptrdiff_t>(dy.data_offset());
   walk.for_each_row([&](const auto& offsets, std::size_t n) {
     const T* row = from + offsets[0];
     T* to = dx + offsets[1];
     if (strides[1] == 0) {
-      *to = static_cast<T>(*to + sum_of_row(row, strides[0], n));
+      *to = static_cast<T>(*to + sum_row(row, strides[0], n));
     } else if (strides[0] == 1 && strides[1] == 1) {
       for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + row[i]);
     } else {
@@ -88,13 +88,13 @@ void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const 
 template <std::size_t OperandRank, class Dy>
 auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map& map) {
   using T = operand_element<Dy>;
-  auto shape = view_shape<OperandRank>::make(operand.size());
+  auto shape = view_shape<OperandRank>::make_array(operand.size());
   for (std::size_t j = 0; j < operand.size(); ++j) shape[j] = operand[j];
-  array_of_rank<T, OperandRank> dx(shape, T{});
+  array_with_rank<T, OperandRank> dx(shape, T{});
   if constexpr (strided_expression<Dy>) {
-    sum_into(dx.data(), operand, map, dy);
+    add_row_sums_to_operand(dx.data(), operand, map, dy);
   } else {
-    sum_into(dx.data(), operand, map, evaluated_array<Dy>(dy));
+    add_row_sums_to_operand(dx.data(), operand, map, evaluated_array<Dy>(dy));
   }
   return dx;
 }
@@ -114,8 +114,8 @@ template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcas
 auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
   const shape_list operand = shape_of(x), whole(result);
-  require_in_dim<extents_of<E>, extents<N...>, Level>(operand, whole, dims);
-  const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());
+  require_broadcast_in_dim<array_extents<E>, extents<N...>, Level>(operand, whole, dims);
+  const dimension_map map(short_list<std::size_t>(to_dimension_list(dims)), whole.size());
   if constexpr (std::is_lvalue_reference_v<E>) return expand<sizeof...(N)>(std::as_const(x), map, whole);
   else return expand<sizeof...(N)>(std::forward<E>(x), map, whole);
 }
@@ -125,13 +125,13 @@ template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dim
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
 auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known = typename extents_of_shape_type<Shape>::type;
+  using known = typename extents_from_shape_type<Shape>::type;
   const shape_list operand = shape_of(x);
   const short_list<std::ptrdiff_t> whole(result);
   if (const auto verdict = judge_result_extents(whole); !verdict) throw shape_error(explain_verdict(verdict, whole));
-  require_in_dim<extents_of<E>, known, Level>(operand, whole, dims);
+  require_broadcast_in_dim<array_extents<E>, known, Level>(operand, whole, dims);
   constexpr std::size_t rank = rank_of_extents<known>;
-  const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());
+  const dimension_map map(short_list<std::size_t>(to_dimension_list(dims)), whole.size());
   if constexpr (std::is_lvalue_reference_v<E>) return expand<rank>(std::as_const(x), map, whole);
   else return expand<rank>(std::forward<E>(x), map, whole);
 }
@@ -146,8 +146,8 @@ template <array_expression Dy, std::size_t... N, broadcast_dimensions_choice Dim
 auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
   const shape_list small(operand), whole = shape_of(dy);
-  require_in_dim<extents<N...>, extents_of<Dy>, Level>(small, whole, dims);
-  return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+  require_broadcast_in_dim<extents<N...>, array_extents<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(to_dimension_list(dims)), whole.size()});
 }
 /// Sums dy over all repetitions; the operand's shape is a list: with std::array the result has a static rank, with
 /// std::vector a dynamic rank.
@@ -156,10 +156,11 @@ template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = b
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
 auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known = typename extents_of_shape_type<Shape>::type;
+  using known = typename extents_from_shape_type<Shape>::type;
   const shape_list small(operand), whole = shape_of(dy);
-  require_in_dim<known, extents_of<Dy>, Level>(small, whole, dims);
-  return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+  require_broadcast_in_dim<known, array_extents<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<rank_of_extents<known>>(dy, small,
+                                                {short_list<std::size_t>(to_dimension_list(dims)), whole.size()});
 }
 
 PARTITA_FALLBACK_OVERLOAD(broadcast_in_dim) {

@@ -18,37 +18,37 @@ class array_broadcast {
  public:
   template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>, strictness Level = strictness::client>
   array_broadcast(const Operand& operand, const Result& result, const Dims& dims = {}, strictness_t<Level> = {})
-      : operand_(operand), result_(result) {
-    detail::require_in_dim<Operand, Result, Level>(shape_list(operand), shape_list(result), dims);
-    map_ = dimension_map(short_list<std::size_t>(detail::list_of(dims)), Result::rank());
+      : operand_extents_(operand), result_extents_(result) {
+    detail::require_broadcast_in_dim<Operand, Result, Level>(shape_list(operand), shape_list(result), dims);
+    dimension_map_ = dimension_map(short_list<std::size_t>(detail::to_dimension_list(dims)), Result::rank());
   }
 
   template <array_expression X>
   auto operator()(const X& x) const {
-    require(shape_list(operand_), detail::shape_of(x), "(x)");
+    require_extents(shape_list(operand_extents_), detail::shape_of(x), "(x)");
     return xt::xtensor<detail::operand_element<X>, Result::rank()>(
-        detail::expand<Result::rank()>(x, map_, shape_list(result_)));
+        detail::expand<Result::rank()>(x, dimension_map_, shape_list(result_extents_)));
   }
   template <array_expression Dy>
   auto adjoint(const Dy& dy) const {
-    require(shape_list(result_), detail::shape_of(dy), ".adjoint(dy)");
-    return detail::sum_to_operand<Operand::rank()>(dy, shape_list(operand_), map_);
+    require_extents(shape_list(result_extents_), detail::shape_of(dy), ".adjoint(dy)");
+    return detail::sum_to_operand<Operand::rank()>(dy, shape_list(operand_extents_), dimension_map_);
   }
 
-  const Result& result_extents() const { return result_; }
-  const dimension_map& map() const { return map_; }
+  const Result& result_extents() const { return result_extents_; }
+  const dimension_map& map() const { return dimension_map_; }
 
  private:
-  static void require(const shape_list& expected, const shape_list& given, const char* call) {
-    if (!(expected == given))
+  static void require_extents(const shape_list& expected_extents, const shape_list& given, const char* call) {
+    if (!(expected_extents == given))
       throw shape_error(text("partita::array_broadcast")
-                        << call << ": requires an array of the extents the operator was made for, " << expected
+                        << call << ": requires an array of the extents the operator was made for, " << expected_extents
                         << ", got " << given << "; make another operator for other extents");
   }
 
-  Operand operand_;
-  Result result_;
-  dimension_map map_;
+  Operand operand_extents_;
+  Result result_extents_;
+  dimension_map dimension_map_;
 };
 
 template <std::size_t... A, std::size_t... B>

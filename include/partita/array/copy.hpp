@@ -21,29 +21,29 @@ enum class stores { by_size, cached, streaming };
 namespace detail {
 
 /// Whether reading `bytes` and writing `bytes` exceeds the last-level cache.
-inline bool leaves_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
+inline bool exceeds_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
 
 /// Copies a block of elements of S bytes, a power of two up to 16.
 template <std::size_t S>
-void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
-                const std::size_t* shape, std::size_t rank, stores how, instruction_set set) {
+void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, const std::ptrdiff_t* src_strides,
+                const std::size_t* shape, std::size_t rank, stores store_mode, instruction_set isa) {
   constexpr auto unit = static_cast<std::ptrdiff_t>(S);
-  strided_pair pair = pair_of(to, to_strides, from, from_strides, shape, rank, S);
-  if (pair.loops == 0) return portable::move<S>(to, from);
+  strided_pair pair = make_strided_pair(to, dst_strides, from, src_strides, shape, rank, S);
+  if (pair.loops == 0) return baseline::copy_vector<S>(to, from);
   const std::size_t last = pair.loops - 1, none = pair.loops;
-  const bool large = how == stores::streaming || (how == stores::by_size && leaves_cache(pair.bytes(S)));
+  const bool large = store_mode == stores::streaming || (store_mode == stores::by_size && exceeds_cache(pair.bytes(S)));
 
   // Find the loops with unit stride: `run` in both blocks, `across` only in `to`, `down` only in `from`.
   std::size_t run = none, across = none, down = none;
   for (std::size_t d = 0; d < pair.loops; ++d) {
-    if (pair.to_stride[d] == unit && pair.from_stride[d] == unit) run = d;
-    if (pair.to_stride[d] == unit) across = d;
-    if (pair.from_stride[d] == unit) down = d;
+    if (pair.dst_stride[d] == unit && pair.src_stride[d] == unit) run = d;
+    if (pair.dst_stride[d] == unit) across = d;
+    if (pair.src_stride[d] == unit) down = d;
   }
   // The low bits of `seams` are the offsets in a cache line at which rows of `to` may start.
   std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
-    if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
+    if (d != run && d != across) seams |= static_cast<std::size_t>(pair.dst_stride[d]);
   const bool lines = seams % cache_line == 0;
 
   if (run != none) {
@@ -51,20 +51,20 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
     pair.move_loop(run, last);
     pair.extent[last] *= S;
     const bool streaming = large && pair.extent[last] >= (lines ? cache_line : 2 * cache_line);
-    copy_runs(set, pair, to, from, streaming);
-    if (streaming) finish_streaming();
+    copy_runs(isa, pair, to, from, streaming);
+    if (streaming) finish_streaming_stores();
   } else if (across != none && down != none) {
     // The blocks are contiguous along different dimensions: transpose in tiles.
     pair.move_loop(across, last);
     pair.move_loop(down > across ? down - 1 : down, last);
     const bool streaming = large && lines && reinterpret_cast<std::size_t>(to) % S == 0;
-    copy_transposed<S>(set, pair, to, from, streaming);
-    if (streaming) finish_streaming();
+    copy_transposed<S>(isa, pair, to, from, streaming);
+    if (streaming) finish_streaming_stores();
   } else {
     // At least one block is not contiguous: copy element by element.
     if (across != none) pair.move_loop(across, last);
     odometer position(pair, last);
-    do portable::copy_elements<S>(to, pair.to_stride[last], from, pair.from_stride[last], pair.extent[last]);
+    do baseline::copy_elements<S>(to, pair.dst_stride[last], from, pair.src_stride[last], pair.extent[last]);
     while (position.step(to, from));
   }
 }
@@ -76,7 +76,7 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   char* to = reinterpret_cast<char*>(dst);
   const char* from = reinterpret_cast<const char*>(src);
   constexpr auto unit = static_cast<std::ptrdiff_t>(sizeof(T));
-  const strided_pair pair = pair_of(to, dst_strides, from, src_strides, shape, rank, sizeof(T));
+  const strided_pair pair = make_strided_pair(to, dst_strides, from, src_strides, shape, rank, sizeof(T));
   const std::size_t outer = pair.loops == 0 ? 0 : pair.loops - 1;
   odometer position(pair, outer);
   do
@@ -84,25 +84,25 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
       run(reinterpret_cast<T*>(to), std::ptrdiff_t{1}, reinterpret_cast<const T*>(from), std::ptrdiff_t{1},
           std::size_t{1});
     else
-      run(reinterpret_cast<T*>(to), pair.to_stride[outer] / unit, reinterpret_cast<const T*>(from),
-          pair.from_stride[outer] / unit, pair.extent[outer]);
+      run(reinterpret_cast<T*>(to), pair.dst_stride[outer] / unit, reinterpret_cast<const T*>(from),
+          pair.src_stride[outer] / unit, pair.extent[outer]);
   while (position.step(to, from));
 }
 
 /// Adds n adjacent elements to n other elements; the result may be written to either operand or to a third block.
 /// Numbers are added as vectors, complex numbers as pairs of numbers, elements of all other types one by one.
 template <class T>
-void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
-  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) add_run(set, to, a, b, n);
+void add_adjacent_elements(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) add_run(isa, to, a, b, n);
   else if constexpr (requires {
                        typename T::value_type;
                        to->real();
                        to->imag();
                        requires sizeof(T) == 2 * sizeof(to->real());
                      })
-    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to),
-                     reinterpret_cast<const typename T::value_type*>(a),
-                     reinterpret_cast<const typename T::value_type*>(b), 2 * n);
+    add_adjacent_elements(isa, reinterpret_cast<typename T::value_type*>(to),
+                          reinterpret_cast<const typename T::value_type*>(a),
+                          reinterpret_cast<const typename T::value_type*>(b), 2 * n);
   else
     for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
 }
@@ -113,11 +113,11 @@ constexpr std::size_t copy_unit_bytes(std::size_t n) { return n % 16 == 0 ? 16 :
 /// Calls `block` for slices along the first dimension while there are more dimensions than loops; returns whether the
 /// caller must process the block itself.
 template <class T, class Block>
-bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
-               const std::size_t* shape, std::size_t rank, Block block) {
+bool process_in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
+                       const std::size_t* shape, std::size_t rank, Block block) {
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return false;
-  if (rank < most_loops) return true;
+  if (rank < max_loops) return true;
   if (shape[rank - 1] == 1) {  // an extent of 1 needs no loop; common for tensors side by side
     block(dst, dst_strides, src, src_strides, shape, rank - 1);
     return false;
@@ -130,29 +130,29 @@ bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
 /// Copies a block of elements of `element` bytes each in units of S bytes, which divide `element`: all types with the
 /// same unit share the function.
 template <std::size_t S>
-void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
-                      const std::size_t* shape, std::size_t rank, std::size_t element, stores how,
-                      instruction_set set) {
+void copy_by_units(char* to, const std::ptrdiff_t* dst_strides, const char* from, const std::ptrdiff_t* src_strides,
+                   const std::size_t* shape, std::size_t rank, std::size_t element, stores store_mode,
+                   instruction_set isa) {
   const auto bytes = static_cast<std::ptrdiff_t>(element), units = bytes / static_cast<std::ptrdiff_t>(S);
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return;
-  while (rank >= most_loops && shape[rank - 1] == 1) --rank;
-  if (rank >= most_loops) {
-    for (std::size_t i = 0; i < shape[0]; ++i, to += to_strides[0] * bytes, from += from_strides[0] * bytes)
-      copy_elements_of<S>(to, to_strides + 1, from, from_strides + 1, shape + 1, rank - 1, element, how, set);
+  while (rank >= max_loops && shape[rank - 1] == 1) --rank;
+  if (rank >= max_loops) {
+    for (std::size_t i = 0; i < shape[0]; ++i, to += dst_strides[0] * bytes, from += src_strides[0] * bytes)
+      copy_by_units<S>(to, dst_strides + 1, from, src_strides + 1, shape + 1, rank - 1, element, store_mode, isa);
     return;
   }
-  if (units == 1) return copy_bytes<S>(to, to_strides, from, from_strides, shape, rank, how, set);
-  std::size_t shape_in_units[most_loops] = {};
-  std::ptrdiff_t a[most_loops] = {}, b[most_loops] = {};
+  if (units == 1) return copy_bytes<S>(to, dst_strides, from, src_strides, shape, rank, store_mode, isa);
+  std::size_t shape_in_units[max_loops] = {};
+  std::ptrdiff_t a[max_loops] = {}, b[max_loops] = {};
   for (std::size_t d = 0; d < rank; ++d) {
     shape_in_units[d] = shape[d];
-    a[d] = to_strides[d] * units;
-    b[d] = from_strides[d] * units;
+    a[d] = dst_strides[d] * units;
+    b[d] = src_strides[d] * units;
   }
   shape_in_units[rank] = static_cast<std::size_t>(units);
   a[rank] = b[rank] = 1;
-  copy_bytes<S>(to, a, from, b, shape_in_units, rank + 1, how, set);
+  copy_bytes<S>(to, a, from, b, shape_in_units, rank + 1, store_mode, isa);
 }
 
 }  // namespace detail
@@ -163,20 +163,20 @@ void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* fr
 /// Cost:     one read and one write of the block; no allocation.
 template <class T>
 void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
-                const std::size_t* shape, std::size_t rank, stores how = stores::by_size,
-                detail::instruction_set set = detail::best_instruction_set()) {
+                const std::size_t* shape, std::size_t rank, stores store_mode = stores::by_size,
+                detail::instruction_set isa = detail::best_instruction_set()) {
   if constexpr (!std::is_trivially_copyable_v<T>) {
-    if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
-                           [&](auto... slice) { copy_block(slice..., how, set); }))
+    if (!detail::process_in_slices(dst, dst_strides, src, src_strides, shape, rank,
+                                   [&](auto... slice) { copy_block(slice..., store_mode, isa); }))
       return;
     detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
                          [](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
                            for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
                          });
   } else {
-    detail::copy_elements_of<detail::copy_unit_bytes(sizeof(T))>(reinterpret_cast<char*>(dst), dst_strides,
-                                                                 reinterpret_cast<const char*>(src), src_strides, shape,
-                                                                 rank, sizeof(T), how, set);
+    detail::copy_by_units<detail::copy_unit_bytes(sizeof(T))>(reinterpret_cast<char*>(dst), dst_strides,
+                                                              reinterpret_cast<const char*>(src), src_strides, shape,
+                                                              rank, sizeof(T), store_mode, isa);
   }
 }
 
@@ -187,13 +187,13 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
 template <class T>
 void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                const std::size_t* shape, std::size_t rank,
-               detail::instruction_set set = detail::best_instruction_set()) {
-  if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
-                         [&](auto... slice) { add_block(slice..., set); }))
+               detail::instruction_set isa = detail::best_instruction_set()) {
+  if (!detail::process_in_slices(dst, dst_strides, src, src_strides, shape, rank,
+                                 [&](auto... slice) { add_block(slice..., isa); }))
     return;
   detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
                        [&](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
-                         if (ds == 1 && ss == 1) return detail::add_side_by_side(set, d, d, s, n);
+                         if (ds == 1 && ss == 1) return detail::add_adjacent_elements(isa, d, d, s, n);
                          for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = static_cast<T>(*d + *s);
                        });
 }
@@ -201,21 +201,21 @@ void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
 #ifdef PARTITA_CORE
 // Declares copies and sums of usual elements, which the compiled core defines. EXTERN is `extern` for a program that
 // links the core, and empty where the core itself is compiled.
-#define PARTITA_COPY_OF_SIZE(EXTERN, S)                                                                              \
-  EXTERN template void detail::copy_elements_of<S>(char*, const std::ptrdiff_t*, const char*, const std::ptrdiff_t*, \
-                                                   const std::size_t*, std::size_t, std::size_t, stores,             \
-                                                   detail::instruction_set);
-#define PARTITA_SUM_OF_TYPE(EXTERN, T)                                                                              \
+#define PARTITA_INSTANTIATE_COPY(EXTERN, S)                                                                       \
+  EXTERN template void detail::copy_by_units<S>(char*, const std::ptrdiff_t*, const char*, const std::ptrdiff_t*, \
+                                                const std::size_t*, std::size_t, std::size_t, stores,             \
+                                                detail::instruction_set);
+#define PARTITA_INSTANTIATE_ADD(EXTERN, T)                                                                          \
   EXTERN template void add_block<T>(T*, const std::ptrdiff_t*, const T*, const std::ptrdiff_t*, const std::size_t*, \
                                     std::size_t, detail::instruction_set);
-#define PARTITA_COPIES_AND_SUMS(EXTERN) \
-  PARTITA_COPY_OF_SIZE(EXTERN, 1)       \
-  PARTITA_COPY_OF_SIZE(EXTERN, 2)       \
-  PARTITA_COPY_OF_SIZE(EXTERN, 4)       \
-  PARTITA_COPY_OF_SIZE(EXTERN, 8)       \
-  PARTITA_COPY_OF_SIZE(EXTERN, 16)      \
-  PARTITA_SUM_OF_TYPE(EXTERN, float) PARTITA_SUM_OF_TYPE(EXTERN, double) PARTITA_SUM_OF_TYPE(EXTERN, int)
-PARTITA_COPIES_AND_SUMS(extern)
+#define PARTITA_INSTANTIATE_COPY_AND_ADD(EXTERN) \
+  PARTITA_INSTANTIATE_COPY(EXTERN, 1)            \
+  PARTITA_INSTANTIATE_COPY(EXTERN, 2)            \
+  PARTITA_INSTANTIATE_COPY(EXTERN, 4)            \
+  PARTITA_INSTANTIATE_COPY(EXTERN, 8)            \
+  PARTITA_INSTANTIATE_COPY(EXTERN, 16)           \
+  PARTITA_INSTANTIATE_ADD(EXTERN, float) PARTITA_INSTANTIATE_ADD(EXTERN, double) PARTITA_INSTANTIATE_ADD(EXTERN, int)
+PARTITA_INSTANTIATE_COPY_AND_ADD(extern)
 #endif
 
 }  // namespace partita

@@ -19,36 +19,36 @@ namespace detail {
 /// Makes the lazy expression that applies f to operands whose shapes xtensor itself can align.
 template <class F, class... E>
 auto make_expression(F f, E&&... e) {
-  using expression = xt::xfunction<applied<F>, xt::const_xclosure_t<E>...>;
-  return expression(applied<F>{std::move(f)}, std::forward<E>(e)...);
+  using expression = xt::xfunction<elementwise_function<F>, xt::const_xclosure_t<E>...>;
+  return expression(elementwise_function<F>{std::move(f)}, std::forward<E>(e)...);
 }
 
 template <class F>
-struct name_of_function : any_elementwise {};
+struct function_name : any_function_name {};
 template <class F>
   requires requires { F::name; }
-struct name_of_function<F> {
+struct function_name<F> {
   static constexpr const char* name = F::name;
 };
 
 /// Whether XLA allows two element types in one operation: equal types, or two floating-point types of different
 /// precision.
 template <class T, class U>
-inline constexpr bool elements_go_together =
+inline constexpr bool are_compatible_elements =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
     (is_complex_number<T> && is_complex_number<U>);
 
 /// Converts a number to the element type of the array that it is combined with, unless the number would lose its
 /// fraction or imaginary part.
 template <class Array, class T>
-inline constexpr bool number_fits =
+inline constexpr bool can_hold_number =
     is_complex_number<operand_element<Array>> ||
     (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<operand_element<Array>>));
 
 template <class Array, class E>
-decltype(auto) as_operand_of(E&& e) {
+decltype(auto) convert_number(E&& e) {
   if constexpr (number<E> && !number<Array>) {
-    static_assert(number_fits<Array, std::remove_cvref_t<E>>,
+    static_assert(can_hold_number<Array, std::remove_cvref_t<E>>,
                   "partita::elementwise(f, array, number): requires a number that the element type of the array can "
                   "hold; cast the array first");
     return static_cast<operand_element<Array>>(e);
@@ -59,17 +59,17 @@ decltype(auto) as_operand_of(E&& e) {
 
 /// The result of the broadcast check as far as the types determine it; `{}` where a rank is not known.
 template <class L, class R, class Dims>
-inline constexpr broadcast_verdict known_verdict = [] {
-  if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>)
-    return judge_array_broadcast(static_shape<extents_of<L>>, static_shape<extents_of<R>>, Dims::list());
+inline constexpr broadcast_verdict static_broadcast_verdict = [] {
+  if constexpr (is_static_broadcast_dimensions<Dims> && has_known_rank_v<L> && has_known_rank_v<R>)
+    return judge_array_broadcast(static_shape<array_extents<L>>, static_shape<array_extents<R>>, Dims::list());
   else return broadcast_verdict{};
 }();
 
 /// Whether corresponding extents are equal or 1: the only check left after the compile-time check.
 template <class L, class R, class Dims>
-bool extents_meet(const L& l, const R& r) {
-  constexpr std::size_t a = operand_rank_of<L>, b = operand_rank_of<R>, rank = a > b ? a : b;
-  if constexpr (a != 0 && b != 0 && known_verdict<L, R, Dims>) {
+bool extents_are_compatible(const L& l, const R& r) {
+  constexpr std::size_t a = array_operand_rank<L>, b = array_operand_rank<R>, rank = a > b ? a : b;
+  if constexpr (a != 0 && b != 0 && static_broadcast_verdict<L, R, Dims>) {
     constexpr dimension_map left = map_of_operand(a, rank, Dims::list()), right = map_of_operand(b, rank, Dims::list());
     for (std::size_t d = 0; d < rank; ++d) {
       const std::size_t i = left.source(d), j = right.source(d);
@@ -84,51 +84,53 @@ bool extents_meet(const L& l, const R& r) {
 /// Checks the broadcast of two operands: at compile time as far as the types allow, the rest at run time.
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
-  if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
-    using left = extents_of<L>;
-    using right = extents_of<R>;
-    [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims,
-                                                       name_of_function<F>>
+  if constexpr (is_static_broadcast_dimensions<Dims> && has_known_rank_v<L> && has_known_rank_v<R>) {
+    using left = array_extents<L>;
+    using right = array_extents<R>;
+    [[maybe_unused]] constexpr require_legal_broadcast<static_broadcast_verdict<L, R, Dims>, left, right, Dims,
+                                                       function_name<F>>
         judged{};
     if constexpr (left::is_static() && right::is_static()) return;
-    if (extents_meet<L, R, Dims>(l, r)) return;
+    if (extents_are_compatible<L, R, Dims>(l, r)) return;
   }
-  const auto list = list_of(dims);
+  const auto list = to_dimension_list(dims);
   const shape_list a = shape_of(l), b = shape_of(r);
   if (const auto verdict = judge_array_broadcast(a, b, list); !verdict)
-    throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
+    throw shape_error(explain_verdict(verdict, function_name<F>::name, a, b, list));
 }
 
 /// The map that lifts an operand of known rank, as a function that can be a template argument.
 template <std::size_t OperandRank, std::size_t Rank, class Dims>
-struct map_of_known_operand {
+struct static_operand_map {
   constexpr dimension_map operator()() const { return map_of_operand(OperandRank, Rank, Dims::list()); }
 };
 
 /// Lifts an operand that is combined with an operand of type Other; `dims` maps the smaller of both into `result_rank`.
 template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
-  constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
+  constexpr bool ranks_known = has_known_rank_v<E> && has_known_rank_v<Other>;
   constexpr std::size_t rank =
-      !ranks_known ? unknown_rank
-                   : (operand_rank_of<E> > operand_rank_of<Other> ? operand_rank_of<E> : operand_rank_of<Other>);
-  if constexpr (ranks_known && (operand_rank_of<E> == rank || operand_rank_of<E> == 0)) {
+      !ranks_known
+          ? unknown_rank
+          : (array_operand_rank<E> > array_operand_rank<Other> ? array_operand_rank<E> : array_operand_rank<Other>);
+  if constexpr (ranks_known && (array_operand_rank<E> == rank || array_operand_rank<E> == 0)) {
     return std::forward<E>(e);
   } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
-    return lift<map_of_known_operand<operand_rank_of<E>, rank, Dims>{}>(std::forward<E>(e));
+    return lift_to_rank<static_operand_map<array_operand_rank<E>, rank, Dims>{}>(std::forward<E>(e));
   } else {
-    return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, list_of(dims)));
+    return lift_to_rank<rank>(std::forward<E>(e),
+                              map_of_operand(shape_of(e).size(), result_rank, to_dimension_list(dims)));
   }
 }
 
 /// Lifts both operands of a legal call and applies f. A number is passed on unchanged.
 template <class F, class L, class R, class Dims>
-auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
+auto make_lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   // The compile-time check has already reported the error.
-  if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);
+  if constexpr (!static_broadcast_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);
   else {
     const auto rank_of = []<class E>(const E& e) {
-      if constexpr (rank_is_known<E>) return operand_rank_of<E>;
+      if constexpr (has_known_rank_v<E>) return array_operand_rank<E>;
       else return static_cast<std::size_t>(e.dimension());
     };
     const std::size_t a = rank_of(l), b = rank_of(r), rank = a > b ? a : b;
@@ -150,11 +152,12 @@ inline constexpr bool is_function_of_elements = [] {
 /// A named operation, such as add: requires equal element types, except for the precision, before it checks shapes.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
-  static_assert(number<L> || number<R> || elements_go_together<operand_element<L>, operand_element<R>>,
+  static_assert(number<L> || number<R> || are_compatible_elements<operand_element<L>, operand_element<R>>,
                 "partita::add and the other named operations: require equal element types, float precisions aside; "
                 "xt::cast<T>(x) one of the operands first");
   require_broadcastable<F>(l, r, dims);
-  return lifted_expression(F{}, as_operand_of<R>(std::forward<L>(l)), as_operand_of<L>(std::forward<R>(r)), dims);
+  return make_lifted_expression(F{}, convert_number<R>(std::forward<L>(l)), convert_number<L>(std::forward<R>(r)),
+                                dims);
 }
 
 }  // namespace detail
@@ -174,7 +177,7 @@ auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
                 "partita::elementwise(f, lhs, rhs): requires a function of two elements first, which returns one");
   if constexpr (is_function) {
     detail::require_broadcastable<F>(l, r, dims);
-    return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
+    return detail::make_lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
   } else {
     return detail::rejected_call{};
   }
@@ -193,7 +196,7 @@ auto elementwise(const L&, const R&) {
 // plain number is converted to the type of the array). The overload with two arguments has the same parameters as the
 // function template that xtensor has under some of these names. The overload is constrained, so it is selected where
 // argument-dependent lookup finds both.
-#define PARTITA_BINARY_OPERATION(operation)                                                            \
+#define PARTITA_DEFINE_BINARY_OPERATION(operation)                                                     \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \
   auto operation(L&& l, R&& r) {                                                                       \
@@ -205,49 +208,49 @@ auto elementwise(const L&, const R&) {
   auto operation(L&& l, R&& r, const Dims& dims) {                                                     \
     return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
   }
-PARTITA_BINARY_OPERATION(add)
-PARTITA_BINARY_OPERATION(subtract)
-PARTITA_BINARY_OPERATION(multiply)
-PARTITA_BINARY_OPERATION(divide)
-PARTITA_BINARY_OPERATION(remainder)
-PARTITA_BINARY_OPERATION(power)
-PARTITA_BINARY_OPERATION(atan2)
-PARTITA_BINARY_OPERATION(bitwise_and)
-PARTITA_BINARY_OPERATION(bitwise_or)
-PARTITA_BINARY_OPERATION(bitwise_xor)
-PARTITA_BINARY_OPERATION(equal_to)
-PARTITA_BINARY_OPERATION(not_equal_to)
-PARTITA_BINARY_OPERATION(less)
-PARTITA_BINARY_OPERATION(less_equal)
-PARTITA_BINARY_OPERATION(greater)
-PARTITA_BINARY_OPERATION(greater_equal)
-#undef PARTITA_BINARY_OPERATION
+PARTITA_DEFINE_BINARY_OPERATION(add)
+PARTITA_DEFINE_BINARY_OPERATION(subtract)
+PARTITA_DEFINE_BINARY_OPERATION(multiply)
+PARTITA_DEFINE_BINARY_OPERATION(divide)
+PARTITA_DEFINE_BINARY_OPERATION(remainder)
+PARTITA_DEFINE_BINARY_OPERATION(power)
+PARTITA_DEFINE_BINARY_OPERATION(atan2)
+PARTITA_DEFINE_BINARY_OPERATION(bitwise_and)
+PARTITA_DEFINE_BINARY_OPERATION(bitwise_or)
+PARTITA_DEFINE_BINARY_OPERATION(bitwise_xor)
+PARTITA_DEFINE_BINARY_OPERATION(equal_to)
+PARTITA_DEFINE_BINARY_OPERATION(not_equal_to)
+PARTITA_DEFINE_BINARY_OPERATION(less)
+PARTITA_DEFINE_BINARY_OPERATION(less_equal)
+PARTITA_DEFINE_BINARY_OPERATION(greater)
+PARTITA_DEFINE_BINARY_OPERATION(greater_equal)
+#undef PARTITA_DEFINE_BINARY_OPERATION
 
 // Fallback: all other calls of the named operations are compile-time errors.
-#define PARTITA_REQUIRES_OPERANDS(name)                                              \
+#define PARTITA_REQUIRES_ARRAY_OPERANDS(name)                                        \
   "partita::" name                                                                   \
   "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
   "number, and broadcast_dimensions<...> at most"
 PARTITA_FALLBACK_OVERLOAD(add) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("add"));
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("add"));
   return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(subtract) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("subtract"));
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("subtract"));
   return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(multiply) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("multiply"));
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("multiply"));
   return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(divide) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("divide"));
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("divide"));
   return detail::rejected_call{};
 }
-#undef PARTITA_REQUIRES_OPERANDS
+#undef PARTITA_REQUIRES_ARRAY_OPERANDS
 
 // maximum and minimum are also values, because they are reductions. elementwise_of makes them functions of arrays.
-#define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \
+#define PARTITA_DEFINE_UNARY_OPERATION(operation)                                                      \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \
   auto elementwise_of(operation##_t, L&& l, R&& r) {                                                   \
@@ -259,8 +262,8 @@ PARTITA_FALLBACK_OVERLOAD(divide) {
   auto elementwise_of(operation##_t, L&& l, R&& r, const Dims& dims) {                                 \
     return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
   }
-PARTITA_OPERATION_OF_A_VALUE(maximum)
-PARTITA_OPERATION_OF_A_VALUE(minimum)
-#undef PARTITA_OPERATION_OF_A_VALUE
+PARTITA_DEFINE_UNARY_OPERATION(maximum)
+PARTITA_DEFINE_UNARY_OPERATION(minimum)
+#undef PARTITA_DEFINE_UNARY_OPERATION
 
 }  // namespace partita

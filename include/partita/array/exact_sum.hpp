@@ -40,16 +40,16 @@ class long_accumulator {
       at = 0;
     }
     const auto place = static_cast<std::size_t>(at);
-    const std::uint64_t low = (mantissa & mask) << (place % 32), high = (mantissa >> 32U) << (place % 32);
+    const std::uint64_t low = (mantissa & low_word_mask) << (place % 32), high = (mantissa >> 32U) << (place % 32);
     std::int64_t* const d = digits_ + place / 32;
     const std::int64_t sign = x < 0 ? -1 : 1;
-    d[0] += sign * static_cast<std::int64_t>(low & mask);
-    d[1] += sign * static_cast<std::int64_t>((low >> 32U) + (high & mask));
+    d[0] += sign * static_cast<std::int64_t>(low & low_word_mask);
+    d[1] += sign * static_cast<std::int64_t>((low >> 32U) + (high & low_word_mask));
     d[2] += sign * static_cast<std::int64_t>(high >> 32U);
   }
 
   /// The number of type T nearest to the sum, ties to even. A zero sum is +0; a sum that does not exist is NaN.
-  T rounded() {
+  T round_to_nearest() {
     if (has_non_finite_) return non_finite_sum_;
     const bool negative = propagate_carries() < 0;
     if (negative) {
@@ -78,7 +78,7 @@ class long_accumulator {
   }
 
  private:
-  static constexpr std::uint64_t mask = 0xffffffffU;
+  static constexpr std::uint64_t low_word_mask = 0xffffffffU;
   static constexpr std::size_t count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
@@ -97,8 +97,8 @@ class long_accumulator {
     for (std::size_t taken = 0; taken < n;) {
       const std::size_t bit = first + taken, k = bit / 32, from = bit % 32;
       const std::size_t here = 32 - from < n - taken ? 32 - from : n - taken;
-      const std::uint64_t digit = k < count ? static_cast<std::uint64_t>(digits_[k]) & mask : 0;
-      value |= ((digit >> from) & (mask >> (32 - here))) << taken;
+      const std::uint64_t digit = k < count ? static_cast<std::uint64_t>(digits_[k]) & low_word_mask : 0;
+      value |= ((digit >> from) & (low_word_mask >> (32 - here))) << taken;
       taken += here;
     }
     return value;
@@ -119,15 +119,15 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
     all_negative_zero = all_negative_zero && x == 0 && std::signbit(x);
     sum.add(x);
   }
-  return all_negative_zero ? -T{} : sum.rounded();
+  return all_negative_zero ? -T{} : sum.round_to_nearest();
 }
 
 // If the compiler may reorder sums or use a higher precision than T, only sums of integers are exact.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
-inline constexpr bool sums_are_rounded_as_written = false;
+inline constexpr bool keeps_rounding_order = false;
 #else
-inline constexpr bool sums_are_rounded_as_written = true;
+inline constexpr bool keeps_rounding_order = true;
 #endif
 
 /// Calls f(first, length, sum, rounding, inexact) for runs of elements of `count` blocks: the running sums, their
@@ -136,14 +136,14 @@ template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
   alignas(64) T sum[most], rounding[most];
-  alignas(64) typename bits_of<T>::type inexact[most];
+  alignas(64) typename unsigned_of_size<T>::type inexact[most];
   for (std::size_t k = 0; k < n; k += most) {
     const std::size_t length = n - k < most ? n - k : most;
     for (std::size_t i = 0; i < length; ++i) rounding[i] = T{}, inexact[i] = 0;
     if (count != 0) std::copy_n(block(0) + k, length, sum);
     else std::fill_n(sum, length, T{});
     for (std::size_t b = 1; b < count; ++b)
-      add_exactly_run(best_instruction_set(), sum, rounding, inexact, block(b) + k, length);
+      add_run_with_errors(best_instruction_set(), sum, rounding, inexact, block(b) + k, length);
     f(k, length, sum, rounding, inexact);
   }
 }
@@ -159,7 +159,7 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   const auto again = [&](std::size_t k) {
     return sum_by_accumulator<T>([&](std::size_t b) { return block(b)[k]; }, count);
   };
-  if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
+  if constexpr (sizeof(T) <= 8 && keeps_rounding_order) {
     for_each_run<T>(block, count, n,
                     [&](std::size_t k, std::size_t length, T* sum, const T* rounding, const auto* inexact) {
                       // The sum plus its rounding error, unless the error is zero: -0 + 0 would be +0.

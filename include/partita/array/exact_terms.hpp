@@ -20,19 +20,19 @@ namespace partita::detail {
 
 /// Whether sums of T are sent as terms: only for the two types that the fast loops support.
 template <class T>
-inline constexpr bool has_exact_terms =
-    std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && sums_are_rounded_as_written;
+inline constexpr bool supports_exact_terms =
+    std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && keeps_rounding_order;
 
-/// Computes two terms of each sum of `count` blocks of n numbers; `rest` is NaN where two terms are not exact.
+/// Computes two terms of each sum of `count` blocks of n numbers; `second_terms` is NaN where two terms are not exact.
 template <class T, class Block>
-void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest, T* rest) {
+void compute_two_terms(const Block& block, std::size_t count, std::size_t n, T* first_terms, T* second_terms) {
   for_each_run<T>(block, count, n,
                   [&](std::size_t k, std::size_t length, const T* sum, const T* rounding, auto* inexact) {
                     for (std::size_t i = 0; i < length; ++i) {
                       const T near = rounding[i] == 0 ? sum[i] : sum[i] + rounding[i], of_rounding = near - sum[i];
                       const T left = (sum[i] - (near - of_rounding)) + (rounding[i] - of_rounding);
-                      nearest[k + i] = near;
-                      rest[k + i] = inexact[i] == 0 ? left : std::numeric_limits<T>::quiet_NaN();
+                      first_terms[k + i] = near;
+                      second_terms[k + i] = inexact[i] == 0 ? left : std::numeric_limits<T>::quiet_NaN();
                     }
                   });
 }
@@ -40,7 +40,7 @@ void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest,
 /// Computes all terms of the sum of value(0) … value(count - 1), at least one term. If the sum is not finite, the only
 /// term is the infinity or NaN.
 template <class T, class Value>
-void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
+void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
   long_accumulator<T> left;
   bool finite = true;
   for (std::size_t k = 0; k < count; ++k) {
@@ -53,51 +53,51 @@ void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
     if (!std::isfinite(term)) term = std::copysign(std::numeric_limits<T>::max(), term);  // the largest finite number
     left.add(-term);
     long_accumulator<T> rounded = left;
-    terms.push_back(rounded.rounded());
+    terms.push_back(rounded.round_to_nearest());
   }
   if (terms.size() > 1) terms.pop_back();
 }
 
 /// A number just below the last digit of another number: an odd multiple of 2^-below of the value of that digit.
-struct digits_below {
-  unsigned below = 0;  ///< the number of digits below; 0: no digits
+struct trailing_digits {
+  unsigned digit_count = 0;  ///< the number of digits below; 0: no digits
   std::int64_t multiple = 0;
 
-  static constexpr unsigned most = 16;
-  /// The smallest multiple for `below` digits; the largest multiple is its negative.
-  static std::int64_t first(unsigned below) {
-    return below < 2 ? -static_cast<std::int64_t>(below) : 1 - (std::int64_t{1} << (below - 1));
+  static constexpr unsigned max_digits = 16;
+  /// The smallest multiple for `digit_count` digits; the largest multiple is its negative.
+  static std::int64_t first(unsigned digit_count) {
+    return digit_count < 2 ? -static_cast<std::int64_t>(digit_count) : 1 - (std::int64_t{1} << (digit_count - 1));
   }
-  /// The number of bits that encode the multiple of `below` digits.
-  static unsigned bits(unsigned below) { return below < 2 ? below : below - 1; }
+  /// The number of bits that encode the multiple of `digit_count` digits.
+  static unsigned bits(unsigned digit_count) { return digit_count < 2 ? digit_count : digit_count - 1; }
 
   /// Expresses `rest` as digits below `number`; multiple 0 if `rest` cannot be expressed so. Requires rest != 0.
   template <class T>
-  static digits_below of(T number, T rest) {
-    const parts a = parts_of(number), b = parts_of(rest);
+  static trailing_digits of(T number, T rest) {
+    const float_parts a = split_float(number), b = split_float(rest);
     const auto zeros = static_cast<unsigned>(__builtin_ctzll(b.mantissa));
     const std::int64_t depth = a.exponent - b.exponent - zeros;
-    if (depth < 1 || depth > most) return {};
-    digits_below d{static_cast<unsigned>(depth), static_cast<std::int64_t>(b.mantissa >> zeros)};
+    if (depth < 1 || depth > max_digits) return {};
+    trailing_digits d{static_cast<unsigned>(depth), static_cast<std::int64_t>(b.mantissa >> zeros)};
     if (std::signbit(rest)) d.multiple = -d.multiple;
-    const std::int64_t least = first(d.below);
-    return d.multiple >= least && d.multiple <= -least ? d : digits_below{};
+    const std::int64_t least = first(d.digit_count);
+    return d.multiple >= least && d.multiple <= -least ? d : trailing_digits{};
   }
   template <class T>
-  T value_below(T number) const {
+  T low_part(T number) const {
     constexpr int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
     return std::ldexp(static_cast<T>(multiple),
-                      lowest - 1 + static_cast<int>(parts_of(number).exponent) - static_cast<int>(below));
+                      lowest - 1 + static_cast<int>(split_float(number).exponent) - static_cast<int>(digit_count));
   }
 
  private:
-  struct parts {
+  struct float_parts {
     std::int64_t exponent;  ///< the exponent of the last digit, 1 for the smallest numbers
     std::uint64_t mantissa;
   };
   template <class T>
-  static parts parts_of(T x) {
-    typename bits_of<T>::type bits;
+  static float_parts split_float(T x) {
+    typename unsigned_of_size<T>::type bits;
     std::memcpy(&bits, &x, sizeof x);
     constexpr unsigned digits = std::numeric_limits<T>::digits - 1;
     const std::uint64_t all = bits, fraction = all & ((std::uint64_t{1} << digits) - 1);
@@ -124,90 +124,94 @@ class exact_terms {
 
 /// Exact sums of elements that consist of `Width` numbers T each.
 template <class T, std::size_t Width>
-class exact_terms_of final : public exact_terms {
+class typed_exact_terms final : public exact_terms {
  public:
   void clear(std::size_t n) override {
     n_ = n * Width;
     blocks_.clear();
-    used_ = 0;
+    used_list_count_ = 0;
   }
   void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
   /// Writes the first terms and, if any sum has more terms, their encoding and these further terms.
   void write(std::vector<char>& message) override {
-    nearest_.resize(n_), rest_.resize(n_);
-    two_terms<T>(block(), blocks_.size(), n_, nearest_.data(), rest_.data());
-    others_.clear(), count_.clear();
+    first_terms_.resize(n_), second_terms_.resize(n_);
+    compute_two_terms<T>(block(), blocks_.size(), n_, first_terms_.data(), second_terms_.data());
+    remaining_terms_.clear(), term_counts_.clear();
     std::size_t close = 0, wide = 0;  // the sizes of both encodings, in bits
     for (std::size_t i = 0; i < n_; ++i) {
-      const std::size_t before = others_.size();
-      if (std::isnan(rest_[i])) {
-        all_terms<T>([&](std::size_t k) { return blocks_[k][i]; }, blocks_.size(), terms_);
-        nearest_[i] = terms_[0];
-        others_.insert(others_.end(), terms_.begin() + 1, terms_.end());
-      } else if (rest_[i] != 0) {
-        others_.push_back(rest_[i]);
+      const std::size_t before = remaining_terms_.size();
+      if (std::isnan(second_terms_[i])) {
+        compute_all_terms<T>([&](std::size_t k) { return blocks_[k][i]; }, blocks_.size(), terms_of_sum_);
+        first_terms_[i] = terms_of_sum_[0];
+        remaining_terms_.insert(remaining_terms_.end(), terms_of_sum_.begin() + 1, terms_of_sum_.end());
+      } else if (second_terms_[i] != 0) {
+        remaining_terms_.push_back(second_terms_[i]);
       }
-      const std::size_t more = others_.size() - before, as_numbers = more * (bits + 1) + 1;
-      count_.push_back(static_cast<std::uint32_t>(more));
-      const digits_below d = more == 1 ? digits_below::of(nearest_[i], others_.back()) : digits_below{};
+      const std::size_t more = remaining_terms_.size() - before, as_numbers = more * (bits + 1) + 1;
+      term_counts_.push_back(static_cast<std::uint32_t>(more));
+      const trailing_digits d =
+          more == 1 ? trailing_digits::of(first_terms_[i], remaining_terms_.back()) : trailing_digits{};
       wide += as_numbers;
-      close += more == 0 ? 1 : d.multiple == 0 ? digits_below::most + 1 + as_numbers : d.below + 1 + d.bits(d.below);
+      close += more == 0         ? 1
+               : d.multiple == 0 ? trailing_digits::max_digits + 1 + as_numbers
+                                 : d.digit_count + 1 + d.bits(d.digit_count);
     }
     message.resize(n_ * sizeof(T));
-    std::memcpy(message.data(), nearest_.data(), message.size());
-    if (others_.empty()) return;
+    std::memcpy(message.data(), first_terms_.data(), message.size());
+    if (remaining_terms_.empty()) return;
     const bool by_digits = close < wide;
     message.push_back(by_digits ? 1 : 0);
     bit_writer to(message);
-    const T* next = others_.data();
-    for (std::size_t i = 0; i < n_; next += count_[i++]) {
-      const digits_below d = by_digits && count_[i] == 1 ? digits_below::of(nearest_[i], *next) : digits_below{};
-      if (by_digits && (count_[i] == 0 || d.multiple != 0)) {
-        to.put(0, d.below), to.put(1, 1);
-        to.put(static_cast<std::uint64_t>(d.multiple - d.first(d.below)) / 2, d.bits(d.below));
+    const T* next = remaining_terms_.data();
+    for (std::size_t i = 0; i < n_; next += term_counts_[i++]) {
+      const trailing_digits d =
+          by_digits && term_counts_[i] == 1 ? trailing_digits::of(first_terms_[i], *next) : trailing_digits{};
+      if (by_digits && (term_counts_[i] == 0 || d.multiple != 0)) {
+        to.write(0, d.digit_count), to.write(1, 1);
+        to.write(static_cast<std::uint64_t>(d.multiple - d.first(d.digit_count)) / 2, d.bits(d.digit_count));
         continue;
       }
-      if (by_digits) to.put(0, digits_below::most + 1);
-      for (std::uint32_t k = 0; k < count_[i]; ++k) to.put(1, 1), to.put(bits_in(next[k]), bits);
-      to.put(0, 1);
+      if (by_digits) to.write(0, trailing_digits::max_digits + 1);
+      for (std::uint32_t k = 0; k < term_counts_[i]; ++k) to.write(1, 1), to.write(bits_of_number(next[k]), bits);
+      to.write(0, 1);
     }
     to.finish();
   }
 
   void add_message(const std::vector<char>& message) override {
-    const std::size_t first = new_terms(), bytes = n_ * sizeof(T);
-    std::memcpy(received_[first].data(), message.data(), bytes);
+    const std::size_t first = append_received_terms(), bytes = n_ * sizeof(T);
+    std::memcpy(received_terms_[first].data(), message.data(), bytes);
     if (message.size() > bytes) {
       const bool by_digits = message[bytes] == 1;
       bit_reader from(message.data() + bytes + 1);
       for (std::size_t i = 0; i < n_; ++i) {
-        digits_below d;
-        while (by_digits && d.below <= digits_below::most && from.get(1) == 0) ++d.below;
-        if (by_digits && d.below == 0) continue;
-        if (by_digits && d.below <= digits_below::most) {
-          d.multiple = static_cast<std::int64_t>(2 * from.get(d.bits(d.below))) + d.first(d.below);
-          term(first, 1)[i] = d.value_below(received_[first][i]);
+        trailing_digits d;
+        while (by_digits && d.digit_count <= trailing_digits::max_digits && from.read(1) == 0) ++d.digit_count;
+        if (by_digits && d.digit_count == 0) continue;
+        if (by_digits && d.digit_count <= trailing_digits::max_digits) {
+          d.multiple = static_cast<std::int64_t>(2 * from.read(d.bits(d.digit_count))) + d.first(d.digit_count);
+          received_terms(first, 1)[i] = d.low_part(received_terms_[first][i]);
           continue;
         }
-        for (std::size_t k = 1; from.get(1) == 1; ++k) term(first, k)[i] = number_of(from.get(bits));
+        for (std::size_t k = 1; from.read(1) == 1; ++k) received_terms(first, k)[i] = number_from_bits(from.read(bits));
       }
     }
-    for (std::size_t k = first; k < used_; ++k) blocks_.push_back(received_[k].data());
+    for (std::size_t k = first; k < used_list_count_; ++k) blocks_.push_back(received_terms_[k].data());
   }
 
  private:
   static constexpr unsigned bits = 8 * sizeof(T);
-  using raw = typename bits_of<T>::type;
+  using bit_pattern = typename unsigned_of_size<T>::type;
 
-  static raw bits_in(T x) {
-    raw all;
+  static bit_pattern bits_of_number(T x) {
+    bit_pattern all;
     std::memcpy(&all, &x, sizeof x);
     return all;
   }
-  static T number_of(std::uint64_t all) {
-    const raw narrow = static_cast<raw>(all);
+  static T number_from_bits(std::uint64_t all) {
+    const bit_pattern narrow = static_cast<bit_pattern>(all);
     T x;
     std::memcpy(&x, &narrow, sizeof x);
     return x;
@@ -215,22 +219,22 @@ class exact_terms_of final : public exact_terms {
   auto block() const {
     return [this](std::size_t k) { return blocks_[k]; };
   }
-  std::size_t new_terms() {
-    if (used_ == received_.size()) received_.emplace_back();
-    received_[used_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
-    return used_++;
+  std::size_t append_received_terms() {
+    if (used_list_count_ == received_terms_.size()) received_terms_.emplace_back();
+    received_terms_[used_list_count_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
+    return used_list_count_++;
   }
-  /// The k-th terms of a received message whose first terms are received_[first].
-  T* term(std::size_t first, std::size_t k) {
-    while (used_ <= first + k) new_terms();
-    return received_[first + k].data();
+  /// The k-th terms of a received message whose first terms are received_terms_[first].
+  T* received_terms(std::size_t first, std::size_t k) {
+    while (used_list_count_ <= first + k) append_received_terms();
+    return received_terms_[first + k].data();
   }
 
-  std::size_t n_ = 0, used_ = 0;
+  std::size_t n_ = 0, used_list_count_ = 0;
   std::vector<const T*> blocks_;
-  std::vector<std::vector<T>> received_;  // the first `used_` lists are in use since clear
-  std::vector<T> nearest_, rest_, others_, terms_;
-  std::vector<std::uint32_t> count_;  // the number of further terms of each sum
+  std::vector<std::vector<T>> received_terms_;  // the first `used_list_count_` lists are in use since clear
+  std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;
+  std::vector<std::uint32_t> term_counts_;  // the number of further terms of each sum
 };
 
 }  // namespace partita::detail

@@ -59,32 +59,32 @@ inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);
 /// The extents in the type of an expression: static extents, dynamic extents with a static rank, or `void` if the rank
 /// is dynamic.
 template <class Shape>
-struct extents_of_shape_type {
+struct extents_from_shape_type {
   using type = void;
 };
 template <class Shape>
   requires requires { std::tuple_size<Shape>::value; }
-struct extents_of_shape_type<Shape> {
+struct extents_from_shape_type<Shape> {
   using type = dynamic_extents<std::tuple_size<Shape>::value>;
 };
 template <std::size_t... E>
-struct extents_of_shape_type<xt::fixed_shape<E...>> {
+struct extents_from_shape_type<xt::fixed_shape<E...>> {
   using type = extents<E...>;
 };
 
 template <class T>
-struct extents_of_operand {
-  using type = typename extents_of_shape_type<std::remove_cvref_t<typename T::shape_type>>::type;
+struct extents_from_operand {
+  using type = typename extents_from_shape_type<std::remove_cvref_t<typename T::shape_type>>::type;
 };
 template <number T>
-struct extents_of_operand<T> {
+struct extents_from_operand<T> {
   using type = extents<>;
 };
 template <class T>
-using extents_of = typename extents_of_operand<std::remove_cvref_t<T>>::type;
+using array_extents = typename extents_from_operand<std::remove_cvref_t<T>>::type;
 
 template <class T>
-inline constexpr bool rank_is_known = !std::is_void_v<extents_of<T>>;
+inline constexpr bool has_known_rank_v = !std::is_void_v<array_extents<T>>;
 
 template <class Extents>
 inline constexpr std::size_t rank_of_extents = Extents::rank();
@@ -92,18 +92,18 @@ template <>
 inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
 /// The rank of an operand, or `unknown_rank`. (xt::get_rank treats a view as dynamic.)
 template <class T>
-inline constexpr std::size_t operand_rank_of = rank_of_extents<extents_of<T>>;
+inline constexpr std::size_t array_operand_rank = rank_of_extents<array_extents<T>>;
 
 template <class T>
-struct element_of_operand {
+struct element_from_operand {
   using type = typename T::value_type;
 };
 template <number T>
-struct element_of_operand<T> {
+struct element_from_operand<T> {
   using type = T;
 };
 template <class T>
-using operand_element = typename element_of_operand<std::remove_cvref_t<T>>::type;
+using operand_element = typename element_from_operand<std::remove_cvref_t<T>>::type;
 
 /// Copies the shape of an operand to a shape_list.
 template <array_operand T>
@@ -123,19 +123,19 @@ concept strided_expression = array_expression<E> && requires(const std::remove_c
 };
 
 template <class T, std::size_t Rank>
-struct array_of_rank_type {
+struct array_with_rank_type {
   using type = xt::xtensor<T, Rank>;
 };
 template <class T>
-struct array_of_rank_type<T, unknown_rank> {
+struct array_with_rank_type<T, unknown_rank> {
   using type = xt::xarray<T>;
 };
 /// The xtensor container for elements T, with a static rank or a dynamic rank.
 template <class T, std::size_t Rank>
-using array_of_rank = typename array_of_rank_type<T, Rank>::type;
+using array_with_rank = typename array_with_rank_type<T, Rank>::type;
 /// The container that an expression is evaluated into.
 template <class E>
-using evaluated_array = array_of_rank<operand_element<E>, operand_rank_of<E>>;
+using evaluated_array = array_with_rank<operand_element<E>, array_operand_rank<E>>;
 
 }  // namespace detail
 }  // namespace partita

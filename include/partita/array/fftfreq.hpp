@@ -10,14 +10,16 @@ namespace partita {
 namespace detail {
 
 /// Computes the frequencies of the spectrum of n points, or of half of the spectrum.
-inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool half, double spacing) {
-  if (n == 0 || !(spacing > 0))
+inline xt::xtensor<double, 1> sampling_frequencies(const char* call, std::size_t n, bool is_half_spectrum,
+                                                   double sample_spacing) {
+  if (n == 0 || !(sample_spacing > 0))
     throw shape_error(text("partita::") << call << "(n, spacing): requires at least one point and a positive spacing, "
                                         << "got n = " << n << "; give the number of points that are transformed");
-  xt::xtensor<double, 1> all(std::array<std::size_t, 1>{half ? n / 2 + 1 : n});
+  xt::xtensor<double, 1> all(std::array<std::size_t, 1>{is_half_spectrum ? n / 2 + 1 : n});
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto wave = static_cast<double>(i);
-    all(i) = (half || 2 * i < n ? wave : wave - static_cast<double>(n)) / (static_cast<double>(n) * spacing);
+    all(i) = (is_half_spectrum || 2 * i < n ? wave : wave - static_cast<double>(n)) /
+             (static_cast<double>(n) * sample_spacing);
   }
   return all;
 }
@@ -31,11 +33,11 @@ inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool 
 /// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` splits the frequencies as the spectrum is split.
 /// Adjoint:  none.
 /// Source:   numpy.fft.fftfreq and rfftfreq
-inline xt::xtensor<double, 1> fftfreq(std::size_t n, double spacing = 1) {
-  return detail::frequencies("fftfreq", n, false, spacing);
+inline xt::xtensor<double, 1> fftfreq(std::size_t n, double sample_spacing = 1) {
+  return detail::sampling_frequencies("fftfreq", n, false, sample_spacing);
 }
-inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double spacing = 1) {
-  return detail::frequencies("rfftfreq", n, true, spacing);
+inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double sample_spacing = 1) {
+  return detail::sampling_frequencies("rfftfreq", n, true, sample_spacing);
 }
 
 }  // namespace partita

@@ -56,8 +56,8 @@ enum class line_kind { complex_to_complex, real_to_complex, complex_to_real, rea
 struct end_factors {
   double first = 1, last = 1;
 
-  constexpr bool any() const { return first != 1 || last != 1; }
-  constexpr end_factors times(double f, double l) const { return {first * f, last * l}; }
+  constexpr bool has_factors() const { return first != 1 || last != 1; }
+  constexpr end_factors scaled_ends(double f, double l) const { return {first * f, last * l}; }
 };
 
 /// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after the
@@ -87,7 +87,7 @@ constexpr real_transform inverse_kind(real_transform kind) {
 }
 
 /// The factor by which a transform of n elements and its unnormalised inverse together multiply the elements.
-constexpr double logical_points(line_kind kind, real_transform real, std::size_t n) {
+constexpr double normalisation_factor(line_kind kind, real_transform real, std::size_t n) {
   const auto points = static_cast<double>(n);
   if (kind != line_kind::real_to_real || real == real_transform::hartley) return points;
   return real == real_transform::dct_1   ? 2 * (points - 1)
@@ -96,11 +96,11 @@ constexpr double logical_points(line_kind kind, real_transform real, std::size_t
 }
 
 /// The transform along a dimension of n elements; n counts real numbers where one side is half of a spectrum.
-inline line_transform line_of(std::size_t dimension, line_kind kind, real_transform real, bool inverse,
-                              fourier_norm norm, std::size_t n) {
+inline line_transform make_transform(std::size_t dimension, line_kind kind, real_transform real, bool inverse,
+                                     fourier_norm norm, std::size_t n) {
   line_transform line{dimension, kind, inverse, inverse ? inverse_kind(real) : real};
   if (n == 0) return line;
-  const double points = logical_points(kind, real, n);
+  const double points = normalisation_factor(kind, real, n);
   if (norm == fourier_norm::ortho) line.factor = 1 / std::sqrt(points);
   else if ((norm == fourier_norm::backward) == inverse) line.factor = 1 / points;
   if (kind != line_kind::real_to_real || norm != fourier_norm::ortho) return line;
@@ -127,12 +127,12 @@ inline line_transform line_of(std::size_t dimension, line_kind kind, real_transf
   return line;
 }
 
-/// The transpose of a line's transform, as a map of real numbers; n as in line_of.
+/// The transpose of a line's transform, as a map of real numbers; n as in make_transform.
 ///
 /// Each number of half of a spectrum stands for two numbers of the whole spectrum, except the first and, if n is even,
 /// the last: the transpose of a transform to half of a spectrum adds each number once, where the inverse adds it twice.
 /// The matrices of cosine and sine transforms are symmetric or each other's transposes, except for end factors.
-constexpr line_transform adjoint_of(const line_transform& line, std::size_t n) {
+constexpr line_transform adjoint_transform(const line_transform& line, std::size_t n) {
   line_transform back = line;
   back.before = line.after;
   back.after = line.before;
@@ -141,28 +141,28 @@ constexpr line_transform adjoint_of(const line_transform& line, std::size_t n) {
   if (line.kind == line_kind::real_to_complex) {
     back.kind = line_kind::complex_to_real;
     back.factor *= 0.5;
-    back.before = back.before.times(2, even ? 2 : 1);
+    back.before = back.before.scaled_ends(2, even ? 2 : 1);
   } else if (line.kind == line_kind::complex_to_real) {
     back.kind = line_kind::real_to_complex;
     back.factor *= 2;
-    back.after = back.after.times(0.5, even ? 0.5 : 1);
+    back.after = back.after.scaled_ends(0.5, even ? 0.5 : 1);
   } else if (line.kind == line_kind::real_to_real) {
     back.real = inverse_kind(line.real);
     switch (line.real) {
       case real_transform::dct_1:
-        back.before = back.before.times(2, 2), back.after = back.after.times(0.5, 0.5);
+        back.before = back.before.scaled_ends(2, 2), back.after = back.after.scaled_ends(0.5, 0.5);
         break;
       case real_transform::dct_2:
-        back.before = back.before.times(2, 1);
+        back.before = back.before.scaled_ends(2, 1);
         break;
       case real_transform::dct_3:
-        back.after = back.after.times(0.5, 1);
+        back.after = back.after.scaled_ends(0.5, 1);
         break;
       case real_transform::dst_2:
-        back.before = back.before.times(1, 2);
+        back.before = back.before.scaled_ends(1, 2);
         break;
       case real_transform::dst_3:
-        back.after = back.after.times(1, 0.5);
+        back.after = back.after.scaled_ends(1, 0.5);
         break;
       default:
         break;
@@ -185,7 +185,7 @@ inline constexpr bool is_real_to_real<real_to_real_t<N>> = true;
 
 /// The kind of transform along the k-th of `all` transformed dimensions: half of a spectrum is taken along the last.
 template <class Kind>
-constexpr line_kind kind_of_line(std::size_t k, std::size_t all) {
+constexpr line_kind line_kind_of_dimension(std::size_t k, std::size_t all) {
   if constexpr (is_real_to_real<Kind>) return line_kind::real_to_real;
   else if (k + 1 < all || std::is_same_v<Kind, complex_to_complex_t>) return line_kind::complex_to_complex;
   else return std::is_same_v<Kind, real_to_complex_t> ? line_kind::real_to_complex : line_kind::complex_to_real;

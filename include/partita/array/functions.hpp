@@ -52,13 +52,13 @@ struct power {
   static constexpr const char* name = "power";
   template <class T, class U>
   auto operator()(const T& a, const U& b) const {
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) return of_integers(a, b);
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) return integer_power(a, b);
     else return std::pow(a, b);
   }
 
  private:
   template <class T>
-  static constexpr T of_integers(T base, T exponent) {
+  static constexpr T integer_power(T base, T exponent) {
     if (exponent < 0) {
       if (base == T{1}) return 1;
       if constexpr (std::is_signed_v<T>)

@@ -44,7 +44,7 @@ template <class T>
 struct blas_operand {
   cxxblas::Transpose transpose = cxxblas::NoTrans;
   const T* data = nullptr;
-  int leading = 1;
+  int leading_dimension = 1;
   std::vector<T> packed;
 
   explicit blas_operand(const strided<const T, 2>& m) {
@@ -58,16 +58,16 @@ struct blas_operand {
     };
     if (unit(1) && holds(0, columns)) {
       data = m.data;
-      leading = step(0, columns);
+      leading_dimension = step(0, columns);
     } else if (unit(0) && holds(1, rows)) {
       transpose = cxxblas::Trans;
       data = m.data;
-      leading = step(1, rows);
+      leading_dimension = step(1, rows);
     } else {
       packed.resize(rows * columns);
       copy<T, 2>(dense_block<T>(packed.data(), m.shape), m);
       data = packed.data();
-      leading = static_cast<int>(columns > 0 ? columns : 1);
+      leading_dimension = static_cast<int>(columns > 0 ? columns : 1);
     }
   }
   blas_operand(const blas_operand&) = delete;
@@ -80,15 +80,15 @@ namespace detail {
 
 /// The term to which a product is added: beta times the existing result, or one `row` for every row.
 template <class T>
-struct addend {
+struct row_and_beta {
   T beta{};
   const T* row = nullptr;
 };
 
 /// Computes c = a b + addend. Requires matching shapes and k > 0.
 template <class T>
-void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const addend<T>& to,
-                   const strided<T, 2>& c) {
+void multiply_and_add(const strided<const T, 2>& a, const strided<const T, 2>& b, const row_and_beta<T>& to,
+                      const strided<T, 2>& c) {
   const auto [m, n] = c.shape;
   const T* const row = to.row;
   const T beta = row != nullptr ? T(1) : to.beta;
@@ -104,8 +104,8 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
     }
     cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::NoTrans,
                        left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans, static_cast<int>(n),
-                       static_cast<int>(m), static_cast<int>(a.shape[1]), T(1), right.data, right.leading, left.data,
-                       left.leading, beta, t.data, static_cast<int>(m));
+                       static_cast<int>(m), static_cast<int>(a.shape[1]), T(1), right.data, right.leading_dimension,
+                       left.data, left.leading_dimension, beta, t.data, static_cast<int>(m));
     copy<T, 2>(c, transposed<const T>(t));
     return;
   }
@@ -117,18 +117,19 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
     const int rows = static_cast<int>(b.shape[is_untransposed ? 0 : 1]),
               columns = static_cast<int>(b.shape[is_untransposed ? 1 : 0]);
     cxxblas::gemv<int>(cxxblas::RowMajor, is_untransposed ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1),
-                       right.data, right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading,
-                       beta, c.data, n <= 1 ? 1 : static_cast<int>(c.strides[1]));
+                       right.data, right.leading_dimension, left.data,
+                       left.transpose == cxxblas::NoTrans ? 1 : left.leading_dimension, beta, c.data,
+                       n <= 1 ? 1 : static_cast<int>(c.strides[1]));
     return;
   }
   cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(m), static_cast<int>(n),
-                     static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data, right.leading, beta,
-                     c.data, static_cast<int>(c.strides[0]));
+                     static_cast<int>(a.shape[1]), T(1), left.data, left.leading_dimension, right.data,
+                     right.leading_dimension, beta, c.data, static_cast<int>(c.strides[0]));
 }
 
 template <class T>
-void expect_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b,
-                    const strided<T, 2>& c) {
+void require_matching_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b,
+                              const strided<T, 2>& c) {
   if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
     throw shape_error(text(call) << ": requires a of m x k, b of k x n and c of m x n, got " << a.shape << ", "
                                  << b.shape << " and " << c.shape);
@@ -142,9 +143,9 @@ void expect_factors(const char* call, const strided<const T, 2>& a, const stride
 /// packs the smaller side (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
-  detail::expect_factors("partita::multiply(a, b, beta, c)", a, b, c);
+  detail::require_matching_factors("partita::multiply(a, b, beta, c)", a, b, c);
   if (c.size() == 0) return;
-  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, {.beta = beta}, c);
+  if (a.shape[1] != 0) return detail::multiply_and_add<T>(a, b, {.beta = beta}, c);
   for (std::size_t i = 0; i < c.shape[0]; ++i)
     for (std::size_t j = 0; j < c.shape[1]; ++j) {
       T& element =
@@ -158,9 +159,9 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {
-  detail::expect_factors("partita::multiply_and_add_row(a, b, row, c)", a, b, c);
+  detail::require_matching_factors("partita::multiply_and_add_row(a, b, row, c)", a, b, c);
   if (c.size() == 0) return;
-  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, {.row = row}, c);
+  if (a.shape[1] != 0) return detail::multiply_and_add<T>(a, b, {.row = row}, c);
   for (std::size_t i = 0; i < c.shape[0]; ++i)
     std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
 }
@@ -174,7 +175,7 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
   if constexpr (!detail::is_complex_number<T>) {
     multiply<T>(a, b, beta, c);
   } else {
-    detail::expect_factors("partita::multiply_by_conjugate(a, b, beta, c)", a, b, c);
+    detail::require_matching_factors("partita::multiply_by_conjugate(a, b, beta, c)", a, b, c);
     const auto [m, n] = c.shape;
     const std::size_t k = a.shape[1];
     if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
@@ -182,8 +183,8 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
     thread_local std::vector<T> buffer;  // memory kept for the next call, whose matrices are often equally large
     if (right.transpose == cxxblas::Trans) {
       cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
-                         static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,
-                         right.leading, beta, c.data,
+                         static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading_dimension, right.data,
+                         right.leading_dimension, beta, c.data,
                          static_cast<int>(m == 1 ? n : static_cast<std::size_t>(c.strides[0])));
     } else if (m < k) {
       buffer.resize(n * m);
@@ -191,14 +192,14 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
       if (beta != T(0)) copy<T, 2>(transposed_result, transposed<const T>(c));
       cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::ConjTrans,
                          left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans, static_cast<int>(n),
-                         static_cast<int>(m), static_cast<int>(k), T(1), right.data, right.leading, left.data,
-                         left.leading, beta, transposed_result.data, static_cast<int>(m));
+                         static_cast<int>(m), static_cast<int>(k), T(1), right.data, right.leading_dimension, left.data,
+                         left.leading_dimension, beta, transposed_result.data, static_cast<int>(m));
       copy<T, 2>(c, transposed<const T>(transposed_result));
     } else {
       buffer.resize(k * n);
       for (std::size_t i = 0; i < k; ++i)
         for (std::size_t j = 0; j < n; ++j)
-          buffer[i * n + j] = std::conj(right.data[i * static_cast<std::size_t>(right.leading) + j]);
+          buffer[i * n + j] = std::conj(right.data[i * static_cast<std::size_t>(right.leading_dimension) + j]);
       multiply<T>(a, dense_block<const T, 2>(buffer.data(), b.shape), beta, c);
     }
   }

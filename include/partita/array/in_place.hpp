@@ -16,7 +16,7 @@ namespace detail {
 
 /// Computes the lowest and one past the highest element address of a strided expression.
 template <strided_expression E>
-auto memory_of(const E& e) {
+auto address_range(const E& e) {
   auto* low = e.data() + static_cast<std::ptrdiff_t>(e.data_offset());
   if (e.size() == 0) return std::pair(low, low);
   auto* high = low + 1;
@@ -35,8 +35,8 @@ bool is_disjoint(const Target& target, const E& operand) {
   if constexpr (number<E>) {
     return true;
   } else if constexpr (strided_expression<Target> && strided_expression<E>) {
-    const auto [a_low, a_high] = memory_of(target);
-    const auto [b_low, b_high] = memory_of(operand);
+    const auto [a_low, a_high] = address_range(target);
+    const auto [b_low, b_high] = address_range(operand);
     const std::less_equal<const void*> before;
     return before(a_high, b_low) || before(b_high, a_low);
   } else {
@@ -46,7 +46,7 @@ bool is_disjoint(const Target& target, const E& operand) {
 
 template <class F, class Target, class E, class Dims>
 void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
-  auto expression = lifted_expression(std::move(f), std::as_const(target), e, dims);
+  auto expression = make_lifted_expression(std::move(f), std::as_const(target), e, dims);
   if constexpr (row_assignable<Target, decltype(expression)>) assign_rows(target, expression);
   else xt::noalias(target) = expression;
 }
@@ -64,19 +64,19 @@ template <class F, array_expression Target, class E, broadcast_dimensions_choice
   requires detail::array_operand<E>
 void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
   using namespace detail;
-  using own = extents_of<Target>;
-  using other = extents_of<E>;
+  using target_extents = array_extents<Target>;
+  using operand_extents = array_extents<E>;
   require_broadcastable<F>(target, x, dims);
-  if constexpr (rank_is_known<Target> && rank_is_known<E>)
+  if constexpr (has_known_rank_v<Target> && has_known_rank_v<E>)
     static_assert(
-        own::rank() >= other::rank(),
+        target_extents::rank() >= operand_extents::rank(),
         "partita::elementwise_in_place(f, target, x): requires a target of at least the rank of x, because it "
         "keeps its shape; use elementwise, which makes a new array");
   const shape_list a = shape_of(target), b = shape_of(x);
-  if (!(broadcast_shape(a, b, list_of(dims)) == a))
-    throw shape_error(text("partita::") << name_of_function<F>::name
+  if (!(broadcast_shape(a, b, to_dimension_list(dims)) == a))
+    throw shape_error(text("partita::") << function_name<F>::name
                                         << "_in_place(target, x): requires a result of the target's shape, which is "
-                                        << a << "; x is " << b << "; use " << name_of_function<F>::name
+                                        << a << "; x is " << b << "; use " << function_name<F>::name
                                         << ", which makes a new array");
   if (is_disjoint(target, x)) {
     assign_in_place(std::move(f), target, x, dims);

@@ -13,21 +13,21 @@ namespace partita::detail {
 template <std::size_t Rank, class T = std::size_t>
 struct view_shape {
   using type = std::array<T, Rank>;
-  static type make(std::size_t) { return {}; }
+  static type make_array(std::size_t) { return {}; }
 };
 template <class T>
 struct view_shape<unknown_rank, T> {
   using type = xt::dynamic_shape<T>;
-  static type make(std::size_t rank) { return type(rank); }
+  static type make_array(std::size_t rank) { return type(rank); }
 };
 
 /// A view of a strided expression with the extents `shape`, in which operand dimension j is result dimension
 /// map.target(j). Dimensions of the shape that the operand does not span are repeated by a stride of 0. An rvalue is
 /// moved into the view; the view refers to an lvalue.
 template <std::size_t Rank, strided_expression E>
-auto strided_lift(E&& e, const dimension_map& map, const shape_list& shape) {
-  auto view_extents = view_shape<Rank>::make(shape.size());
-  auto view_strides = view_shape<Rank, std::ptrdiff_t>::make(shape.size());
+auto lift_strided_operand(E&& e, const dimension_map& map, const shape_list& shape) {
+  auto view_extents = view_shape<Rank>::make_array(shape.size());
+  auto view_strides = view_shape<Rank, std::ptrdiff_t>::make_array(shape.size());
   const shape_list own = shape_of(e);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     view_extents[d] = shape[d];
@@ -42,7 +42,7 @@ auto strided_lift(E&& e, const dimension_map& map, const shape_list& shape) {
 /// Slices for the result dimensions from the first mapped dimension on: all() for mapped dimensions, newaxis() for
 /// unmapped ones.
 template <auto MakeMap, class E, std::size_t... K>
-auto view_lift(E&& e, std::index_sequence<K...>) {
+auto lift_by_view(E&& e, std::index_sequence<K...>) {
   constexpr std::size_t first = MakeMap().target(0);
   const auto slice = []<std::size_t D>(std::integral_constant<std::size_t, D>) {
     if constexpr (MakeMap().source(D) == dimension_map::unmapped) return xt::newaxis();
@@ -54,26 +54,26 @@ auto view_lift(E&& e, std::index_sequence<K...>) {
 /// Lifts an operand by a map known at compile time. xtensor aligns shapes at the last dimension, so an operand that is
 /// mapped to the trailing dimensions (also a scalar) is passed on unchanged.
 template <auto MakeMap, class E>
-decltype(auto) lift(E&& e) {
+decltype(auto) lift_to_rank(E&& e) {
   constexpr dimension_map map = MakeMap();
   if constexpr (map.is_trailing()) {
     return std::forward<E>(e);
   } else {
-    return view_lift<MakeMap>(std::forward<E>(e), std::make_index_sequence<map.result_rank() - map.target(0)>{});
+    return lift_by_view<MakeMap>(std::forward<E>(e), std::make_index_sequence<map.result_rank() - map.target(0)>{});
   }
 }
 
 /// Lifts an operand by a map known at run time; `Rank` is the rank of the result, if it is known.
 template <std::size_t Rank, class E>
-decltype(auto) lift(E&& e, const dimension_map& map) {
-  if constexpr (number<E> || operand_rank_of<E> == 0 || (Rank != unknown_rank && operand_rank_of<E> == Rank)) {
+decltype(auto) lift_to_rank(E&& e, const dimension_map& map) {
+  if constexpr (number<E> || array_operand_rank<E> == 0 || (Rank != unknown_rank && array_operand_rank<E> == Rank)) {
     return std::forward<E>(e);
   } else {
     const shape_list lifted = map.lift(shape_of(e));
     if constexpr (strided_expression<E>) {
-      return strided_lift<Rank>(std::forward<E>(e), map, lifted);
+      return lift_strided_operand<Rank>(std::forward<E>(e), map, lifted);
     } else {
-      auto shape = view_shape<Rank>::make(lifted.size());
+      auto shape = view_shape<Rank>::make_array(lifted.size());
       for (std::size_t d = 0; d < lifted.size(); ++d) shape[d] = lifted[d];
       return xt::reshape_view(std::forward<E>(e), std::move(shape));
     }

@@ -28,7 +28,7 @@ namespace partita::detail {
 /// The functions of FFTW for numbers of type Real.
 template <class Real>
 struct fftw_of;
-#define PARTITA_FFTW_OF(Real, prefix)                                     \
+#define PARTITA_DEFINE_FFTW_TYPES(Real, prefix)                           \
   template <>                                                             \
   struct fftw_of<Real> {                                                  \
     using plan = prefix##plan;                                            \
@@ -48,9 +48,9 @@ struct fftw_of;
     static constexpr auto release = &prefix##free;                        \
     static constexpr auto alignment = &prefix##alignment_of;              \
   };
-PARTITA_FFTW_OF(double, fftw_)
-PARTITA_FFTW_OF(float, fftwf_)
-#undef PARTITA_FFTW_OF
+PARTITA_DEFINE_FFTW_TYPES(double, fftw_)
+PARTITA_DEFINE_FFTW_TYPES(float, fftwf_)
+#undef PARTITA_DEFINE_FFTW_TYPES
 
 /// Serialises FFTW's planner, which one thread may use at a time: all plans of the library are made and destroyed under
 /// this lock.
@@ -84,12 +84,12 @@ template <class T, std::size_t Rank, class F>
 void for_each_row(const strided<T, Rank>& block, F f) {
   row_walk<1, Rank> walk;
   for (std::size_t d = 0; d < Rank; ++d) walk.add(block.shape[d], {block.strides[d]});
-  const std::ptrdiff_t stride = walk.innermost().along[0];
+  const std::ptrdiff_t stride = walk.innermost_plane().column_step[0];
   walk.for_each_row([&](const std::array<std::ptrdiff_t, 1>& at, std::size_t n) { f(block.data + at[0], n, stride); });
 }
 /// Multiplies all elements of a block by a factor.
 template <class T, std::size_t Rank>
-void multiply_by(const strided<T, Rank>& block, double factor) {
+void scale_block(const strided<T, Rank>& block, double factor) {
   if (factor == 1) return;
   const auto by = static_cast<real_of<T>>(factor);
   for_each_row(block, [by](T* row, std::size_t n, std::ptrdiff_t stride) {
@@ -98,7 +98,7 @@ void multiply_by(const strided<T, Rank>& block, double factor) {
 }
 /// The elements of a block whose index along `dimension` is k.
 template <class T, std::size_t Rank>
-strided<T, Rank> slice_of(const strided<T, Rank>& block, std::size_t dimension, std::size_t k) {
+strided<T, Rank> slice_at_index(const strided<T, Rank>& block, std::size_t dimension, std::size_t k) {
   std::array<std::size_t, Rank> at{}, extent = block.shape;
   at[dimension] = k;
   extent[dimension] = 1;
@@ -106,16 +106,16 @@ strided<T, Rank> slice_of(const strided<T, Rank>& block, std::size_t dimension, 
 }
 /// Multiplies the first and the last element of each line of a block along a dimension.
 template <class T, std::size_t Rank>
-void multiply_ends(const strided<T, Rank>& block, std::size_t dimension, const end_factors& by) {
+void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, const end_factors& by) {
   if (block.size() == 0) return;
-  multiply_by(slice_of(block, dimension, 0), by.first);
-  multiply_by(slice_of(block, dimension, block.shape[dimension] - 1), by.last);
+  scale_block(slice_at_index(block, dimension, 0), by.first);
+  scale_block(slice_at_index(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
 /// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share an object.
 class local_transforms {
  public:
-  explicit local_transforms(bool measure) : measure_(measure) {}
+  explicit local_transforms(bool measure) : should_measure_(measure) {}
 
   /// y is the transform of x along the dimensions of `lines` in turn, all of which are whole in the block. x and y may
   /// be the same memory if their elements have one type. x is overwritten if a line is complex to real.
@@ -129,7 +129,7 @@ class local_transforms {
     const std::size_t part = first == 0 || lines.size() < 2 ? n : std::max<std::size_t>(1, cached_bytes / bytes);
     for (std::size_t k = 0; k < n; k += part) {
       const std::size_t rows = std::min(part, n - k);
-      run_part(rows_of(x, n, k, rows), rows_of(y, n, k, rows), lines);
+      transform_part(slice_along_first_dimension(x, n, k, rows), slice_along_first_dimension(y, n, k, rows), lines);
     }
   }
 
@@ -139,14 +139,15 @@ class local_transforms {
     std::vector<std::ptrdiff_t> key;
     std::shared_ptr<void> plan;
   };
-  static constexpr std::size_t most_plans = 64;  // chosen: a program that uses more shapes makes plans again
+  static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of one row of a buffer. Measured: 64 to 512 are equally fast (128^3 and 256^2 x 16 std::complex<double>).
   static constexpr std::size_t row_bytes = 256;
   static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
 
   template <class T, std::size_t Rank>
-  static strided<T, Rank> rows_of(const strided<T, Rank>& block, std::size_t all, std::size_t first, std::size_t rows) {
+  static strided<T, Rank> slice_along_first_dimension(const strided<T, Rank>& block, std::size_t all, std::size_t first,
+                                                      std::size_t rows) {
     if (rows == all) return block;
     std::array<std::size_t, Rank> at{}, extent = block.shape;
     at[0] = first;
@@ -155,31 +156,32 @@ class local_transforms {
   }
 
   template <class In, class Out, std::size_t Rank>
-  void run_part(const strided<In, Rank>& x, const strided<Out, Rank>& y, const std::vector<line_transform>& lines) {
+  void transform_part(const strided<In, Rank>& x, const strided<Out, Rank>& y,
+                      const std::vector<line_transform>& lines) {
     constexpr bool in_real = std::is_floating_point_v<In>, out_real = std::is_floating_point_v<Out>;
     double factor = 1;
     for (const line_transform& line : lines) factor *= line.factor;
     if constexpr (in_real == out_real) {
-      transform_along_all(x, y, lines.begin(), lines.end());
+      transform_along_all_lines(x, y, lines.begin(), lines.end());
     } else if constexpr (in_real) {
-      transform_along(x, y, lines.front());
-      multiply_ends(y, lines.front().dimension, lines.front().after);
-      transform_along_all(y, y, lines.begin() + 1, lines.end());
+      transform_dimension(x, y, lines.front());
+      multiply_line_ends(y, lines.front().dimension, lines.front().after);
+      transform_along_all_lines(y, y, lines.begin() + 1, lines.end());
     } else {
       const line_transform& half = lines.back();
-      transform_along_all(x, x, lines.begin(), lines.end() - 1);
-      multiply_ends(x, half.dimension, half.before);
+      transform_along_all_lines(x, x, lines.begin(), lines.end() - 1);
+      multiply_line_ends(x, half.dimension, half.before);
       // The first number of half of a spectrum is real, and the last number if n is even: their imaginary parts have no
       // meaning, and FFTW does not promise to ignore them.
-      without_imaginary_part(slice_of(x, half.dimension, 0));
+      clear_imaginary_part(slice_at_index(x, half.dimension, 0));
       if (const std::size_t n = y.shape[half.dimension]; n % 2 == 0)
-        without_imaginary_part(slice_of(x, half.dimension, n / 2));
-      transform_along(x, y, half);
+        clear_imaginary_part(slice_at_index(x, half.dimension, n / 2));
+      transform_dimension(x, y, half);
     }
-    multiply_by(y, factor);
+    scale_block(y, factor);
   }
   template <class T, std::size_t Rank>
-  static void without_imaginary_part(const strided<std::complex<T>, Rank>& block) {
+  static void clear_imaginary_part(const strided<std::complex<T>, Rank>& block) {
     for_each_row(block, [](std::complex<T>* row, std::size_t n, std::ptrdiff_t stride) {
       for (std::size_t k = 0; k < n; ++k) row[static_cast<std::ptrdiff_t>(k) * stride].imag(0);
     });
@@ -187,14 +189,14 @@ class local_transforms {
 
   /// Applies transforms that keep the element type: the first transform reads x, all others are in place in y.
   template <class In, class Out, std::size_t Rank, class Line>
-  void transform_along_all(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line end) {
-    bool in_place = line == end || line->before.any();
+  void transform_along_all_lines(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line last_line) {
+    bool in_place = line == last_line || line->before.has_factors();
     if (in_place && x.data != y.data) copy<Out, Rank>(y, x);
-    for (; line != end; ++line) {
-      multiply_ends(y, line->dimension, line->before);
-      if (in_place) transform_along(y, y, *line);
-      else transform_along(x, y, *line);
-      multiply_ends(y, line->dimension, line->after);
+    for (; line != last_line; ++line) {
+      multiply_line_ends(y, line->dimension, line->before);
+      if (in_place) transform_dimension(y, y, *line);
+      else transform_dimension(x, y, *line);
+      multiply_line_ends(y, line->dimension, line->after);
       in_place = true;
     }
   }
@@ -202,40 +204,41 @@ class local_transforms {
   /// Transforms along one dimension. Lines whose elements are far apart are copied to a buffer, a few lines at a time:
   /// strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride 64 KiB).
   template <class In, class Out, std::size_t Rank>
-  void transform_along(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
+  void transform_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     const std::size_t d = line.dimension;
-    std::size_t neighbour = Rank;
+    std::size_t neighbour_dimension = Rank;
     for (std::size_t e = 0; e < Rank; ++e)
-      if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) neighbour = e;
-    if (neighbour == Rank || y.size() * sizeof(Out) < smallest_buffered) return execute(find(x, y, line), x, y);
+      if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) neighbour_dimension = e;
+    if (neighbour_dimension == Rank || y.size() * sizeof(Out) < smallest_buffered)
+      return execute(find(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
     // Buffers have about equal numbers of columns: 65 columns are not split as 16, 16, 16, 16 and 1.
-    const std::size_t extent = y.shape[neighbour], most_columns = row_bytes / sizeof(Out);
+    const std::size_t extent = y.shape[neighbour_dimension], most_columns = row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
-    const auto input_buffer = allocated<input>(x.shape[d] * columns);
+    const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);
     fftw_memory<Out> output_buffer;  // no memory if FFTW works in place
-    if constexpr (!std::is_same_v<input, Out>) output_buffer = allocated<Out>(y.shape[d] * columns);
+    if constexpr (!std::is_same_v<input, Out>) output_buffer = allocate_for_fftw<Out>(y.shape[d] * columns);
     auto positions = y.shape;  // the positions of the buffers' first columns
     positions[d] = 1;
-    positions[neighbour] = (extent + columns - 1) / columns;
+    positions[neighbour_dimension] = (extent + columns - 1) / columns;
     std::shared_ptr<void> plan;
-    std::size_t plan_of_fftw = 0;
+    std::size_t make_fftw_plan = 0;
     for (std::size_t k = 0; k < volume_of(positions); ++k) {
       auto at = index_of(k, positions);
-      at[neighbour] *= columns;
-      const std::size_t width = std::min(columns, extent - at[neighbour]);
-      const auto from = lines_at(x, at, d, neighbour, width);
-      const auto to = lines_at(y, at, d, neighbour, width);
+      at[neighbour_dimension] *= columns;
+      const std::size_t width = std::min(columns, extent - at[neighbour_dimension]);
+      const auto from = neighbouring_lines(x, at, d, neighbour_dimension, width);
+      const auto to = neighbouring_lines(y, at, d, neighbour_dimension, width);
       const auto in = dense_block<input, 2>(input_buffer.get(), from.shape);
       Out* result = output_buffer.get();
       if constexpr (std::is_same_v<input, Out>) result = input_buffer.get();
       const auto out = dense_block<Out, 2>(result, to.shape);
-      if (plan_of_fftw != width) {
+      if (make_fftw_plan != width) {
         line_transform alone = line;
         alone.dimension = 0;
         plan = find(in, out, alone);
-        plan_of_fftw = width;
+        make_fftw_plan = width;
       }
       copy<input, 2>(in, from);
       execute(plan, in, out);
@@ -244,21 +247,21 @@ class local_transforms {
   }
   /// A view of some neighbouring lines along dimension d as the columns of a matrix.
   template <class T, std::size_t Rank>
-  static strided<T, 2> lines_at(const strided<T, Rank>& block, const index<Rank>& at, std::size_t d,
-                                std::size_t neighbour, std::size_t width) {
+  static strided<T, 2> neighbouring_lines(const strided<T, Rank>& block, const index<Rank>& at, std::size_t d,
+                                          std::size_t neighbour_dimension, std::size_t width) {
     T* first = block.data;
     for (std::size_t e = 0; e < Rank; ++e) first += static_cast<std::ptrdiff_t>(at[e]) * block.strides[e];
-    return {first, {block.shape[d], width}, {block.strides[d], block.strides[neighbour]}};
+    return {first, {block.shape[d], width}, {block.strides[d], block.strides[neighbour_dimension]}};
   }
   /// Releases aligned memory that FFTW allocated.
   template <class T>
-  struct release_of_fftw {
+  struct fftw_deleter {
     void operator()(T* memory) const { fftw_of<real_of<T>>::release(memory); }
   };
   template <class T>
-  using fftw_memory = std::unique_ptr<T, release_of_fftw<T>>;
+  using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;
   template <class T>
-  static fftw_memory<T> allocated(std::size_t n) {
+  static fftw_memory<T> allocate_for_fftw(std::size_t n) {
     fftw_memory<T> memory(static_cast<T*>(fftw_of<real_of<T>>::allocate(n * sizeof(T))));
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
@@ -295,13 +298,13 @@ class local_transforms {
   std::shared_ptr<void> find(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     using fftw = fftw_of<real_of<Out>>;
     const int in_alignment = alignment<fftw>(x.data), out_alignment = alignment<fftw>(y.data);
-    const bool same = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
+    const bool is_in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
     std::vector<std::ptrdiff_t> key{static_cast<std::ptrdiff_t>(line.kind),
                                     static_cast<std::ptrdiff_t>(line.real),
                                     line.backward ? 1 : 0,
                                     static_cast<std::ptrdiff_t>(line.dimension),
                                     static_cast<std::ptrdiff_t>(sizeof(Out)),
-                                    same ? 1 : 0,
+                                    is_in_place ? 1 : 0,
                                     in_alignment,
                                     out_alignment};
     for (std::size_t d = 0; d < Rank; ++d)
@@ -309,8 +312,8 @@ class local_transforms {
                              x.strides[d], y.strides[d]});
     for (const cached_plan& known : plans_)
       if (known.key == key) return known.plan;
-    if (plans_.size() == most_plans) plans_.erase(plans_.begin());
-    auto new_plan = make_plan(x, y, line, same, in_alignment == 0 && out_alignment == 0);
+    if (plans_.size() == max_plans) plans_.erase(plans_.begin());
+    auto new_plan = make_plan(x, y, line, is_in_place, in_alignment == 0 && out_alignment == 0);
     plans_.push_back({std::move(key), new_plan});
     return new_plan;
   }
@@ -318,17 +321,17 @@ class local_transforms {
   /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so the plan is made on temporary arrays.
   template <class In, class Out, std::size_t Rank>
   std::shared_ptr<void> make_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
-                                  bool same, bool aligned) const {
+                                  bool is_in_place, bool is_aligned) const {
     using fftw = fftw_of<real_of<Out>>;
     using input = std::remove_const_t<In>;
     typename fftw::plan plan = nullptr;
-    if (const std::lock_guard<std::mutex> only(fftw_planner); !measure_) {
-      plan = plan_of_fftw<fftw>(x, y, line, x.data, y.data, FFTW_ESTIMATE);
+    if (const std::lock_guard<std::mutex> only(fftw_planner); !should_measure_) {
+      plan = make_fftw_plan<fftw>(x, y, line, x.data, y.data, FFTW_ESTIMATE);
     } else {
-      const scratch<input, Rank> in(x.shape, x.strides);
-      const scratch<Out, Rank> out(y.shape, y.strides);
-      plan = plan_of_fftw<fftw>(x, y, line, in.data, same ? reinterpret_cast<Out*>(in.data) : out.data,
-                                FFTW_MEASURE | (aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
+      const scratch_block<input, Rank> in(x.shape, x.strides);
+      const scratch_block<Out, Rank> out(y.shape, y.strides);
+      plan = make_fftw_plan<fftw>(x, y, line, in.data, is_in_place ? reinterpret_cast<Out*>(in.data) : out.data,
+                                  FFTW_MEASURE | (is_aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
     }
     if (plan == nullptr) throw error("partita::fourier_transform: FFTW has no plan for such a block");
     return {static_cast<void*>(plan), [](void* it) {  // also runs if std::bad_alloc is thrown: lock is free
@@ -337,8 +340,8 @@ class local_transforms {
             }};
   }
   template <class FFTW, class In, class Out, std::size_t Rank, class From, class To>
-  static typename FFTW::plan plan_of_fftw(const strided<In, Rank>& x, const strided<Out, Rank>& y,
-                                          const line_transform& line, From* from, To* to, unsigned flags) {
+  static typename FFTW::plan make_fftw_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y,
+                                            const line_transform& line, From* from, To* to, unsigned fftw_flags) {
     constexpr bool in_real = std::is_floating_point_v<In>, out_real = std::is_floating_point_v<Out>;
     typename FFTW::dimension along{}, others[Rank]{};
     int count = 0;
@@ -351,33 +354,33 @@ class local_transforms {
     auto* const out = address<FFTW>(to);
     if constexpr (in_real && out_real) {
       const auto kind = static_cast<typename FFTW::kind>(fftw_kind(line.real));
-      return FFTW::real_to_real(1, &along, count, others, in, out, &kind, flags);
+      return FFTW::real_to_real(1, &along, count, others, in, out, &kind, fftw_flags);
     } else if constexpr (in_real) {
-      return FFTW::real_to_complex(1, &along, count, others, in, out, flags | FFTW_PRESERVE_INPUT);
+      return FFTW::real_to_complex(1, &along, count, others, in, out, fftw_flags | FFTW_PRESERVE_INPUT);
     } else if constexpr (out_real) {
-      return FFTW::complex_to_real(1, &along, count, others, in, out, flags);
+      return FFTW::complex_to_real(1, &along, count, others, in, out, fftw_flags);
     } else {
       return FFTW::complex_to_complex(1, &along, count, others, in, out, line.backward ? FFTW_BACKWARD : FFTW_FORWARD,
-                                      flags);
+                                      fftw_flags);
     }
   }
   /// Memory for a block of given shape and strides; strides may be negative.
   template <class T, std::size_t Rank>
-  struct scratch {
-    scratch(const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
+  struct scratch_block {
+    scratch_block(const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
       std::ptrdiff_t before = 0, behind = 1;
       for (std::size_t d = 0; d < Rank; ++d) {
         const std::ptrdiff_t span = (static_cast<std::ptrdiff_t>(shape[d]) - 1) * strides[d];
         (span < 0 ? before : behind) += span < 0 ? -span : span;
       }
-      memory = allocated<T>(static_cast<std::size_t>(before + behind));
+      memory = allocate_for_fftw<T>(static_cast<std::size_t>(before + behind));
       data = memory.get() + before;
     }
     fftw_memory<T> memory;
     T* data = nullptr;
   };
 
-  bool measure_;
+  bool should_measure_;
   std::vector<cached_plan> plans_;
 };
 

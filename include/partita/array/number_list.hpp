@@ -17,32 +17,32 @@ concept counting = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I
 /// Requires: N numbers [compile time], none of them negative where Integer is unsigned [shape_error].
 template <std::size_t N, class Integer = std::size_t>
 struct number_list : std::array<Integer, N> {
-  constexpr number_list(const std::array<Integer, N>& each = {}) : std::array<Integer, N>(each) {}  // NOLINT
+  constexpr number_list(const std::array<Integer, N>& values = {}) : std::array<Integer, N>(values) {}  // NOLINT
   template <counting I>
-  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit: any array of integers is a list
-    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  constexpr number_list(const std::array<I, N>& values) {  // NOLINT: implicit: any array of integers is a list
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = convert_to_integer(values[d]);
   }
   template <counting I>
     requires(N > 0)
-  constexpr number_list(const I (&each)[N > 0 ? N : 1]) {  // NOLINT: implicit: any array of integers is a list
-    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  constexpr number_list(const I (&values)[N > 0 ? N : 1]) {  // NOLINT: implicit: any array of integers is a list
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = convert_to_integer(values[d]);
   }
   template <counting... I>
     requires(sizeof...(I) > 0)
-  constexpr number_list(I... each) {  // NOLINT: implicit: numbers in braces are a list
+  constexpr number_list(I... values) {  // NOLINT: implicit: numbers in braces are a list
     static_assert(sizeof...(I) == N,
                   "partita: requires one number for each dimension between the braces; the rank says how many");
-    if constexpr (sizeof...(I) == N) static_cast<std::array<Integer, N>&>(*this) = {converted(each)...};
+    if constexpr (sizeof...(I) == N) static_cast<std::array<Integer, N>&>(*this) = {convert_to_integer(values)...};
   }
   template <std::size_t... E>
     requires(sizeof...(E) == N && N > 0)
-  constexpr number_list(const extents<E...>& each) {  // NOLINT: implicit: extents are a list
-    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  constexpr number_list(const extents<E...>& values) {  // NOLINT: implicit: extents are a list
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = convert_to_integer(values[d]);
   }
 
  private:
   template <class I>
-  static constexpr Integer converted(I number) {
+  static constexpr Integer convert_to_integer(I number) {
     if constexpr (std::unsigned_integral<Integer> && std::signed_integral<I>)
       if (number < 0)
         throw shape_error(text("partita: requires extents that are not negative, got ")

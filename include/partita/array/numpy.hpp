@@ -19,16 +19,16 @@ template <class F, class... E>
 auto elementwise(F f, E&&... e) {
   const std::array<shape_list, sizeof...(E)> shapes{detail::shape_of(e)...};
   if (const auto judged = judge_numpy_broadcast(shapes.data(), shapes.size()); !judged.verdict)
-    throw shape_error(explain_numpy(judged.verdict, detail::name_of_function<F>::name, shapes.data(), shapes.size()));
+    throw shape_error(explain_numpy(judged.verdict, detail::function_name<F>::name, shapes.data(), shapes.size()));
   return detail::make_expression(std::move(f), std::forward<E>(e)...);
 }
 
-#define PARTITA_NUMPY_OPERATION(operation)                                                         \
-  template <class L, class R>                                                                      \
-    requires detail::array_operands<L, R>                                                          \
-  auto operation(L&& l, R&& r) {                                                                   \
-    return numpy::elementwise(function::operation{}, detail::as_operand_of<R>(std::forward<L>(l)), \
-                              detail::as_operand_of<L>(std::forward<R>(r)));                       \
+#define PARTITA_NUMPY_OPERATION(operation)                                                          \
+  template <class L, class R>                                                                       \
+    requires detail::array_operands<L, R>                                                           \
+  auto operation(L&& l, R&& r) {                                                                    \
+    return numpy::elementwise(function::operation{}, detail::convert_number<R>(std::forward<L>(l)), \
+                              detail::convert_number<L>(std::forward<R>(r)));                       \
   }
 PARTITA_NUMPY_OPERATION(add)
 PARTITA_NUMPY_OPERATION(subtract)

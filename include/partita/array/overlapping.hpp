@@ -15,9 +15,10 @@ struct step_range {
   std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< multiples of step from lowest to highest
 };
 
-/// Whether some multiples of the strides add up to `wanted`. Strides are in descending order, so that few multiples
-/// need to be tried; after `tries` multiples the answer is true, which is safe.
-PARTITA_DECL bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries);
+/// Whether some multiples of the strides add up to `offset`. Strides are in descending order, so that few multiples
+/// need to be tried; after `tries_left` multiples the answer is true, which is safe.
+PARTITA_DECL bool is_reachable_offset(const step_range* ranges, std::size_t count, std::ptrdiff_t offset,
+                                      std::size_t& tries_left);
 
 }  // namespace detail
 
@@ -48,8 +49,8 @@ bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& 
   const auto element = static_cast<std::ptrdiff_t>(sizeof(T));
   if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // disjoint addresses
   if (bytes % element != 0) return true;
-  std::size_t tries = 4096;
-  return detail::adds_up(ranges, count, bytes / element, tries);
+  std::size_t tries_left = 4096;
+  return detail::is_reachable_offset(ranges, count, bytes / element, tries_left);
 }
 
 }  // namespace partita

@@ -22,22 +22,22 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 class random_words {
  public:
   constexpr random_words(std::uint64_t seed, std::uint64_t step)
-      : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}, step_(step) {}
+      : philox_key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}, step_(step) {}
 
   constexpr std::uint32_t operator[](std::uint64_t k) {
     if (const std::uint64_t block = k / 4; block != block_) {
       block_ = block;
-      words_ = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
-                       static_cast<std::uint32_t>(step_), static_cast<std::uint32_t>(step_ >> 32U)},
-                      key_);
+      random_words_ = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
+                              static_cast<std::uint32_t>(step_), static_cast<std::uint32_t>(step_ >> 32U)},
+                             philox_key_);
     }
-    return words_[k % 4];
+    return random_words_[k % 4];
   }
 
  private:
-  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 2> philox_key_;
   std::uint64_t step_, block_ = ~std::uint64_t{0};
-  std::array<std::uint32_t, 4> words_{};
+  std::array<std::uint32_t, 4> random_words_{};
 };
 
 }  // namespace partita::detail

@@ -9,7 +9,7 @@
 namespace partita::detail {
 
 /// A range of waves: the index of its first wave in the source, the number of waves, and the first index in the result.
-struct kept_waves {
+struct wave_range {
   std::size_t from = 0, count = 0, to = 0;
 };
 
@@ -20,27 +20,29 @@ struct kept_waves {
 /// wave N / 2. Half of a spectrum has only the first range, and a factor of 2 replaces the sum.
 struct resized_line {
   std::size_t n = 0, m = 0;
-  bool half = false;
+  bool is_half_spectrum = false;
 
-  constexpr bool grows() const { return n < m; }
-  constexpr std::size_t shorter_length() const { return grows() ? n : m; }
-  /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `last()`.
-  constexpr bool is_shared() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
-  constexpr std::size_t last() const { return shorter_length() / 2; }
+  constexpr bool is_lengthened() const { return n < m; }
+  constexpr std::size_t shorter_length() const { return is_lengthened() ? n : m; }
+  /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `shared_wave()`.
+  constexpr bool has_shared_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
+  constexpr std::size_t shared_wave() const { return shorter_length() / 2; }
   /// The extent of the spectrum before the change; `extent()` is the extent after the change.
-  constexpr std::size_t extent_before() const { return half ? half_spectrum(n) : n; }
-  constexpr std::size_t extent() const { return half ? half_spectrum(m) : m; }
+  constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum(n) : n; }
+  constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum(m) : m; }
 
   /// The range of waves from 0 on, and the range of negative waves. A line that keeps its length has one range.
-  constexpr std::array<kept_waves, 2> kept_ranges() const {
-    if (n == m) return {kept_waves{0, extent(), 0}, {}};
-    return {kept_waves{0, last() + 1, 0}, half ? kept_waves{} : kept_waves{n - last(), last(), m - last()}};
+  constexpr std::array<wave_range, 2> wave_ranges() const {
+    if (n == m) return {wave_range{0, extent(), 0}, {}};
+    return {wave_range{0, shared_wave() + 1, 0},
+            is_half_spectrum ? wave_range{} : wave_range{n - shared_wave(), shared_wave(), m - shared_wave()}};
   }
-  /// Whether one wave of the result is the sum of two waves; `doubles()`: whether two waves are made of one.
-  constexpr bool adds() const { return is_shared() && !half && !grows(); }
-  constexpr bool doubles() const { return is_shared() && !half && grows(); }
-  /// The factor of the wave `last()`, applied before the waves are copied if the line grows, otherwise afterwards.
-  constexpr double factor() const { return !is_shared() ? 1 : grows() ? 0.5 : half ? 2 : 1; }
+  /// Whether one wave of the result is the sum of two waves; `splits_one_wave()`: whether two waves are made of one.
+  constexpr bool adds_two_waves() const { return has_shared_wave() && !is_half_spectrum && !is_lengthened(); }
+  constexpr bool splits_one_wave() const { return has_shared_wave() && !is_half_spectrum && is_lengthened(); }
+  /// The factor of the wave `shared_wave()`, applied before the waves are copied if the line grows, otherwise
+  /// afterwards.
+  constexpr double factor() const { return !has_shared_wave() ? 1 : is_lengthened() ? 0.5 : is_half_spectrum ? 2 : 1; }
 };
 
 }  // namespace partita::detail

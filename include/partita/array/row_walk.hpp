@@ -18,12 +18,12 @@ class row_walk {
   /// A plane of `rows` rows of n elements, with each block's strides from row to row and along a row.
   struct plane {
     std::size_t rows = 1, n = 1;
-    steps down{}, along{};
+    steps row_step{}, column_step{};
   };
 
   /// Adds a dimension inside all dimensions that were added before.
   void add(std::size_t extent, const steps& strides) {
-    if (extent == 0) empty_ = true;
+    if (extent == 0) has_zero_extent_ = true;
     if (extent == 1) return;
     if (rank_ > 0) {
       bool contiguous = true;
@@ -41,7 +41,7 @@ class row_walk {
 
   /// Orders the dimensions by decreasing strides of block 0, so that its elements are visited in the order of its
   /// memory.
-  void follow_the_first_block() {
+  void sort_by_first_block() {
     bool moved = false;
     for (std::size_t d = 1; d < rank_; ++d) {
       const std::size_t extent = extents_[d];
@@ -59,17 +59,17 @@ class row_walk {
   }
 
   /// The plane of the two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
-  plane innermost() const {
+  plane innermost_plane() const {
     plane p;
-    if (rank_ > 0) p.n = extents_[rank_ - 1], p.along = strides_[rank_ - 1];
-    if (rank_ > 1) p.rows = extents_[rank_ - 2], p.down = strides_[rank_ - 2];
+    if (rank_ > 0) p.n = extents_[rank_ - 1], p.column_step = strides_[rank_ - 1];
+    if (rank_ > 1) p.rows = extents_[rank_ - 2], p.row_step = strides_[rank_ - 2];
     return p;
   }
 
   /// Calls `visit(offsets)` with the offset of each block's first element of each plane.
   template <class Visit>
   void for_each_plane(Visit visit) const {
-    if (empty_) return;
+    if (has_zero_extent_) return;
     steps offsets{};
     if (rank_ <= 2) return visit(offsets);
     std::array<std::size_t, MostDimensions> position{};
@@ -90,11 +90,11 @@ class row_walk {
   /// Calls `visit(offsets, n)` with the offset of each block's first element of each row of n elements.
   template <class Visit>
   void for_each_row(Visit visit) const {
-    const plane p = innermost();
+    const plane p = innermost_plane();
     for_each_plane([&](steps offsets) {
       for (std::size_t r = 0; r < p.rows; ++r) {
         visit(offsets, p.n);
-        for (std::size_t k = 0; k < N; ++k) offsets[k] += p.down[k];
+        for (std::size_t k = 0; k < N; ++k) offsets[k] += p.row_step[k];
       }
     });
   }
@@ -111,7 +111,7 @@ class row_walk {
   std::array<std::size_t, MostDimensions> extents_{};
   std::array<steps, MostDimensions> strides_{};
   std::size_t rank_ = 0;
-  bool empty_ = false;
+  bool has_zero_extent_ = false;
 };
 
 }  // namespace partita::detail

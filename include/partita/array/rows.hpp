@@ -19,7 +19,7 @@ namespace partita::detail {
 
 /// A user's function as xtensor stores it in a lazy expression, which is then assigned row by row.
 template <class F>
-struct applied {
+struct elementwise_function {
   F f;
   template <class... T>
   constexpr auto operator()(const T&... x) const {
@@ -27,24 +27,24 @@ struct applied {
   }
 };
 
-/// Reads a row of an expression. `leaves` is the number of strided operands of the expression.
+/// Reads a row of an expression. `leaf_count` is the number of strided operands of the expression.
 template <class E>
 struct row_reader {
-  static constexpr bool readable = false;
-  static constexpr std::size_t leaves = 0;
+  static constexpr bool is_readable = false;
+  static constexpr std::size_t leaf_count = 0;
 };
 
 template <strided_expression E>
 struct row_reader<E> {
-  static constexpr bool readable = true;
-  static constexpr std::size_t leaves = 1;
+  static constexpr bool is_readable = true;
+  static constexpr std::size_t leaf_count = 1;
   using value_type = typename E::value_type;
 
   const E* array;
   const value_type* first;
   const value_type* row = nullptr;
-  std::ptrdiff_t down = 0, along = 0;
-  value_type held{};
+  std::ptrdiff_t row_step = 0, column_step = 0;
+  value_type held_value{};
 
   explicit row_reader(const E& e)
       : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
@@ -52,7 +52,7 @@ struct row_reader<E> {
   /// The stride of an operand along each dimension of a result of `rank` dimensions: 0 where the operand is repeated.
   template <class Steps>
   void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
-    constexpr std::size_t known_rank = operand_rank_of<E>;
+    constexpr std::size_t known_rank = array_operand_rank<E>;
     const std::size_t own = known_rank == unknown_rank ? array->dimension() : known_rank;
     const bool spans = d + own >= rank && array->shape()[d + own - rank] != 1;
     out[k++] = spans ? static_cast<std::ptrdiff_t>(array->strides()[d + own - rank]) : 0;
@@ -61,28 +61,28 @@ struct row_reader<E> {
   template <class Plane, class Steps>
   void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
     row = first + offsets[k];
-    down = plane.down[k];
-    along = plane.along[k++];
+    row_step = plane.row_step[k];
+    column_step = plane.column_step[k++];
   }
   template <unsigned Units, bool General, std::size_t K>
   void enter_row() {
-    if constexpr (!General && !((Units >> K) & 1U)) held = *row;
+    if constexpr (!General && !((Units >> K) & 1U)) held_value = *row;
   }
-  void next_row() { row += down; }
+  void next_row() { row += row_step; }
   /// Element i of the row. Bits of `Units` mark the leaves with stride 1; the other leaves have stride 0 or, with
   /// `General`, any stride.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
-    if constexpr (General) return row[i * along];
+    if constexpr (General) return row[i * column_step];
     else if constexpr ((Units >> K) & 1U) return row[i];
-    else return held;
+    else return held_value;
   }
 };
 
 template <class CT>
 struct row_reader<xt::xscalar<CT>> {
-  static constexpr bool readable = true;
-  static constexpr std::size_t leaves = 0;
+  static constexpr bool is_readable = true;
+  static constexpr std::size_t leaf_count = 0;
   using value_type = typename xt::xscalar<CT>::value_type;
 
   value_type value;
@@ -101,12 +101,12 @@ struct row_reader<xt::xscalar<CT>> {
 };
 
 template <class F, class... CT>
-struct row_reader<xt::xfunction<applied<F>, CT...>> {
-  static constexpr bool readable = (row_reader<std::remove_cvref_t<CT>>::readable && ...);
-  static constexpr std::size_t leaves = (row_reader<std::remove_cvref_t<CT>>::leaves + ... + 0);
-  using function = xt::xfunction<applied<F>, CT...>;
+struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
+  static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);
+  static constexpr std::size_t leaf_count = (row_reader<std::remove_cvref_t<CT>>::leaf_count + ... + 0);
+  using function = xt::xfunction<elementwise_function<F>, CT...>;
 
-  const applied<F>* f;
+  const elementwise_function<F>* f;
   std::tuple<row_reader<std::remove_cvref_t<CT>>...> operands;
 
   explicit row_reader(const function& e)
@@ -123,28 +123,28 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
   }
   template <unsigned Units, bool General, std::size_t K>
   void enter_row() {
-    enter_row_of_operands<Units, General, K>(std::index_sequence_for<CT...>{});
+    enter_row_in_operands<Units, General, K>(std::index_sequence_for<CT...>{});
   }
   void next_row() {
     std::apply([](auto&... x) { (x.next_row(), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
   auto at(std::ptrdiff_t i) const {
-    return at_operands<Units, General, K>(i, std::index_sequence_for<CT...>{});
+    return apply_function_at<Units, General, K>(i, std::index_sequence_for<CT...>{});
   }
 
  private:
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
-  void enter_row_of_operands(std::index_sequence<J...>) {
-    (std::get<J>(operands).template enter_row<Units, General, K + leaves_before<J>()>(), ...);
+  void enter_row_in_operands(std::index_sequence<J...>) {
+    (std::get<J>(operands).template enter_row<Units, General, K + leaf_offset<J>()>(), ...);
   }
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
-  auto at_operands(std::ptrdiff_t i, std::index_sequence<J...>) const {
-    return (*f)(std::get<J>(operands).template at<Units, General, K + leaves_before<J>()>(i)...);
+  auto apply_function_at(std::ptrdiff_t i, std::index_sequence<J...>) const {
+    return (*f)(std::get<J>(operands).template at<Units, General, K + leaf_offset<J>()>(i)...);
   }
   template <std::size_t J>
-  static constexpr std::size_t leaves_before() {
-    constexpr std::array<std::size_t, sizeof...(CT)> each{row_reader<std::remove_cvref_t<CT>>::leaves...};
+  static constexpr std::size_t leaf_offset() {
+    constexpr std::array<std::size_t, sizeof...(CT)> each{row_reader<std::remove_cvref_t<CT>>::leaf_count...};
     std::size_t sum = 0;
     for (std::size_t k = 0; k < J; ++k) sum += each[k];
     return sum;
@@ -153,7 +153,7 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
 
 /// An expression E can be assigned to a target of type To row by row.
 template <class To, class E>
-concept row_assignable = strided_expression<To> && row_reader<E>::readable && requires(To& to) { *to.data() = {}; };
+concept row_assignable = strided_expression<To> && row_reader<E>::is_readable && requires(To& to) { *to.data() = {}; };
 
 // Asserts that no iteration of the next loop reads what another has written. g++ unrolls the loop by two (vectors),
 // because such a short loop is up to 1.6 times slower where it straddles two lines of the instruction cache.
@@ -161,9 +161,9 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 // The compiler would warn of each loop that it cannot vectorize, such as a loop that calls a function like std::atan2.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
-#define PARTITA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define PARTITA_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define PARTITA_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
+#define PARTITA_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
 #endif
 
 /// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
@@ -172,18 +172,18 @@ template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a local copy of the reader stays in registers
   const auto n = static_cast<std::ptrdiff_t>(plane.n);
-  const std::ptrdiff_t down = plane.down[0], along = General ? plane.along[0] : 1;
+  const std::ptrdiff_t row_step = plane.row_step[0], column_step = General ? plane.column_step[0] : 1;
   for (std::size_t left = plane.rows;;) {
     from.template enter_row<Units, General, 0>();
-    PARTITA_INDEPENDENT
-    for (std::ptrdiff_t i = 0; i < n; ++i) to[i * along] = static_cast<T>(from.template at<Units, General, 0>(i));
+    PARTITA_INDEPENDENT_ITERATIONS
+    for (std::ptrdiff_t i = 0; i < n; ++i) to[i * column_step] = static_cast<T>(from.template at<Units, General, 0>(i));
     if (--left == 0) return;
     from.next_row();
-    to += down;
+    to += row_step;
   }
 }
 
-#undef PARTITA_INDEPENDENT
+#undef PARTITA_INDEPENDENT_ITERATIONS
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
@@ -192,33 +192,33 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 /// general loop.
 template <class T, class Reader, std::size_t Leaves, class Plane>
 auto choose_writer(const Plane& plane) {
-  using writer = void (*)(T*, const Plane&, const Reader&);
+  using plane_writer = void (*)(T*, const Plane&, const Reader&);
   if constexpr (Leaves <= 3) {
     unsigned units = 0;
-    bool plain = plane.along[0] == 1;
+    bool plain = plane.column_step[0] == 1;
     for (std::size_t k = 0; k < Leaves; ++k) {
-      const std::ptrdiff_t stride = plane.along[k + 1];
+      const std::ptrdiff_t stride = plane.column_step[k + 1];
       if (stride == 1) units |= 1U << k;
       plain = plain && (stride == 0 || stride == 1);
     }
     if (plain) {
       return [units]<unsigned... U>(std::integer_sequence<unsigned, U...>) {
-        constexpr writer all[] = {&write_plane<U, false, T, Plane, Reader>...};
+        constexpr plane_writer all[] = {&write_plane<U, false, T, Plane, Reader>...};
         return all[units];
       }(std::make_integer_sequence<unsigned, (1U << Leaves)>{});
     }
   }
-  return writer{&write_plane<0, true, T, Plane, Reader>};
+  return plane_writer{&write_plane<0, true, T, Plane, Reader>};
 }
 
 /// Writes an expression of the target's shape (or one that broadcasts to it) to a strided target. The target may be one
 /// of the operands, at the same position; other overlaps are not allowed.
 template <class To, class E>
 void assign_rows(To& to, const E& e) {
-  constexpr std::size_t leaves = row_reader<E>::leaves;
+  constexpr std::size_t leaf_count = row_reader<E>::leaf_count;
   using value_type = typename To::value_type;
-  constexpr std::size_t known_rank = operand_rank_of<To>;
-  using walk_type = row_walk<leaves + 1, known_rank == unknown_rank ? most_dimensions : known_rank>;
+  constexpr std::size_t known_rank = array_operand_rank<To>;
+  using walk_type = row_walk<leaf_count + 1, known_rank == unknown_rank ? most_dimensions : known_rank>;
   row_reader<E> reader(e);
   walk_type walk;
   const std::size_t rank = known_rank == unknown_rank ? to.dimension() : known_rank;
@@ -229,10 +229,10 @@ void assign_rows(To& to, const E& e) {
     reader.strides(d, rank, steps, k);
     walk.add(to.shape()[d], steps);
   }
-  walk.follow_the_first_block();
+  walk.sort_by_first_block();
   auto* first = to.data() + static_cast<std::ptrdiff_t>(to.data_offset());
-  const auto plane = walk.innermost();
-  auto* write = choose_writer<value_type, row_reader<E>, leaves>(plane);
+  const auto plane = walk.innermost_plane();
+  auto* write = choose_writer<value_type, row_reader<E>, leaf_count>(plane);
   walk.for_each_plane([&](const auto& offsets) {
     row_reader<E> here = reader;
     std::size_t k = 1;
@@ -248,15 +248,15 @@ namespace xt {
 // Customizes xtensor: expressions with functions of partita are written row by row where xtensor would step through the
 // result element by element.
 template <class E1, class F, class... CT, layout_type L>
-  requires partita::detail::row_assignable<E1, xfunction<partita::detail::applied<F>, CT...>>
-class stepper_assigner<E1, xfunction<partita::detail::applied<F>, CT...>, L> {
+  requires partita::detail::row_assignable<E1, xfunction<partita::detail::elementwise_function<F>, CT...>>
+class stepper_assigner<E1, xfunction<partita::detail::elementwise_function<F>, CT...>, L> {
  public:
-  using expression = xfunction<partita::detail::applied<F>, CT...>;
-  stepper_assigner(E1& to, const expression& e) : to_(to), expression_(e) {}
-  void run() { partita::detail::assign_rows(to_, expression_); }
+  using expression = xfunction<partita::detail::elementwise_function<F>, CT...>;
+  stepper_assigner(E1& to, const expression& e) : target_array_(to), expression_(e) {}
+  void run() { partita::detail::assign_rows(target_array_, expression_); }
 
  private:
-  E1& to_;
+  E1& target_array_;
   const expression& expression_;
 };
 

@@ -12,7 +12,7 @@ namespace partita {
 namespace detail {
 
 template <class A, class B, class C>
-inline constexpr bool all_ranks_known = rank_is_known<A> && rank_is_known<B> && rank_is_known<C>;
+inline constexpr bool has_known_ranks = has_known_rank_v<A> && has_known_rank_v<B> && has_known_rank_v<C>;
 
 }  // namespace detail
 
@@ -31,13 +31,13 @@ auto select(P&& predicate, T&& on_true, F&& on_false) {
       std::is_same_v<operand_element<P>, bool>,
       "partita::select(predicate, on_true, on_false): requires a predicate of bool; compare with not_equal_to");
   static_assert(
-      elements_go_together<operand_element<T>, operand_element<F>>,
+      are_compatible_elements<operand_element<T>, operand_element<F>>,
       "partita::select(predicate, on_true, on_false): requires values of one element type; xt::cast one first");
   constexpr const char* requirement = "values of one shape, and a predicate that is a scalar or has it too";
-  if constexpr (all_ranks_known<P, T, F>) {
+  if constexpr (has_known_ranks<P, T, F>) {
     static_assert(
         static_cast<bool>(
-            judge_select(static_shape<extents_of<P>>, static_shape<extents_of<T>>, static_shape<extents_of<F>>)
+            judge_select(static_shape<array_extents<P>>, static_shape<array_extents<T>>, static_shape<array_extents<F>>)
                 .verdict),
         "partita::select(predicate, on_true, on_false): requires values of one shape, and a predicate that is "
         "a scalar or has it too; use broadcast_in_dim on the smaller ones first");
@@ -59,22 +59,22 @@ template <class L, class X, class H>
   requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
 auto clamp(L&& low, X&& x, H&& high) {
   using namespace detail;
-  static_assert((number<L> || elements_go_together<operand_element<L>, operand_element<X>>)&&(
-                    number<H> || elements_go_together<operand_element<H>, operand_element<X>>),
+  static_assert((number<L> || are_compatible_elements<operand_element<L>, operand_element<X>>)&&(
+                    number<H> || are_compatible_elements<operand_element<H>, operand_element<X>>),
                 "partita::clamp(low, x, high): requires one element type; xt::cast the bounds first");
   constexpr const char* requirement = "bounds that are scalars or have the shape of x";
-  if constexpr (all_ranks_known<L, X, H>) {
-    static_assert(
-        static_cast<bool>(
-            judge_clamp(static_shape<extents_of<L>>, static_shape<extents_of<X>>, static_shape<extents_of<H>>).verdict),
-        "partita::clamp(low, x, high): requires bounds that are scalars or have the shape of x; use "
-        "broadcast_in_dim on them first");
+  if constexpr (has_known_ranks<L, X, H>) {
+    static_assert(static_cast<bool>(judge_clamp(static_shape<array_extents<L>>, static_shape<array_extents<X>>,
+                                                static_shape<array_extents<H>>)
+                                        .verdict),
+                  "partita::clamp(low, x, high): requires bounds that are scalars or have the shape of x; use "
+                  "broadcast_in_dim on them first");
   }
   const shape_list l = shape_of(low), own = shape_of(x), h = shape_of(high);
   if (!judge_clamp(l, own, h).verdict)
     throw shape_error(explain_ternary("clamp(low, x, high)", requirement, l, own, h));
-  return make_expression(function::clamp{}, as_operand_of<X>(std::forward<L>(low)), std::forward<X>(x),
-                         as_operand_of<X>(std::forward<H>(high)));
+  return make_expression(function::clamp{}, convert_number<X>(std::forward<L>(low)), std::forward<X>(x),
+                         convert_number<X>(std::forward<H>(high)));
 }
 /// Clamps with three operands of one type: this overload is more constrained than std::clamp, which argument-dependent
 /// lookup also finds.

@@ -32,7 +32,7 @@ std::uint64_t sort_key(T value) {
 
 /// The number to which a key belongs.
 template <sortable T>
-T of_sort_key(std::uint64_t key) {
+T value_from_sort_key(std::uint64_t key) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
   if constexpr (std::unsigned_integral<T>) return static_cast<T>(key);
   else if constexpr (std::integral<T>) return static_cast<T>(static_cast<std::int64_t>(key ^ sign));
@@ -41,10 +41,10 @@ T of_sort_key(std::uint64_t key) {
 }
 
 /// An element in the order of a stable sort: the key of a number, and the number's original position.
-struct key_and_place {
+struct key_and_position {
   std::uint64_t key, place;
 
-  friend bool operator<(const key_and_place& a, const key_and_place& b) {
+  friend bool operator<(const key_and_position& a, const key_and_position& b) {
     return a.key != b.key ? a.key < b.key : a.place < b.place;
   }
 };

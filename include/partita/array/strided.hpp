@@ -137,8 +137,8 @@ class block_argument {
   const strided<const element, rank>& block() const { return block_; }
 
  private:
-  struct nothing {};
-  [[no_unique_address]] std::conditional_t<strided_array<const E>, nothing, xt::xtensor<element, rank>> values_;
+  struct no_storage {};
+  [[no_unique_address]] std::conditional_t<strided_array<const E>, no_storage, xt::xtensor<element, rank>> values_;
   strided<const element, rank> block_;
 };
 

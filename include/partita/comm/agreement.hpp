@@ -25,18 +25,18 @@ struct local_error {
 /// this call from others, `describe()` returns its description. Returns the choices that all workers have in common.
 /// Cost: that of world_state::agree.
 template <class Describe>
-std::uint64_t agree_together(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
-                             std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
+std::uint64_t agree_on_call(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
+                            std::uint64_t choices = 0, speculative_send* speculative = nullptr) {
   return world.agree(
-      fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
+      fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, speculative);
 }
 
-/// Calls world_state::agree as agree_together does, but at level checks::local only the worker with the error throws,
+/// Calls world_state::agree as agree_on_call does, but at level checks::local only the worker with the error throws,
 /// without any cost, and the result is this worker's own choices.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
-                               std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
-  if (world.level() == checks::agree) return agree_together(world, fingerprint, own, describe, choices, ahead);
+                               std::uint64_t choices = 0, speculative_send* speculative = nullptr) {
+  if (world.level() == checks::agree) return agree_on_call(world, fingerprint, own, describe, choices, speculative);
   world.begin_call(fingerprint, describe);
   world.finish_pending();
   world.report().clear_final_message();
@@ -54,8 +54,8 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
 template <class Structure, class Learn>
 Structure learnt(world_state& world, local_error& trouble, Learn learn) {
   struct scope {
-    explicit scope(hang_report& report) : report_(report) { report_.learning(true); }
-    ~scope() { report_.learning(false); }
+    explicit scope(hang_report& report) : report_(report) { report_.set_learning(true); }
+    ~scope() { report_.set_learning(false); }
     hang_report& report_;
   } const now(world.report());
   if (trace::on()) trace::continue_call();
@@ -64,7 +64,7 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
   } catch (const communication_error&) {
     throw;
   } catch (const error& thrown) {
-    trouble = {failure_of(thrown), thrown.sentence()};
+    trouble = {failure_kind_of_error(thrown), thrown.sentence()};
   } catch (const std::bad_alloc&) {
     trouble = {failure::memory, text("partita: worker ")
                                     << world.id() << " has no memory to prepare " << world.report().name()

@@ -12,19 +12,19 @@ namespace detail {
 
 /// Writes `rank` factors of n in descending order, each at most `most`. Among all such lists it writes the one with the
 /// smallest first factor, then the smallest second factor, and so on. Returns false if there is no such list.
-constexpr bool balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
+constexpr bool find_balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {
     if (n % d != 0) continue;
     std::size_t product = 1;  // the largest product of `rank` factors of at most d, or n
     for (std::size_t k = 0; k < rank && product < n; ++k) product = product > n / d ? n : product * d;
     factors[0] = d;
-    if (product >= n && balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
+    if (product >= n && find_balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
   }
   return false;
 }
 
-constexpr void require_workers(std::size_t workers, std::size_t rank) {
+constexpr void require_enough_workers(std::size_t workers, std::size_t rank) {
   if (workers == 0 || (rank == 0 && workers != 1))
     throw partition_error(text("partita::balanced_extents(workers, rank): requires at least one worker, and one only "
                                "for rank 0, got ")
@@ -43,15 +43,15 @@ constexpr void require_workers(std::size_t workers, std::size_t rank) {
 template <std::size_t Rank>
 constexpr dynamic_extents<Rank> balanced_extents(std::size_t workers) {
   static_assert(Rank <= most_dimensions, "partita::balanced_extents<Rank>(workers): requires a rank of at most 16");
-  detail::require_workers(workers, Rank);
+  detail::require_enough_workers(workers, Rank);
   std::array<std::size_t, Rank> factors{};
-  detail::balanced_factors(workers, Rank, workers, factors.data());
+  detail::find_balanced_factors(workers, Rank, workers, factors.data());
   return dynamic_extents<Rank>(factors);
 }
 constexpr shape_list balanced_extents(std::size_t workers, std::size_t rank) {
-  detail::require_workers(workers, rank);
+  detail::require_enough_workers(workers, rank);
   auto factors = shape_list::filled(rank, 1);
-  if (rank > 0) detail::balanced_factors(workers, rank, workers, &factors[0]);
+  if (rank > 0) detail::find_balanced_factors(workers, rank, workers, &factors[0]);
   return factors;
 }
 

@@ -35,7 +35,7 @@ class box_exchange {
 
   /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds boxes up, the
   /// result is in a temporary block that lives as long as one exchange. Call this before the first start.
-  PARTITA_DECL void then(std::unique_ptr<box_exchange> next);
+  PARTITA_DECL void then_run(std::unique_ptr<box_exchange> next);
 
   /// Adds a channel for boxes of the result, such as those that came from other nodes. The boxes of this channel are
   /// sent as soon as all messages to this worker have arrived; only finish() waits for them. The channel differs from
@@ -74,64 +74,64 @@ class box_exchange {
   PARTITA_DECL void roll_back();
   /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do, and calls `meanwhile` between two attempts. The next call is
+  /// Waits until this worker has nothing left to do, and calls `work_meanwhile` between two attempts. The next call is
   /// finish().
   template <class F>
-  void wait(F meanwhile) {
-    for (backoff p(oversubscribed_); !advance(); p.pause()) meanwhile();
+  void wait(F work_meanwhile) {
+    for (backoff p(oversubscribed_); !advance(); p.pause()) work_meanwhile();
   }
   /// Finishes the exchange: afterwards y is complete and x may change.
   PARTITA_DECL void finish();
 
  private:
   /// Divides the boxes of the plan between the channels.
-  PARTITA_DECL void divide(const std::vector<way*>& ways);
-  PARTITA_DECL void take(const void* x, const std::ptrdiff_t* x_strides);
-  PARTITA_DECL void write_to(void* y, const std::ptrdiff_t* y_strides);
+  PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);
+  PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);
+  PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);
   PARTITA_DECL void expect_boxes();
   PARTITA_DECL void give_boxes();
   PARTITA_DECL void finish_boxes();
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
-  PARTITA_DECL void sum_ahead();
+  PARTITA_DECL void run_first_exchange();
   /// Does the work that only some exchanges need, behind one branch, so that a trace costs nothing when it is off.
-  PARTITA_DECL [[gnu::noinline]] void expect_more();
-  PARTITA_DECL [[gnu::noinline]] void finish_more();
+  PARTITA_DECL [[gnu::noinline]] void start_extra_work();
+  PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns places in the staging area. The boxes from one worker are contiguous, and the boxes of each worker start
   /// at a multiple of the granularity of the addresses that a channel can announce.
-  PARTITA_DECL void stage();
+  PARTITA_DECL void assign_staging_places();
 
   /// Adds the received boxes and the kept box to zeros, in the order given by the plan. If the first box covers the
   /// whole block, that box is copied instead.
-  PARTITA_DECL void add_up();
+  PARTITA_DECL void add_received_boxes();
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   PARTITA_DECL void clear();
 
-  PARTITA_DECL void release_staged();
+  PARTITA_DECL void release_staging_area();
   PARTITA_DECL void release();
 
   element_kind kind_;
   arena* memory_;
-  bool oversubscribed_, kept_by_channel_ = false, is_next_ = false;
-  bool is_summed_ahead_ = false;
+  bool oversubscribed_, channel_keeps_boxes_ = false, is_second_exchange_ = false;
+  bool was_summed_early_ = false;
   // whether the exchange does more than move boxes: it adds boxes, another exchange follows, or it is traced
   bool has_more_work_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> transports_;
   std::vector<std::size_t> channels_of_transports_;
-  std::vector<lowered_plan> shares_;  // memory for the boxes of each channel
-  std::unique_ptr<box_transport> passed_on_;
-  bool passes_on_ = false;                            // whether the boxes of the result are being sent
-  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between workers' places
-  std::vector<std::size_t> order_of_sum_;             // indices of the receives, in the order of the sum
-  char* staged_ = nullptr;
+  std::vector<lowered_plan> channel_plans_;  // memory for the boxes of each channel
+  std::unique_ptr<box_transport> forwarding_transport_;
+  bool is_forwarding_ = false;                         // whether the boxes of the result are being sent
+  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;  // with and without the padding between workers' places
+  std::vector<std::size_t> sum_order_;                 // indices of the receives, in the order of the sum
+  char* staging_area_ = nullptr;
   std::size_t traced_ = ~std::size_t{0};  // the index of this call in the trace
-  std::unique_ptr<box_exchange> next_;
-  void* intermediate_ = nullptr;  // the input of `next_`, if y is not the input
-  std::size_t between_bytes_ = 0;
+  std::unique_ptr<box_exchange> next_exchange_;
+  void* intermediate_block_ = nullptr;  // the input of `next_exchange_`, if y is not the input
+  std::size_t intermediate_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // the last: of a box that is being added
-  block_memory x_, y_, last_y_;
-  std::shared_ptr<const written_block> written_;
+  block_memory x_, y_, final_y_;
+  std::shared_ptr<const written_block> source_writer_;
 };
 
 }  // namespace partita::detail

@@ -27,7 +27,7 @@ namespace partita::detail {
 class collective_channels {
  public:
   /// The most bytes of a block that workers of a node copy for each other through shared memory.
-  static constexpr std::size_t most_copied = group_page::small;
+  static constexpr std::size_t max_copied_bytes = group_page::slot_bytes;
 
   PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,
                                    const transport_policy& policy = transport_policy::from_environment());
@@ -36,47 +36,47 @@ class collective_channels {
 
   arena& memory() { return memory_; }
   /// The number of these channels: the same on all workers, and different from those of all others of the world.
-  std::uint64_t number() const { return static_cast<std::uint64_t>(ahead_); }
+  std::uint64_t number() const { return static_cast<std::uint64_t>(pending_tag_); }
   const group_plan& plan() const { return plan_; }
   /// The traffic of this worker since the counters were last reset.
-  traffic& moved() { return moved_; }
-  void begins_to_move() {
-    if (!std::exchange(is_ahead_, false)) moved_ = {};
+  traffic& moved() { return traffic_; }
+  void start_counting() {
+    if (!std::exchange(has_begun_early_, false)) traffic_ = {};
   }
   /// Makes the next call start before all workers have agreed on it.
-  void sends_speculatively() { moved_ = {}, is_ahead_ = true; }
+  void sends_speculatively() { traffic_ = {}, has_begun_early_ = true; }
   /// The measured cost of messages between nodes.
   const measured_link& link() const { return members_.link(); }
   /// Whether all workers are on one node, not only the workers of these groups.
-  bool all_on_one_node() const { return !members_.is_one_of_many(); }
+  bool are_all_on_one_node() const { return !members_.has_other_nodes(); }
   /// Called if the agreement failed: undoes what was started speculatively.
   PARTITA_DECL void discard_speculative();
   /// Makes the operation that starts now be finished in a later call.
-  void ends_later() {
-    if (trace::on()) traced_ = trace::current();
+  void keep_operation_pending() {
+    if (trace::on()) traced_ = trace::current_call();
   }
-  PARTITA_DECL void has_moved(bool later);
+  PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
   bool has_more_work() const { return has_more_work_; }
   /// The channel of the k-th group of the plan.
-  collective_channel& way(std::size_t k) { return ways_[k]; }
+  collective_channel& way(std::size_t k) { return group_channels_[k]; }
 
  private:
-  PARTITA_DECL collective_channel way_of(const worker_group& g);
+  PARTITA_DECL collective_channel make_group_channel(const worker_group& g);
   /// The first channel that reaches all members of a group; null if no channel does.
-  PARTITA_DECL group_channel* channel_of(const worker_group& g);
+  PARTITA_DECL group_channel* find_channel(const worker_group& g);
 
   group_plan plan_;
   const own_node& members_;
-  tag ahead_;
+  tag pending_tag_;
   arena& memory_;
-  node_pages pages_;
-  std::vector<std::unique_ptr<class way>> more_;
-  traffic moved_;
-  bool is_ahead_ = false;
+  node_pages node_pages_;
+  std::vector<std::unique_ptr<class way>> added_channels_;
+  traffic traffic_;
+  bool has_begun_early_ = false;
   bool has_more_work_ = plan_.groups.empty() || trace::on();
   std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
-  std::vector<collective_channel> ways_;
+  std::vector<collective_channel> group_channels_;
 };
 
 }  // namespace partita::detail

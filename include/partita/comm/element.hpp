@@ -69,7 +69,7 @@ MPI_Datatype datatype() {
 
 /// Calls f(first, count) for consecutive pieces whose length fits in an int and that MPI can send in one message.
 template <class T, class F>
-void in_messages(std::size_t n, F f) {
+void for_each_message(std::size_t n, F f) {
   constexpr std::size_t most = (std::size_t{1} << 30U) / sizeof(T);
   for (std::size_t first = 0; first < n; first += most) f(first, static_cast<int>(n - first < most ? n - first : most));
 }

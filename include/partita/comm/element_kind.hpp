@@ -11,17 +11,17 @@ namespace partita::detail {
 
 /// Whether blocks of T may be copied through shared memory.
 template <class T>
-inline constexpr bool shareable =
+inline constexpr bool is_shareable =
     std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
 
 /// The functions that depend on the element type. Channels move bytes and call these functions once per box, so that
 /// channels are compiled once and not for every type and rank.
 struct element_kind {
-  using copy_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
-                                 const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+  using copy_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
+                                 const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
                                  std::size_t element, stores mode);
-  using add_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
-                                const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank);
+  using add_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
+                                const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank);
 
   std::size_t bytes = 0;
   copy_function copy = nullptr;
@@ -43,41 +43,41 @@ struct element_kind {
   /// Makes the kind of elements that are only moved.
   template <class T>
   static constexpr element_kind moved() {
-    return {sizeof(T), copy_of<T>(), nullptr, shareable<T>, &partita::detail::datatype<T>};
+    return {sizeof(T), select_copy_function<T>(), nullptr, is_shareable<T>, &partita::detail::datatype<T>};
   }
   /// Makes the kind of elements that are moved and added.
   template <class T>
   static constexpr element_kind summed() {
-    return {sizeof(T), copy_of<T>(), &add_elements<T>, shareable<T>, &partita::detail::datatype<T>};
+    return {sizeof(T), select_copy_function<T>(), &add_elements<T>, is_shareable<T>, &partita::detail::datatype<T>};
   }
 
  private:
   /// The unit of copies, which selects the code that element types share.
   template <class T>
-  static constexpr copy_function copy_of() {
+  static constexpr copy_function select_copy_function() {
     if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<copy_unit_bytes(sizeof(T))>;
     else return &copy_objects<T>;
   }
   template <std::size_t S>
-  static void copy_in_units(char* to, const std::ptrdiff_t* to_strides, const char* from,
-                            const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+  static void copy_in_units(char* to, const std::ptrdiff_t* dst_strides, const char* from,
+                            const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
                             std::size_t element, stores mode) {
-    copy_elements_of<S>(to, to_strides, from, from_strides, shape, rank, element, mode, best_instruction_set());
+    copy_by_units<S>(to, dst_strides, from, src_strides, shape, rank, element, mode, best_instruction_set());
   }
   template <class T>
-  static void copy_objects(char* to, const std::ptrdiff_t* to_strides, const char* from,
-                           const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank, std::size_t,
+  static void copy_objects(char* to, const std::ptrdiff_t* dst_strides, const char* from,
+                           const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank, std::size_t,
                            stores mode) {
-    copy_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank, mode);
+    copy_block(reinterpret_cast<T*>(to), dst_strides, reinterpret_cast<const T*>(from), src_strides, shape, rank, mode);
   }
   template <class T>
-  static void add_elements(char* to, const std::ptrdiff_t* to_strides, const char* from,
-                           const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank) {
-    add_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank);
+  static void add_elements(char* to, const std::ptrdiff_t* dst_strides, const char* from,
+                           const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank) {
+    add_block(reinterpret_cast<T*>(to), dst_strides, reinterpret_cast<const T*>(from), src_strides, shape, rank);
   }
 };
 
 template <class T>
-inline constexpr element_kind kind_of = element_kind::moved<T>();
+inline constexpr element_kind element_kind_v = element_kind::moved<T>();
 
 }  // namespace partita::detail

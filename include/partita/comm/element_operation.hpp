@@ -28,18 +28,18 @@ struct element_operation {
   /// to[i] = a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
   /// Combines `count` blocks of n elements into one and rounds once; null if partial results may be passed on.
-  void (*exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
+  void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
   /// The final step on the combined result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* between_nodes = nullptr;
-  /// The number of blocks that `exactly` writes one after another.
+  /// The number of blocks that `combine_exactly` writes one after another.
   std::size_t width = 1;
 };
 
 /// The sum of the blocks of a node's workers that must not be rounded yet.
 struct exact_form {
-  element_operation two_terms;  ///< computes the first two terms of each sum
+  element_operation compute_two_terms;  ///< computes the first two terms of each sum
   /// Whether the two terms of each sum represent the sum exactly.
   bool (*complete)(const char* second_terms, std::size_t n);
   std::unique_ptr<exact_terms> (*make)();
@@ -47,13 +47,13 @@ struct exact_form {
 
 /// Combines numbers in blocks of 64 bytes: g++ vectorises loops of known length at -O2.
 template <class R, class T>
-void combine_erased(void* into, const void* left, const void* right, std::size_t n) {
+void combine_untyped(void* into, const void* left, const void* right, std::size_t n) {
   T* const to = static_cast<T*>(into);
   const T* const a = static_cast<const T*>(left);
   const T* const b = static_cast<const T*>(right);
   constexpr bool adds = is_linear_reduction<R>;
   if constexpr (adds && (std::is_arithmetic_v<T> || complex_like<T>)) {
-    add_side_by_side(best_instruction_set(), to, a, b, n);
+    add_adjacent_elements(best_instruction_set(), to, a, b, n);
   } else {
     const R together{};
     std::size_t i = 0;
@@ -73,7 +73,7 @@ void combine_erased(void* into, const void* left, const void* right, std::size_t
 
 /// Sums complex numbers as pairs of real numbers.
 template <class T>
-void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
+void add_exactly_untyped(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
   if constexpr (complex_like<T>) {
     using part = typename T::value_type;
     exact_sum<part>([&](std::size_t k) { return reinterpret_cast<const part*>(blocks[k]); }, count, 2 * n,
@@ -85,40 +85,42 @@ void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_
 
 /// The real numbers that an element consists of.
 template <class T>
-struct numbers_of {
+struct component_numbers {
   using type = T;
   static constexpr std::size_t count = 1;
 };
 template <complex_like T>
-struct numbers_of<T> {
+struct component_numbers<T> {
   using type = typename T::value_type;
   static constexpr std::size_t count = 2;
 };
 
 template <class T>
-void two_terms_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
-  using number = typename numbers_of<T>::type;
+void compute_two_terms_untyped(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
+  using number = typename component_numbers<T>::type;
   number* const nearest = static_cast<number*>(to);
-  n *= numbers_of<T>::count;
-  two_terms<number>([&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k]); }, count, n, nearest,
-                    nearest + n);
+  n *= component_numbers<T>::count;
+  compute_two_terms<number>([&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k]); }, count, n,
+                            nearest, nearest + n);
 }
 template <class T>
 bool are_complete(const char* second_terms, std::size_t n) {
-  using number = typename numbers_of<T>::type;
+  using number = typename component_numbers<T>::type;
   const number* const rest = reinterpret_cast<const number*>(second_terms);
-  return std::none_of(rest, rest + n * numbers_of<T>::count, [](number x) { return std::isnan(x); });
+  return std::none_of(rest, rest + n * component_numbers<T>::count, [](number x) { return std::isnan(x); });
 }
 template <class T>
 std::unique_ptr<exact_terms> make_exact_terms() {
-  return std::make_unique<exact_terms_of<typename numbers_of<T>::type, numbers_of<T>::count>>();
+  return std::make_unique<typed_exact_terms<typename component_numbers<T>::type, component_numbers<T>::count>>();
 }
 template <class T>
-inline constexpr exact_form exact_form_of{
-    {&kind_of<T>, nullptr, &two_terms_erased<T>, nullptr, nullptr, 2}, &are_complete<T>, &make_exact_terms<T>};
+inline constexpr exact_form exact_form_v{
+    {&element_kind_v<T>, nullptr, &compute_two_terms_untyped<T>, nullptr, nullptr, 2},
+    &are_complete<T>,
+    &make_exact_terms<T>};
 
 template <class R, class T>
-void complete_erased(void* y, std::size_t n, std::size_t count) {
+void complete_untyped(void* y, std::size_t n, std::size_t count) {
   for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
 }
 
@@ -126,17 +128,17 @@ void complete_erased(void* y, std::size_t n, std::size_t count) {
 /// is exact).
 template <class R, class T, bool Exact>
 constexpr element_operation make_operation() {
-  element_operation operation{&kind_of<T>, &combine_erased<R, T>, nullptr, nullptr};
+  element_operation operation{&element_kind_v<T>, &combine_untyped<R, T>, nullptr, nullptr};
   if constexpr (Exact && is_linear_reduction<R> && fraction<T>) {
-    operation.exactly = &add_exactly_erased<T>;
-    if constexpr (has_exact_terms<typename numbers_of<T>::type>) operation.between_nodes = &exact_form_of<T>;
+    operation.combine_exactly = &add_exactly_untyped<T>;
+    if constexpr (supports_exact_terms<typename component_numbers<T>::type>) operation.between_nodes = &exact_form_v<T>;
   }
   if constexpr (requires(T a) { R::template completed<T>(a, 1); } && !(std::is_same_v<T, bool>))
-    operation.complete = &complete_erased<R, T>;
+    operation.complete = &complete_untyped<R, T>;
   return operation;
 }
 template <class R, class T, bool Exact = false>
-inline constexpr element_operation operation_of = make_operation<R, T, Exact>();
+inline constexpr element_operation element_operation_v = make_operation<R, T, Exact>();
 
 /// The number of bytes of each block that are combined at a time, so that they stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;

@@ -17,7 +17,7 @@ using facts = std::array<std::uint64_t, N>;
 
 /// The extents of a block as numbers for a collective; one number is added, so that rank 0 has a number, too.
 template <std::size_t Rank>
-facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
+facts<Rank + 1> shape_as_numbers(const std::array<std::size_t, Rank>& shape) {
   facts<Rank + 1> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = shape[d];
   return all;
@@ -26,7 +26,7 @@ facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
 /// A list for the result of a collective. If a worker has no memory for the list, the job ends, because the other
 /// workers wait in the collective.
 template <class Number>
-std::vector<Number> list_for_collective(world_state& world, std::size_t size) {
+std::vector<Number> allocate_for_collective(world_state& world, std::size_t size) {
   try {
     return std::vector<Number>(size);
   } catch (const std::bad_alloc&) {
@@ -37,8 +37,8 @@ std::vector<Number> list_for_collective(world_state& world, std::size_t size) {
 
 /// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
-std::vector<facts<N>> gathered(world_state& world, const facts<N>& own) {
-  auto all = list_for_collective<facts<N>>(world, world.size());
+std::vector<facts<N>> gather_numbers(world_state& world, const facts<N>& own) {
+  auto all = allocate_for_collective<facts<N>>(world, world.size());
   const auto count = static_cast<int>(N);
   check(MPI_Allgather(own.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
@@ -47,7 +47,7 @@ std::vector<facts<N>> gathered(world_state& world, const facts<N>& own) {
 
 /// The numbers of one worker. Collective; allocates nothing. Cost: one MPI_Bcast.
 template <std::size_t N>
-facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> own) {
+facts<N> broadcast_numbers(const world_state& world, std::size_t worker, facts<N> own) {
   check(MPI_Bcast(own.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
         "MPI_Bcast");
   return own;
@@ -64,15 +64,15 @@ facts<N> sum_of_all(const world_state& world, const facts<N>& own) {
 
 /// The sum of a list over all workers, number by number; the list has the same length on every worker. Collective.
 inline std::vector<std::uint64_t> sum_of_all(world_state& world, const std::vector<std::uint64_t>& own) {
-  auto sums = list_for_collective<std::uint64_t>(world, own.size());
+  auto sums = allocate_for_collective<std::uint64_t>(world, own.size());
   check(
       MPI_Allreduce(own.data(), sums.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
       "MPI_Allreduce");
   return sums;
 }
 /// The sum, number by number, over the workers before this worker. Collective. Cost: one MPI_Exscan.
-inline std::vector<std::uint64_t> sum_before(world_state& world, const std::vector<std::uint64_t>& own) {
-  auto sums = list_for_collective<std::uint64_t>(world, own.size());
+inline std::vector<std::uint64_t> sum_over_lower_workers(world_state& world, const std::vector<std::uint64_t>& own) {
+  auto sums = allocate_for_collective<std::uint64_t>(world, own.size());
   check(MPI_Exscan(own.data(), sums.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
         "MPI_Exscan");
   if (world.id() == 0) sums.assign(own.size(), 0);  // worker 0, for which MPI leaves the result undefined
@@ -80,7 +80,7 @@ inline std::vector<std::uint64_t> sum_before(world_state& world, const std::vect
 }
 
 /// The sum of one number over the workers before this worker. Collective; allocates nothing. Cost: one MPI_Exscan.
-inline std::uint64_t sum_before(const world_state& world, std::uint64_t own) {
+inline std::uint64_t sum_over_lower_workers(const world_state& world, std::uint64_t own) {
   std::uint64_t sum = 0;
   check(MPI_Exscan(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
   return world.id() == 0 ? 0 : sum;
@@ -88,7 +88,7 @@ inline std::uint64_t sum_before(const world_state& world, std::uint64_t own) {
 
 /// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
-facts<N> largest(const world_state& world, const facts<N>& own) {
+facts<N> maximum_over_workers(const world_state& world, const facts<N>& own) {
   // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
@@ -113,6 +113,6 @@ inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& w
 
 /// Whether a condition holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
 /// MPI_Allreduce.
-inline bool holds_on_all(world_state& world, bool here) { return world.holds_on_all(here); }
+inline bool is_true_on_all(world_state& world, bool is_true_here) { return world.is_true_on_all(is_true_here); }
 
 }  // namespace partita::detail

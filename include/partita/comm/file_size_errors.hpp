@@ -17,7 +17,7 @@ class file_size_errors {
   PARTITA_INLINE ~file_size_errors();
 
  private:
-  sigset_t signals_, before_;
+  sigset_t blocked_signals_, previous_mask_;
   bool has_blocked_ = false;
 };
 

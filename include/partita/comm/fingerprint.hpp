@@ -78,7 +78,7 @@ constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t 
 
 /// The hash of a layer's options and of its element type.
 template <class T, class Options>
-std::uint64_t number_of_layer(const Options& options) {
+std::uint64_t layer_fingerprint(const Options& options) {
   return hasher(type_number<T>()).mix(options).value();
 }
 

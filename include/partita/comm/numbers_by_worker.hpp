@@ -25,14 +25,14 @@ struct numbers_by_worker {
     return room;
   }
   std::size_t count(std::size_t worker) const { return first[worker + 1] - first[worker]; }
-  const std::uint64_t* of_worker(std::size_t worker) const { return all.data() + first[worker]; }
+  const std::uint64_t* list_of_worker(std::size_t worker) const { return all.data() + first[worker]; }
 };
 
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
 /// Cost: Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker
 ///       sends or receives more than `most` numbers, because counts of MPI are ints.
-PARTITA_DECL numbers_by_worker sent_to_each(const world_state& world, const numbers_by_worker& mine,
-                                            std::size_t most = std::numeric_limits<int>::max());
+PARTITA_DECL numbers_by_worker exchange_lists(const world_state& world, const numbers_by_worker& mine,
+                                              std::size_t most = std::numeric_limits<int>::max());
 
 }  // namespace partita::detail
 

@@ -9,16 +9,17 @@ namespace partita::detail {
 /// A mark that this thread is in a call of all workers, before their agreement.
 class call_scope {
  public:
-  explicit call_scope(hang_report& report) : report_(report), before_(report.in_call()) {
-    if (before_ == hang_report::progress::outside) report_.in_call(hang_report::progress::before_agreement);
+  explicit call_scope(hang_report& report) : hang_report_(report), previous_watcher_(report.call_progress()) {
+    if (previous_watcher_ == hang_report::progress::outside)
+      hang_report_.call_progress(hang_report::progress::before_agreement);
   }
-  ~call_scope() { report_.in_call(before_); }
+  ~call_scope() { hang_report_.call_progress(previous_watcher_); }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
 
  private:
-  hang_report& report_;
-  hang_report::progress before_;
+  hang_report& hang_report_;
+  hang_report::progress previous_watcher_;
 };
 
 /// Returns f(), a call of all workers. A std::bad_alloc leaves no other worker waiting. If the workers have not yet

@@ -28,7 +28,7 @@ concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x
 
 /// How to read, copy and describe a value that is combined over workers: a number, a std container or a tensor.
 template <class X>
-struct value_of_worker {
+struct combinable_value {
   using element = X;
   using result = X;
   static shape_list extents(const X&) { return {}; }
@@ -38,7 +38,7 @@ struct value_of_worker {
 };
 template <class X>
   requires contiguous_values<X>
-struct value_of_worker<X> {
+struct combinable_value<X> {
   using element = typename X::value_type;
   using result = X;
   static shape_list extents(const X& x) { return {x.size()}; }
@@ -48,17 +48,17 @@ struct value_of_worker<X> {
 };
 template <class X>
   requires xt::is_xexpression<X>::value
-struct value_of_worker<X> {
+struct combinable_value<X> {
   using element = element_of<X>;
   template <bool HasRank, class Y>
-  struct evaluated {
+  struct evaluated_value {
     using type = xt::xarray<element>;
   };
   template <class Y>
-  struct evaluated<true, Y> {
+  struct evaluated_value<true, Y> {
     using type = xt::xtensor<element, rank_of<Y>>;
   };
-  using result = typename evaluated<ranked_array<X>, X>::type;
+  using result = typename evaluated_value<ranked_array<X>, X>::type;
   static shape_list extents(const X& x) { return x.shape(); }
   static result copy(const X& x) { return result(x); }
   static element* data(result& y) { return y.data(); }
@@ -67,15 +67,15 @@ struct value_of_worker<X> {
 
 /// The workers whose values are combined for a worker: all workers, the workers up to and including it, or the workers
 /// before it.
-enum class workers_combined { all, up_to_this, before_this };
+enum class combined_workers { all, up_to_this_worker, before_this_worker };
 
 /// Reduces the values of some workers to one value, in the order of the workers' ids. Every worker does the same
 /// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time: chosen to keep the
 /// buffer small.
 template <class R, class X>
-typename value_of_worker<X>::result over_workers(const world& everyone, const X& x, workers_combined which,
-                                                 const char* call) {
-  using traits = value_of_worker<X>;
+typename combinable_value<X>::result combine_over_workers(const world& everyone, const X& x,
+                                                          combined_workers worker_range, const char* call) {
+  using traits = combinable_value<X>;
   using T = typename traits::element;
   constexpr std::size_t slot = 3;  // the index of the buffer; kernels use 0 to 2
   constexpr std::size_t most = sizeof(T) < 65536 ? 65536 / sizeof(T) : 1;
@@ -85,7 +85,7 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
     typename traits::result y = traits::copy(x);
     T* const values = traits::data(y);
     const std::size_t size = traits::size(y);
-    T* const all = size == 0 ? nullptr : state.buffer_of<T>(slot, (size < most ? size : most) * state.size());
+    T* const all = size == 0 ? nullptr : state.buffer_in_slot<T>(slot, (size < most ? size : most) * state.size());
     const auto describe = [&] {
       text made(call);
       made << " with " << type_name<R>() << " of ";
@@ -94,16 +94,16 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
     };
     agree_if_checked(state,
                      hasher(0x6f766572U)
-                         .mix(which)
+                         .mix(worker_range)
                          .mix(type_number<R>())
                          .mix(type_number<typename traits::result>())
                          .mix(extents)
                          .value(),
                      {}, describe);
 
-    const std::size_t stop = which == workers_combined::all           ? state.size()
-                             : which == workers_combined::before_this ? state.id()
-                                                                      : state.id() + 1;
+    const std::size_t stop = worker_range == combined_workers::all                  ? state.size()
+                             : worker_range == combined_workers::before_this_worker ? state.id()
+                                                                                    : state.id() + 1;
     for (std::size_t first = 0; first < size; first += most) {
       const std::size_t n = size - first < most ? size - first : most;
       const auto count = static_cast<int>(n);
@@ -111,7 +111,7 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
             "MPI_Allgather");
       for (std::size_t i = 0; i < n; ++i) {
         T& value = values[first + i];
-        value = stop == 0 ? identity_of<R, T>() : all[i];
+        value = stop == 0 ? reduction_identity<R, T>() : all[i];
         for (std::size_t k = 1; k < stop; ++k) value = static_cast<T>(R{}(value, all[k * n + i]));
         if constexpr (requires { R::template completed<T>(value, stop); })
           if (stop != 0) value = R::template completed<T>(value, stop);
@@ -123,8 +123,8 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
 
 /// Combines one value of each worker, with compile-time errors for values that cannot be combined.
 template <class R, class X>
-auto checked_over_workers(const world& everyone, const X& x, workers_combined which, const char* call) {
-  using T = typename value_of_worker<X>::element;
+auto combine_over_workers_checked(const world& everyone, const X& x, combined_workers worker_range, const char* call) {
+  using T = typename combinable_value<X>::element;
   constexpr bool are_numbers = element_in_place<T>;
   static_assert(are_numbers,
                 "partita::sum_over(everyone, x) and its kind: requires a number, or a std::array, std::vector or "
@@ -135,7 +135,7 @@ auto checked_over_workers(const world& everyone, const X& x, workers_combined wh
                   "partita::sum_over(everyone, x) and its kind: requires elements that the reduction takes: no bool in "
                   "a sum (cast to an integer, or ask any_of), no complex number in an extreme, bools or integers in "
                   "all_of and any_of");
-    if constexpr (are_taken) return over_workers<R>(everyone, x, which, call);
+    if constexpr (are_taken) return combine_over_workers<R>(everyone, x, worker_range, call);
     else return rejected_call();
   } else {
     return rejected_call();
@@ -155,8 +155,8 @@ auto checked_over_workers(const world& everyone, const X& x, workers_combined wh
 /// Adjoint:  none: these numbers are not differentiated; `all_sum_reduce` has an adjoint.
 template <class X, class Named>
 auto reduce_over(const world& everyone, const X& x, Named) {
-  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
-      everyone, x, detail::workers_combined::all, "partita::reduce_over(everyone, x)");
+  return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
+      everyone, x, detail::combined_workers::all, "partita::reduce_over(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
@@ -170,20 +170,20 @@ auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction
 /// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. See reduce_over for the other rules.
 template <class X>
 auto sum_over(const world& everyone, const X& x) {
-  return detail::checked_over_workers<sum_t>(everyone, x, detail::workers_combined::all,
-                                             "partita::sum_over(everyone, x)");
+  return detail::combine_over_workers_checked<sum_t>(everyone, x, detail::combined_workers::all,
+                                                     "partita::sum_over(everyone, x)");
 }
 /// The largest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto maximum_over(const world& everyone, const X& x) {
-  return detail::checked_over_workers<maximum_t>(everyone, x, detail::workers_combined::all,
-                                                 "partita::maximum_over(everyone, x)");
+  return detail::combine_over_workers_checked<maximum_t>(everyone, x, detail::combined_workers::all,
+                                                         "partita::maximum_over(everyone, x)");
 }
 /// The smallest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto minimum_over(const world& everyone, const X& x) {
-  return detail::checked_over_workers<minimum_t>(everyone, x, detail::workers_combined::all,
-                                                 "partita::minimum_over(everyone, x)");
+  return detail::combine_over_workers_checked<minimum_t>(everyone, x, detail::combined_workers::all,
+                                                         "partita::minimum_over(everyone, x)");
 }
 #define PARTITA_REQUIRES_WORLD(name) \
   "partita::" name "(everyone, x): requires the world first, then a number of each worker"
@@ -204,14 +204,14 @@ PARTITA_FALLBACK_OVERLOAD(minimum_over) {
 /// rules.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
-  return detail::checked_over_workers<all_t>(everyone, condition, detail::workers_combined::all,
-                                             "partita::all_of(everyone, x)");
+  return detail::combine_over_workers_checked<all_t>(everyone, condition, detail::combined_workers::all,
+                                                     "partita::all_of(everyone, x)");
 }
 /// Whether a condition holds on at least one worker. See reduce_over for the other rules.
 template <class X>
 auto any_of(const world& everyone, const X& condition) {
-  return detail::checked_over_workers<any_t>(everyone, condition, detail::workers_combined::all,
-                                             "partita::any_of(everyone, x)");
+  return detail::combine_over_workers_checked<any_t>(everyone, condition, detail::combined_workers::all,
+                                                     "partita::any_of(everyone, x)");
 }
 
 /// Combines the values of the workers before this worker, by default to their sum. The scan of a count gives the first
@@ -220,8 +220,8 @@ auto any_of(const world& everyone, const X& condition) {
 /// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a sum over the first k workers.
 template <class X, class Named = sum_t>
 auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
-  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
-      everyone, x, detail::workers_combined::before_this, "partita::exclusive_scan(everyone, x)");
+  return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
+      everyone, x, detail::combined_workers::before_this_worker, "partita::exclusive_scan(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
@@ -234,8 +234,8 @@ auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduct
 /// Combines the values of the workers up to and including this worker. See exclusive_scan for the other rules.
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
-  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
-      everyone, x, detail::workers_combined::up_to_this, "partita::inclusive_scan(everyone, x)");
+  return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
+      everyone, x, detail::combined_workers::up_to_this_worker, "partita::inclusive_scan(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {

@@ -17,8 +17,8 @@ namespace partita {
 namespace detail {
 /// Throws the error for a worker that the world does not have; one function for all extents of a rank.
 template <std::size_t Rank>
-[[noreturn, gnu::noinline]] void refuse_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
-                                                std::size_t size_of_world) {
+[[noreturn, gnu::noinline]] void throw_too_few_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
+                                                       std::size_t size_of_world) {
   throw partition_error(text("partita::world::partition: requires workers of a world of ")
                         << size_of_world << ", got worker " << highest << " (extents " << shape
                         << "); start more workers, or choose ids below " << size_of_world);
@@ -49,7 +49,7 @@ class partition<Extents> {
   partition(partita::world everyone, partita::grid<Extents> arrangement)
       : world_(std::move(everyone)), grid_(std::move(arrangement)), place_(grid_.place(world_.id())) {
     if (grid_.workers().bound() > world_.size())
-      detail::refuse_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
+      detail::throw_too_few_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
   }
   /// Converts between static and dynamic extents: to a type that does not know some extents, or, if the values agree,
   /// to a type that does.
@@ -165,7 +165,7 @@ namespace detail {
 /// p with extents of this rank that are known at run time. If a static_assert of the caller has already rejected p for
 /// its rank, this function adds no second compile error.
 template <std::size_t Rank, class Extents>
-partition<dynamic_extents<Rank>> of_rank(const partition<Extents>& p) {
+partition<dynamic_extents<Rank>> erase_extents(const partition<Extents>& p) {
   if constexpr (Extents::rank() == Rank) return partition<dynamic_extents<Rank>>(p);
   else throw partition_error("partita: requires a partition of another rank");
 }
@@ -184,11 +184,11 @@ partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q)
 /// A world of the workers of p whose position differs from this worker's in these dimensions only, in C order: for
 /// example its row or its column. A worker outside p gets a world that is not active(). Cost: that of world::part().
 template <class Extents, std::size_t... D>
-world along(const partition<Extents>& p, dimensions_t<D...> free) {
+world along(const partition<Extents>& p, dimensions_t<D...> free_dimensions) {
   static_assert(((D < Extents::rank()) && ...),
                 "partita::along(p, dimensions<...>): requires dimensions of the partition, below its rank");
   if (!p.active()) return p.world().part(workers(0, 0));
-  const auto kept = kept_dimensions<Extents::rank()>(free);
+  const auto kept = kept_dimensions<Extents::rank()>(free_dimensions);
   const auto own = p.index();
   std::vector<std::size_t> chosen;
   for (std::size_t k = 0; k < p.size(); ++k) {

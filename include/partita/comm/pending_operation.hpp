@@ -16,17 +16,17 @@ class pending_operation {
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
     pending_ = std::move(exchange);
-    began_in_ = watcher;
-    finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
+    beginning_watcher_ = watcher;
+    finish_function_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
   void wait() {
     const auto ends = std::exchange(pending_, nullptr);
     if (!ends) return;
     try {
-      finish_(ends.get());
+      finish_function_(ends.get());
     } catch (const std::bad_alloc&) {  // the other workers depend on this worker
-      if (began_in_ != nullptr) began_in_->lacks_memory_amid_call();
+      if (beginning_watcher_ != nullptr) beginning_watcher_->lacks_memory_amid_call();
       throw;
     }
   }
@@ -37,9 +37,9 @@ class pending_operation {
 
  private:
   std::shared_ptr<void> pending_;
-  void (*finish_)(void*) = nullptr;
+  void (*finish_function_)(void*) = nullptr;
   // the world in which the operation was started, which the pending operation keeps alive
-  wait_watcher* began_in_ = nullptr;
+  wait_watcher* beginning_watcher_ = nullptr;
   std::uint64_t number_ = 0;
 };
 

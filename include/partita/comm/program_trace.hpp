@@ -11,11 +11,11 @@ namespace partita::detail {
 
 class program_trace {
  public:
-  static bool is_wanted() { return trace::on(); }
+  static bool is_trace_enabled() { return trace::on(); }
   /// Records the estimated times of the program that the current call binds, the lanes of its entries, and the number
   /// of entries of the forward pass.
-  void begin(const timetable& estimated, std::vector<std::uint32_t> lanes, std::size_t forward) {
-    number_ = trace::add_program(estimated, std::move(lanes), forward);
+  void begin(const timetable& estimated_times, std::vector<std::uint32_t> lanes, std::size_t forward) {
+    number_ = trace::add_program(estimated_times, std::move(lanes), forward);
   }
   bool has_begun() const { return number_ != trace::no_program; }
   /// Records one run of the forward or the backward pass. The times are seconds of the steady clock.

@@ -31,7 +31,7 @@ static_assert(sizeof(lent_header) == 64);
 class lent_blocks {
  public:
   /// Lends a block for `bytes` of elements, with `views` views. The elements begin on a cache line.
-  PARTITA_DECL static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views);
+  PARTITA_DECL static lent_header* lend_block(arena& memory, std::size_t bytes, std::uint32_t views);
   static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
 
  private:
@@ -40,26 +40,26 @@ class lent_blocks {
     lent_header* header;
     std::size_t bytes;
   };
-  PARTITA_DECL static std::vector<entry>& lent();
-  PARTITA_DECL static spin_lock& in_use();
-  PARTITA_DECL static void reclaim();
+  PARTITA_DECL static std::vector<entry>& lent_list();
+  PARTITA_DECL static spin_lock& lent_list_lock();
+  PARTITA_DECL static void reclaim_returned_blocks();
 };
 
 /// One view of a lent block. Copies of the view are counted.
-class lease {
+class lent_block_lease {
  public:
-  lease() = default;
+  lent_block_lease() = default;
   /// Takes over a view that the lender has already counted.
-  explicit lease(lent_header* header) : header_(header) {}
-  lease(const lease& other) : header_(other.header_) {
+  explicit lent_block_lease(lent_header* header) : header_(header) {}
+  lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
   }
-  lease(lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
-  lease& operator=(lease other) noexcept {
+  lent_block_lease(lent_block_lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  lent_block_lease& operator=(lent_block_lease other) noexcept {
     std::swap(header_, other.header_);
     return *this;
   }
-  PARTITA_INLINE ~lease();
+  PARTITA_INLINE ~lent_block_lease();
   /// Whether this view has a block. By this operator xt::xbuffer_adaptor (0.24) recognises the type as an owner.
   bool operator()() const { return header_ != nullptr; }
 
@@ -68,7 +68,7 @@ class lease {
 };
 
 template <class T>
-using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lease>;
+using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lent_block_lease>;
 
 }  // namespace detail
 
@@ -80,9 +80,9 @@ using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::l
 namespace detail {
 
 template <class T, std::size_t Rank>
-shared_view_of<T, Rank> view_of(lent_header* header, const std::array<std::size_t, Rank>& shape) {
+shared_view_of<T, Rank> make_shared_view(lent_header* header, const std::array<std::size_t, Rank>& shape) {
   const T* const data = header == nullptr ? nullptr : reinterpret_cast<const T*>(lent_blocks::elements(header));
-  return shared_view_of<T, Rank>(lent_elements<T>(data, volume_of(shape), lease(header)),
+  return shared_view_of<T, Rank>(lent_elements<T>(data, volume_of(shape), lent_block_lease(header)),
                                  typename shared_view_of<T, Rank>::shape_type(shape));
 }
 

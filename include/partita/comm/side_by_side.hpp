@@ -18,7 +18,7 @@ namespace partita::detail {
 
 /// The number of dimensions of a combined plan for blocks of these ranks.
 template <std::size_t... Rank>
-inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(Rank) - 1;
+inline constexpr std::size_t joint_dimension_count = (Rank + ...) + sizeof...(Rank) - 1;
 
 /// Combines `plans`, which are the plans of one worker for one kind of elements, into one plan. The boxes between two
 /// workers are in the order of the tensors. Cost: O(boxes × tensors).
@@ -28,7 +28,7 @@ PARTITA_DECL lowered_plan side_by_side(const std::vector<lowered_plan>& plans);
 /// sequence.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
-  static constexpr std::size_t dimensions = dimensions_side_by_side<Rank...>;
+  static constexpr std::size_t dimensions = joint_dimension_count<Rank...>;
   T* data = nullptr;
   std::array<std::size_t, dimensions> shape{};
   std::array<std::ptrdiff_t, dimensions> strides{};
@@ -39,7 +39,8 @@ struct blocks_side_by_side {
     std::size_t d = 0, block = 0;
     const auto add = [&](const auto& b) {
       for (std::size_t e = 0; e < b.shape.size(); ++e, ++d) shape[d] = b.shape[e], strides[d] = b.strides[e];
-      if (block > 0 && b.data != nullptr) strides[dimensions - sizeof...(Rank) + block] = steps_to(b.data);
+      if (block > 0 && b.data != nullptr)
+        strides[dimensions - sizeof...(Rank) + block] = steps_from_first_block(b.data);
       ++block;
     };
     (add(blocks), ...);
@@ -47,7 +48,7 @@ struct blocks_side_by_side {
 
  private:
   /// The distance between two addresses in elements; addresses are multiples of the size of an element.
-  std::ptrdiff_t steps_to(const T* block) const {
+  std::ptrdiff_t steps_from_first_block(const T* block) const {
     const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
     return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));
   }

@@ -18,17 +18,17 @@ class stop_signal {
   PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);
   stop_signal(const stop_signal&) = delete;
   stop_signal& operator=(const stop_signal&) = delete;
-  ~stop_signal() { ::sigaction(number_, &before_, nullptr); }
+  ~stop_signal() { ::sigaction(number_, &previous_action_, nullptr); }
 
   /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
   PARTITA_DECL bool on_any() const;
 
  private:
-  PARTITA_DECL static std::atomic<bool>& is_received();
+  PARTITA_DECL static std::atomic<bool>& signal_flag();
 
   world everyone_;
   int number_;
-  struct sigaction before_ {};
+  struct sigaction previous_action_ {};
 };
 
 }  // namespace partita

@@ -23,11 +23,11 @@ using make_channel = std::unique_ptr<way> (*)(MPI_Comm everyone, std::uint64_t n
 /// messages. Requires: the same channels on all workers, before the first kernel.
 PARTITA_DECL std::vector<make_channel>& added_channels();
 
-/// How the workers of a kernel reach each other. All workers pass the same values, except for `pretended_node`.
+/// How the workers of a kernel reach each other. All workers pass the same values, except for `simulated_node`.
 struct transport_policy {
   bool shared = true;                         ///< whether to use shared memory where it is available
   bool refuse_messages = false;               ///< whether to fail where shared memory is not available
-  int pretended_node = -1;                    ///< workers with different numbers act as if on different machines
+  int simulated_node = -1;                    ///< workers with different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< the most bytes of shared memory for each worker
   message_policy message{};
   std::vector<make_channel> more{};  ///< see added_channels
@@ -47,7 +47,7 @@ class transport {
 
   const own_node& members() const { return members_; }
   /// Whether all workers reach each other through shared memory. The result is the same on all workers.
-  PARTITA_DECL bool one_memory() const;
+  PARTITA_DECL bool shares_one_memory() const;
   arena& memory() { return memory_; }
   /// The number of this transport: the same on all workers, and different from those of all others of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
@@ -58,51 +58,51 @@ class transport {
 
   /// Whether boxes that several workers of a node need may be sent to one of them, which passes the boxes on: there are
   /// several nodes, one of which has several workers, and memory is shared. The same on all workers.
-  PARTITA_DECL bool passes_on() const;
+  PARTITA_DECL bool can_forward() const;
   /// The channel on which workers of a node pass on boxes while other boxes are pending. Collective over the node at
   /// the first call.
-  PARTITA_DECL way& passing_on(const element_kind& kind);
+  PARTITA_DECL way& forwarding_channel(const element_kind& kind);
 
   /// The workers whose plans an exchange needs to know besides its own: all workers of this node, in order, or none.
   PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
-  /// The messages that leave this worker's node for other nodes; `plan_of(worker)` returns the plan of a worker. With
-  /// joint messages these are all messages of the node, else only those of this worker.
+  /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
+  /// worker. With joint messages these are all messages of the node, else only those of this worker.
   template <class PlanOf>
-  node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf plan_of) const {
-    if (!members_.is_one_of_many()) return {};
-    const node_numbers node_of(members_.first_of());
-    return plan_node_messages(joint_ ? workers_with_needed_plans() : std::vector<std::size_t>{worker}, true,
-                              element_bytes, plan_of, node_of, joint_ != nullptr);
+  node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf make_plan_of_worker) const {
+    if (!members_.has_other_nodes()) return {};
+    const node_numbers node_of(members_.node_table());
+    return plan_node_messages(joint_channels_ ? workers_with_needed_plans() : std::vector<std::size_t>{worker}, true,
+                              element_bytes, make_plan_of_worker, node_of, joint_channels_ != nullptr);
   }
 
-  /// An exchange that executes a plan for elements of this kind. `of_node` holds the plans of the workers in
-  /// whose_plans().
+  /// An exchange that executes a plan for elements of this kind. `plans_of_node` holds the plans of the workers in
+  /// workers_with_needed_plans().
   PARTITA_DECL std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
-                                                      std::vector<lowered_plan> of_node = {});
+                                                      std::vector<lowered_plan> plans_of_node = {});
 
   /// Makes an exchange of this transport execute another plan, see box_exchange::follow; not with joint messages.
-  void follow(box_exchange& exchange, lowered_plan& plan) const { exchange.follow(ways_, plan); }
-  bool has_joint_messages() const { return joint_ != nullptr; }
+  void follow(box_exchange& exchange, lowered_plan& plan) const { exchange.follow(channels_by_preference_, plan); }
+  bool has_joint_messages() const { return joint_channels_ != nullptr; }
 
  private:
   /// Throws on all workers or on none: either every node is smaller than the world or there is only one node, and its
   /// workers share memory on all of them or on none.
-  PARTITA_DECL void expect_one_memory() const;
+  PARTITA_DECL void require_one_memory() const;
 
   MPI_Comm everyone_;
   transport_policy policy_;
-  std::unique_ptr<own_node> pretended_;
+  std::unique_ptr<own_node> simulated_node_;
   const own_node& members_;
   int tag_;
   arena& memory_;
   node_channel channel_;
   memory_way memory_way_;
   message_way message_way_;
-  std::vector<std::unique_ptr<way>> more_;
-  std::vector<way*> ways_;  // the nearest channel first
-  std::shared_ptr<joint_channels> joint_;
-  std::unique_ptr<near_way> forwarding_;
+  std::vector<std::unique_ptr<way>> added_channels_;
+  std::vector<way*> channels_by_preference_;  // the nearest channel first
+  std::shared_ptr<joint_channels> joint_channels_;
+  std::unique_ptr<node_local_channel> forwarding_channel_;
 };
 
 }  // namespace partita::detail

@@ -10,21 +10,21 @@
 namespace partita::detail {
 
 /// The subject of a message. Messages with the same tag between two workers arrive in the order in which they are sent.
-enum class tag : int { header = 1, block = 2, repartition = 3, user = 4 };
+enum class tag : int { header = 1, block = 2, repartition = 3, first_user_tag = 4 };
 
 template <class T>
-void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag about) {
-  in_messages<T>(n, [&](std::size_t first, int count) {
-    check(MPI_Send(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
+void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag message_tag) {
+  for_each_message<T>(n, [&](std::size_t first, int count) {
+    check(MPI_Send(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(message_tag),
                    world.communicator()),
           "MPI_Send");
   });
 }
 
 template <class T>
-void receive(const world_state& world, T* data, std::size_t n, std::size_t worker, tag about) {
-  in_messages<T>(n, [&](std::size_t first, int count) {
-    check(MPI_Recv(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
+void receive(const world_state& world, T* data, std::size_t n, std::size_t worker, tag message_tag) {
+  for_each_message<T>(n, [&](std::size_t first, int count) {
+    check(MPI_Recv(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(message_tag),
                    world.communicator(), MPI_STATUS_IGNORE),
           "MPI_Recv");
   });
@@ -32,12 +32,12 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
 
 /// Broadcasts the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
 template <class T>
-void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag about) {
+void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag message_tag) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
-  if (me != 0) receive(world, data, n, group.members[tree.above(me)], about);
-  tree.for_below(me,
-                 [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], about); });
+  if (me != 0) receive(world, data, n, group.members[tree.above(me)], message_tag);
+  tree.for_below(
+      me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], message_tag); });
 }
 
 /// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` is the
@@ -45,7 +45,7 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
 /// that combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
 template <class T, class Combine>
 void collect(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
-             std::size_t n, tag about, Combine combine) {
+             std::size_t n, tag message_tag, Combine combine) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
   bool filled = false;
@@ -58,14 +58,15 @@ void collect(const world_state& world, const worker_group& group, const T* own_v
   tree.for_below_smallest_first(me, [&](std::size_t other) {
     begin();
     if (filled) {
-      receive(world, incoming, n, group.members[other], about);
+      receive(world, incoming, n, group.members[other], message_tag);
       for (std::size_t i = 0; i < n; ++i) combine(into[i], incoming[i]);
     } else {
-      receive(world, into, n, group.members[other], about);
+      receive(world, into, n, group.members[other], message_tag);
       filled = true;
     }
   });
-  if (me != 0) send(world, filled ? static_cast<const T*>(into) : own_value, n, group.members[tree.above(me)], about);
+  if (me != 0)
+    send(world, filled ? static_cast<const T*>(into) : own_value, n, group.members[tree.above(me)], message_tag);
   else begin();
 }
 

@@ -23,13 +23,13 @@ class partition;
 namespace detail {
 struct empty_world;  // a type for a mesh that is planned before the program has workers
 template <class...>
-inline constexpr bool refused = false;
+inline constexpr bool is_rejected = false;
 /// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
 template <class Result>
-Result named_after_a_refusal();
+Result rejected_argument_name();
 
 /// Makes a world of the workers that pass the same colour, in ascending order. Collective.
-PARTITA_DECL std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour);
+PARTITA_DECL std::vector<std::size_t> workers_with_colour(world_state& state, std::uint64_t colour);
 }  // namespace detail
 
 /// The workers of a communicator; a worker is an MPI rank. Copies of a world are cheap: they share one private
@@ -48,7 +48,7 @@ class world {
     requires(!std::is_convertible_v<const Given&, const boost::mpi::communicator&> && !std::is_same_v<Given, checks> &&
              !std::is_null_pointer_v<Given>)
   explicit world(const Given&, checks = checks::agree) {
-    static_assert(detail::refused<Given>,
+    static_assert(detail::is_rejected<Given>,
                   "partita::world(communicator): requires an MPI communicator, or nothing for all workers of the "
                   "program; some of them are world().part(workers(0, n))");
   }
@@ -95,42 +95,42 @@ class world {
   /// readable compile-time error.
   template <class T, class Meant = extents<dynamic>>
   auto partition(std::initializer_list<T>) const {
-    static_assert(detail::refused<T>,
+    static_assert(detail::is_rejected<T>,
                   "partita::world::partition({...}): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)); a list of workers is workers{...}, after the extents");
-    return detail::named_after_a_refusal<partita::partition<Meant>>();
+    return detail::rejected_argument_name<partita::partition<Meant>>();
   }
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_integral_v<Integer> && ...))
   auto partition(Integer...) const {
-    static_assert(detail::refused<Integer...>,
+    static_assert(detail::is_rejected<Integer...>,
                   "partita::world::partition(n, ...): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)) where they are known at run time only");
-    return detail::named_after_a_refusal<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
+    return detail::rejected_argument_name<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
   }
   template <std::size_t... E, class Chosen, class... More>
     requires((sizeof...(E) != 0 || !std::is_integral_v<Chosen>) && !is_extents<Chosen> &&
              (sizeof...(More) > 0 || !std::is_convertible_v<const Chosen&, workers>))
   auto partition(const Chosen&, const More&...) const {
-    static_assert(detail::refused<Chosen>,
+    static_assert(detail::is_rejected<Chosen>,
                   "partita::world::partition<E...>(chosen): requires its workers as partita::workers; write "
                   "partition<E...>(workers(first, last)), or partition<E...>(workers(ids)) for a container of ids");
-    return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
+    return detail::rejected_argument_name<partita::partition<extents<E...>>>();
   }
   template <long long... E>
     requires((E < 0) || ...)
   auto partition() const {
     static_assert(sizeof...(E) == 0,
                   "partita::world::partition<E...>(): requires extents of 1 or more, got a negative one");
-    return detail::named_after_a_refusal<partita::partition<extents<static_cast<std::size_t>(E < 0 ? 1 : E)...>>>();
+    return detail::rejected_argument_name<partita::partition<extents<static_cast<std::size_t>(E < 0 ? 1 : E)...>>>();
   }
   template <std::size_t... E, class Chosen>
     requires(!std::is_convertible_v<const Chosen&, workers>)
   auto partition(const extents<E...>&, const Chosen&) const {
-    static_assert(detail::refused<Chosen>,
+    static_assert(detail::is_rejected<Chosen>,
                   "partita::world::partition(extents, chosen): requires its workers as partita::workers; write "
                   "partition(extents, workers(first, last)), or partition(extents, workers(ids)) for a container");
-    return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
+    return detail::rejected_argument_name<partita::partition<extents<E...>>>();
   }
 
   /// A world of some workers of this world, numbered in the given order. The kernels of the new world agree among its
@@ -148,7 +148,7 @@ class world {
   template <class Chosen>
     requires(!std::is_convertible_v<const Chosen&, partita::workers>)
   world part(const Chosen&) const {
-    static_assert(detail::refused<Chosen>,
+    static_assert(detail::is_rejected<Chosen>,
                   "partita::world::part(workers): requires its workers as partita::workers; write part(workers(0, n)), "
                   "or part(workers(ids)) for a container of ids");
     return *this;
@@ -156,7 +156,7 @@ class world {
   template <class Colour>
     requires(!std::is_convertible_v<const Colour&, std::size_t>)
   world split(const Colour&) const {
-    static_assert(detail::refused<Colour>,
+    static_assert(detail::is_rejected<Colour>,
                   "partita::world::split(colour): requires a number, equal on the workers that shall be together");
     return *this;
   }
@@ -171,12 +171,12 @@ class world {
  private:
   friend struct detail::empty_world;
   explicit world(std::nullptr_t) {}
-  PARTITA_DECL static MPI_Comm initialised();
+  PARTITA_DECL static MPI_Comm require_initialised();
   const detail::world_state& there() const {
-    if (!state_) refuse_absent();
+    if (!state_) throw_not_in_world();
     return *state_;
   }
-  PARTITA_DECL [[noreturn]] static void refuse_absent();
+  PARTITA_DECL [[noreturn]] static void throw_not_in_world();
   std::shared_ptr<detail::world_state> state_;
 };
 

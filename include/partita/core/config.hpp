@@ -18,18 +18,18 @@
 /// Stands before partita_expect_one_setting and partita_setting. Without libpartita both are weak and not inline: the
 /// compiler does not inline them, so that all files call the ones that the linker keeps, and share one set of values.
 #define PARTITA_WEAK
-#define PARTITA_KIND_OF_BUILD "with the compiled core"
+#define PARTITA_BUILD_KIND_TEXT "with the compiled core"
 /// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.
 /// EXTERN is `extern` in a header and empty where the core is compiled. Without the core the macro is empty.
-#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN) \
+#define PARTITA_FOR_EACH_USUAL_ELEMENT(LIST, EXTERN) \
   LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, int) LIST(EXTERN, long) LIST(EXTERN, long long)
 #else
 #define PARTITA_DECL template <class = void>
 #define PARTITA_DEF template <class>
 #define PARTITA_INLINE inline
 #define PARTITA_WEAK [[gnu::weak]]
-#define PARTITA_KIND_OF_BUILD "from headers alone"
-#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN)
+#define PARTITA_BUILD_KIND_TEXT "from headers alone"
+#define PARTITA_FOR_EACH_USUAL_ELEMENT(LIST, EXTERN)
 #endif
 
 #ifdef _GLIBCXX_DEBUG
@@ -38,9 +38,9 @@
 #define PARTITA_DEBUG_CONTAINERS ""
 #endif
 
-#define PARTITA_TEXT_OF(x) #x
+#define PARTITA_STRINGIZE(x) #x
 #define PARTITA_VERSION_TEXT(major, minor, patch) \
-  PARTITA_TEXT_OF(major) "." PARTITA_TEXT_OF(minor) "." PARTITA_TEXT_OF(patch)
+  PARTITA_STRINGIZE(major) "." PARTITA_STRINGIZE(minor) "." PARTITA_STRINGIZE(patch)
 
 /// Compares how the files of a program, and the library that it links, were compiled. Ends the program before main with
 /// a message if two of them differ in one of the settings, because they would share objects of different layouts. The
@@ -52,10 +52,10 @@ extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
 namespace partita::detail {
 namespace {
 // Each file of a program has an object of this kind, so that each file takes part in the comparison.
-[[maybe_unused]] const bool settings_are_compared =
-    (partita_expect_one_setting(
-         0, "version " PARTITA_VERSION_TEXT(PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,
-                                            PARTITA_VERSION_PATCH) " " PARTITA_KIND_OF_BUILD PARTITA_DEBUG_CONTAINERS),
+[[maybe_unused]] const bool are_settings_compared =
+    (partita_expect_one_setting(0, "version " PARTITA_VERSION_TEXT(
+                                       PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,
+                                       PARTITA_VERSION_PATCH) " " PARTITA_BUILD_KIND_TEXT PARTITA_DEBUG_CONTAINERS),
      true);
 }  // namespace
 }  // namespace partita::detail

@@ -139,15 +139,15 @@ constexpr std::array<std::size_t, Extents::rank()> static_extents() {
 
 namespace detail {
 template <std::size_t Rank, std::size_t... E>
-struct repeat_dynamic : repeat_dynamic<Rank - 1, E..., dynamic> {};
+struct append_dynamic_extents : append_dynamic_extents<Rank - 1, E..., dynamic> {};
 template <std::size_t... E>
-struct repeat_dynamic<0, E...> {
+struct append_dynamic_extents<0, E...> {
   using type = extents<E...>;
 };
 }  // namespace detail
 
 /// Extents of rank R that are all known at run time.
 template <std::size_t Rank>
-using dynamic_extents = typename detail::repeat_dynamic<Rank>::type;
+using dynamic_extents = typename detail::append_dynamic_extents<Rank>::type;
 
 }  // namespace partita

@@ -25,7 +25,7 @@ class hasher {
     else if constexpr (std::is_floating_point_v<Value>) return mix(std::bit_cast<std::uint64_t>(double(value)));
     else if constexpr (requires { value.has_value(); }) return value.has_value() ? mix(true).mix(*value) : mix(false);
     else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
-      state_ = mixed_bits(state_ * increment + static_cast<std::uint64_t>(value));
+      state_ = mix_bits(state_ * state_increment + static_cast<std::uint64_t>(value));
     } else {
       mix(value.size());
       for (const auto& one : value) mix(one);
@@ -42,10 +42,10 @@ class hasher {
 
  private:
   /// The increment of splitmix64 (Steele, Lea, Flood 2014): 2^64 divided by the golden ratio, as an odd number. The
-  /// shifts and factors of mixed_bits() are also those of splitmix64.
-  static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15U;
-  static constexpr std::uint64_t mixed_bits(std::uint64_t z) {
-    z += increment;
+  /// shifts and factors of mix_bits() are also those of splitmix64.
+  static constexpr std::uint64_t state_increment = 0x9e3779b97f4a7c15U;
+  static constexpr std::uint64_t mix_bits(std::uint64_t z) {
+    z += state_increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);

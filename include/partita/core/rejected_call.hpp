@@ -41,26 +41,26 @@ T&& undefined_object();
 /// calls with values as template arguments. For an editor the overload has a different name, so that its list of
 /// signatures shows only valid calls.
 #if defined(__INTELLISENSE__) || defined(__clangd__) || defined(PARTITA_SIGNATURES_ALONE)
-#define PARTITA_NAME_OF_FALLBACK(function) function##_of_other_arguments
+#define PARTITA_FALLBACK_NAME(function) function##_of_other_arguments
 #else
-#define PARTITA_NAME_OF_FALLBACK(function) function
+#define PARTITA_FALLBACK_NAME(function) function
 #endif
-#define PARTITA_FALLBACK_OVERLOAD(function)                                                     \
-  template <class... Given>                                                                     \
-  auto PARTITA_NAME_OF_FALLBACK(function)(detail::any_argument = {}, detail::any_argument = {}, \
-                                          detail::any_argument = {}, detail::any_argument = {}, \
-                                          detail::any_argument = {})
-#define PARTITA_FALLBACK_OVERLOAD_OF_VALUES(function)                                           \
-  template <auto First, auto... Given>                                                          \
-  auto PARTITA_NAME_OF_FALLBACK(function)(detail::any_argument = {}, detail::any_argument = {}, \
-                                          detail::any_argument = {}, detail::any_argument = {}, \
-                                          detail::any_argument = {}) {                          \
-    return PARTITA_NAME_OF_FALLBACK(function)<decltype(First)>();                               \
+#define PARTITA_FALLBACK_OVERLOAD(function)                                                  \
+  template <class... Given>                                                                  \
+  auto PARTITA_FALLBACK_NAME(function)(detail::any_argument = {}, detail::any_argument = {}, \
+                                       detail::any_argument = {}, detail::any_argument = {}, \
+                                       detail::any_argument = {})
+#define PARTITA_FALLBACK_OVERLOAD_OF_VALUES(function)                                        \
+  template <auto First, auto... Given>                                                       \
+  auto PARTITA_FALLBACK_NAME(function)(detail::any_argument = {}, detail::any_argument = {}, \
+                                       detail::any_argument = {}, detail::any_argument = {}, \
+                                       detail::any_argument = {}) {                          \
+    return PARTITA_FALLBACK_NAME(function)<decltype(First)>();                               \
   }
 
 /// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` defines such a fallback for a class template that
-/// deduces its arguments: `arguments` are placeholders that no valid object has. PARTITA_FALLBACK_CLASS_IF rejects only
-/// calls with arguments of types `Given` that fulfil a condition.
+/// deduces its arguments: `arguments` are placeholders that no valid object has. PARTITA_FALLBACK_CLASS_IF
+/// rejects only calls with arguments of types `Given` that fulfil a condition.
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
 #define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
   PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)

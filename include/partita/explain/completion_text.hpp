@@ -103,7 +103,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
     if (layout.pending[a] != pending_reduction::none)
       all << "  has a pending " << name_of(layout.pending[a]) << " over " << g.on().axes[a].name()
           << ": the operation that reads it passes it on or completes it\n";
-  if (const sharding back = detail::place_of_cotangent(layout); !back.same_layout(layout))
+  if (const sharding back = detail::cotangent_sharding(layout); !back.same_layout(layout))
     all << "  its cotangent has the layout " << detail::written(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)

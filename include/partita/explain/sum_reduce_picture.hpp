@@ -19,7 +19,7 @@ struct sum_reduce_picture {
         p_y(detail::grid_in(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>) {
-    static_assert(detail::broadcast_policies<Policies...>,
+    static_assert(detail::are_broadcast_policies<Policies...>,
                   "partita::sum_reduce_picture(p_x, p_y, policies...): requires policies among transpose_src, "
                   "transpose_dest, discard_batch");
     const auto rule = judge_worker_broadcast(p_y.shape(), p_x.shape(), to_transposed, from_transposed, true);

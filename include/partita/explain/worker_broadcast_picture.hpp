@@ -128,7 +128,7 @@ struct worker_broadcast_picture {
         p_y(detail::grid_in(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>) {
-    static_assert(detail::broadcast_policies<Policies...>,
+    static_assert(detail::are_broadcast_policies<Policies...>,
                   "partita::worker_broadcast_picture(p_x, p_y, policies...): requires policies among transpose_src, "
                   "transpose_dest, discard_batch");
     const auto verdict = judge_worker_broadcast(p_x.shape(), p_y.shape(), from_transposed, to_transposed);

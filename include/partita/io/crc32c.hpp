@@ -20,19 +20,19 @@ PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::siz
 #if defined(__x86_64__)
 /// Computes the same checksum with the CRC instruction of the machine. Requires SSE4.2. The code uses builtins because
 /// including <immintrin.h> alone costs more than the rest of io/.
-PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_machine(const unsigned char* bytes,
-                                                                               std::size_t n, std::uint32_t before);
-PARTITA_DECL bool machine_has_crc32c();
+PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const unsigned char* bytes,
+                                                                                   std::size_t n, std::uint32_t before);
+PARTITA_DECL bool has_crc32c_instruction();
 #else
-inline std::uint32_t crc32c_by_machine(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
+inline std::uint32_t crc32c_by_instruction(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
   return crc32c_by_tables(bytes, n, before);
 }
-inline bool machine_has_crc32c() { return false; }
+inline bool has_crc32c_instruction() { return false; }
 #endif
 
 /// The product of two polynomials modulo the polynomial of CRC-32C. All polynomials are written with their bits
 /// reversed: x^0 is the highest bit.
-constexpr std::uint32_t crc32c_product(std::uint32_t a, std::uint32_t b) {
+constexpr std::uint32_t multiply_crc32c(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (std::uint32_t power = std::uint32_t{1} << 31U; power != 0; power >>= 1U) {
     if ((a & power) != 0) product ^= b;
@@ -54,8 +54,8 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
   std::uint32_t all = std::uint32_t{1} << 31U;    // the polynomial 1
   std::uint32_t shift = std::uint32_t{1} << 23U;  // the polynomial x^8, squared in each step
   for (; n != 0; n >>= 1U) {
-    if ((n & 1U) != 0) all = crc32c_product(all, shift);
-    shift = crc32c_product(shift, shift);
+    if ((n & 1U) != 0) all = multiply_crc32c(all, shift);
+    shift = multiply_crc32c(shift, shift);
   }
   return all;
 }
@@ -65,7 +65,7 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
 /// The checksum of two consecutive pieces, computed from the checksums of both, so that each worker can compute the
 /// checksum of its own piece. The second piece has n bytes.
 constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
-  return detail::crc32c_product(first, detail::crc32c_shift(n)) ^ second;
+  return detail::multiply_crc32c(first, detail::crc32c_shift(n)) ^ second;
 }
 
 }  // namespace partita

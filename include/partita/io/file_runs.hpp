@@ -12,14 +12,14 @@ namespace detail {
 
 /// The last dimension d for which whole(d) is false, that is, which is divided; Rank if no dimension is divided.
 template <std::size_t Rank, class Whole>
-std::size_t last_cut(Whole whole) {
+std::size_t last_divided_dimension(Whole whole) {
   for (std::size_t d = Rank; d-- > 0;)
     if (!whole(d)) return d;
   return Rank;
 }
 
 template <std::size_t Rank, class F>
-struct run_walk {
+struct file_run_walk {
   const decomposition<Rank>& cuts;
   const index<Rank>& position;
   std::size_t last, elements_per_index;  // the last divided dimension, and the number of elements per index of it
@@ -49,18 +49,19 @@ void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position,
   const auto extents = cuts.extents();
   if (volume_of(cuts.shape(position)) == 0) return;
   const std::size_t last =
-      detail::last_cut<Rank>([&](std::size_t d) { return cuts.cuts[d].size(position[d]) == extents[d]; });
+      detail::last_divided_dimension<Rank>([&](std::size_t d) { return cuts.cuts[d].size(position[d]) == extents[d]; });
   if (last == Rank) return f(std::size_t{0}, std::size_t{0}, volume_of(extents));
   std::size_t elements_per_index = 1;
   for (std::size_t d = last + 1; d < Rank; ++d) elements_per_index *= extents[d];
-  detail::run_walk<Rank, F>{cuts, position, last, elements_per_index, f}(0, 0);
+  detail::file_run_walk<Rank, F>{cuts, position, last, elements_per_index, f}(0, 0);
 }
 
 /// The average number of elements per run over all blocks with these cuts. An empty part counts as one run.
 template <std::size_t Rank>
 std::size_t mean_run(const decomposition<Rank>& cuts) {
   const auto extents = cuts.extents();
-  const std::size_t last = detail::last_cut<Rank>([&](std::size_t d) { return cuts.cuts[d].parts() == 1; });
+  const std::size_t last =
+      detail::last_divided_dimension<Rank>([&](std::size_t d) { return cuts.cuts[d].parts() == 1; });
   std::size_t elements_per_index = 1;
   for (std::size_t d = last == Rank ? 0 : last + 1; d < Rank; ++d) elements_per_index *= extents[d];
   if (last == Rank || extents[last] == 0) return last == Rank ? elements_per_index : 0;

@@ -31,36 +31,36 @@ namespace detail {
 /// An HDF5 identifier. The destructor closes it.
 class hdf5_id {
  public:
-  hdf5_id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  hdf5_id(hid_t id, herr_t (*close)(hid_t)) : hdf5_handle_(id), close_function_(close) {}
   hdf5_id(const hdf5_id&) = delete;
   hdf5_id& operator=(const hdf5_id&) = delete;
   ~hdf5_id() { end(); }
-  operator hid_t() const { return id_; }
-  bool is_valid() const { return id_ >= 0; }
+  operator hid_t() const { return hdf5_handle_; }
+  bool is_valid() const { return hdf5_handle_ >= 0; }
   /// Closes the identifier. Returns whether HDF5 succeeded.
   bool end() {
-    const hid_t id = std::exchange(id_, -1);
-    return id < 0 || close_(id) >= 0;
+    const hid_t id = std::exchange(hdf5_handle_, -1);
+    return id < 0 || close_function_(id) >= 0;
   }
 
  private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
+  hid_t hdf5_handle_;
+  herr_t (*close_function_)(hid_t);
 };
 
 /// Suppresses the error output of HDF5 during the lifetime of this object, because errors are reported by exceptions.
-class hdf5_silence {
+class hdf5_error_silencer {
  public:
-  hdf5_silence() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  hdf5_error_silencer() {
+    H5Eget_auto2(H5E_DEFAULT, &error_handler_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
-  hdf5_silence(const hdf5_silence&) = delete;
-  hdf5_silence& operator=(const hdf5_silence&) = delete;
-  ~hdf5_silence() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  hdf5_error_silencer(const hdf5_error_silencer&) = delete;
+  hdf5_error_silencer& operator=(const hdf5_error_silencer&) = delete;
+  ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, error_handler_, data_); }
 
  private:
-  H5E_auto2_t function_ = nullptr;
+  H5E_auto2_t error_handler_ = nullptr;
   void* data_ = nullptr;
 };
 
@@ -95,7 +95,7 @@ hid_t make_hdf5_type() {
 }
 
 template <std::size_t Rank>
-hid_t make_hdf5_space(const std::array<std::size_t, Rank>& extents) {
+hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {
   hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
@@ -103,7 +103,7 @@ hid_t make_hdf5_space(const std::array<std::size_t, Rank>& extents) {
 /// Selects this worker's box in a dataspace, or no element if this worker does not own a slab.
 template <std::size_t Rank>
 bool select_slab(hid_t space, const slab_partition<Rank>& where) {
-  if (!where.owns() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
+  if (!where.is_owner() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
   if constexpr (Rank == 0) {
     return true;
   } else {
@@ -114,38 +114,38 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world, or creates it if `create`. Collective. The function allocates nothing before
-/// HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
-inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool create) {
+/// Opens a file on all workers of a world, or creates it if `may_create`. Collective. The function allocates nothing
+/// before HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
+inline hid_t open_hdf5(const world& everyone, const std::string& path, bool is_writing, bool may_create) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
-  return create ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
-                : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+  return may_create ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                    : H5Fopen(path.c_str(), is_writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
 
-/// An error if an HDF5 call has failed (`succeeded` is false), else no error.
+/// An error if an HDF5 call has failed (`has_succeeded` is false), else no error.
 template <class = void>
-file_error hdf5_error(const file_call& call, bool succeeded, const char* doing, const std::string& path,
-                      const char* way_out) {
+file_error hdf5_error(const file_call& call, bool has_succeeded, const char* action, const std::string& path,
+                      const char* error_advice) {
   file_error call_error;
-  if (succeeded) return call_error;
+  if (has_succeeded) return call_error;
   text reason;
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_DOWNWARD,
-      [](unsigned, const H5E_error2_t* entry, void* told) {
-        *static_cast<text*>(told) = text() << (entry->desc == nullptr ? "HDF5 fails" : entry->desc);
+      [](unsigned, const H5E_error2_t* entry, void* description) {
+        *static_cast<text*>(description) = text() << (entry->desc == nullptr ? "HDF5 fails" : entry->desc);
         return herr_t{0};
       },
       &reason);
-  call_error.sentence << call.name() << ": worker " << call.everyone().id() << " cannot " << doing << " "
-                      << path.c_str() << ": " << (reason.empty() ? text("HDF5 fails") : reason) << "; " << way_out;
+  call_error.sentence << call.name() << ": worker " << call.everyone().id() << " cannot " << action << " "
+                      << path.c_str() << ": " << (reason.empty() ? text("HDF5 fails") : reason) << "; " << error_advice;
   return call_error;
 }
 
 /// Looks up a dataset on the leader: sets its extents if it exists, and returns an error if it cannot be read.
 template <class T, std::size_t Rank>
-file_error look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
-                           std::array<std::size_t, Rank>& extents) {
+file_error check_dataset(const file_call& call, const std::string& path, const std::string& dataset,
+                         std::array<std::size_t, Rank>& extents) {
   const hdf5_id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file.is_valid())
     return hdf5_error(call, false, "read", path, "check the name, and that this worker may read it");
@@ -175,12 +175,12 @@ file_error look_at_dataset(const file_call& call, const std::string& path, const
 /// writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
-  const hdf5_id in_file(H5Dget_space(data), H5Sclose);
-  const hdf5_id in_memory(make_hdf5_space<Rank>(where.owns() ? where.shape() : std::array<std::size_t, Rank>{}),
-                          H5Sclose);
-  if (!in_file.is_valid() || !in_memory.is_valid() || !select_slab(in_file, where)) return false;
-  if (!where.owns() || volume_of(where.shape()) == 0) return true;
-  return move(in_memory, in_file) >= 0;
+  const hdf5_id file_space(H5Dget_space(data), H5Sclose);
+  const hdf5_id memory_space(
+      make_hdf5_dataspace<Rank>(where.is_owner() ? where.shape() : std::array<std::size_t, Rank>{}), H5Sclose);
+  if (!file_space.is_valid() || !memory_space.is_valid() || !select_slab(file_space, where)) return false;
+  if (!where.is_owner() || volume_of(where.shape()) == 0) return true;
+  return move(memory_space, file_space) >= 0;
 }
 
 }  // namespace detail
@@ -215,51 +215,51 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                            text("partita::save_hdf5(\"")
                                << path.c_str() << "\", \"" << dataset.c_str() << "\", p, extents " << shape << ", x)",
-                           argument_hash_of<T>(p, request) << 7);
+                           hash_arguments<T>(p, request) << 7);
       call.all_and(0);
-      check_target(call, p, shape.data(), rank, sizeof(T));
+      check_save_arguments(call, p, shape.data(), rank, sizeof(T));
       const auto slab =
           slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
-      const hdf5_silence silence;
-      const char* const way_out =
+      const hdf5_error_silencer silence;
+      const char* const error_advice =
           "give a name that is not taken yet, where this worker may write and the disk has room";
       const file_size_errors no_signal;
       posix_file locked;  // the leader locks the file against other jobs: HDF5 does not lock files that MPI opens
       std::size_t before = 0;
       file_error call_error;
-      if (call.leads()) {
+      if (call.is_leader()) {
         int error = locked.open(path, O_RDWR | O_CREAT);
         if (error == 0) error = locked.wait_for_lock(false);
         if (error == 0) error = locked.size(before);
-        call_error =
-            call.cannot("open", path, error,
-                        error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
+        call_error = call.errno_error(
+            "open", path, error,
+            error == EWOULDBLOCK ? "another program has it open; save when that has ended" : error_advice);
       }
       call.throw_together(call_error);
-      before = call.numbers_of_leader(before)[0];
+      before = call.leader_numbers(before)[0];
       // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
       int space_error = posix_file::file_size_error(wanted);
-      if (call.leads() && space_error == 0) space_error = locked.try_to_reserve(before, wanted);
-      call.throw_together(call.cannot("write", path, space_error, way_out));
-      const bool create = before == 0;
-      hdf5_id file(open_hdf5(p.world(), path, true, create), H5Fclose);
-      call.throw_together(hdf5_error(call, file.is_valid(), "open", path, way_out));
-      const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
+      if (call.is_leader() && space_error == 0) space_error = locked.try_to_reserve(before, wanted);
+      call.throw_together(call.errno_error("write", path, space_error, error_advice));
+      const bool may_create = before == 0;
+      hdf5_id file(open_hdf5(p.world(), path, true, may_create), H5Fclose);
+      call.throw_together(hdf5_error(call, file.is_valid(), "open", path, error_advice));
+      const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_dataspace(shape), H5Sclose);
       hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-      call.throw_together(hdf5_error(call, data.is_valid(), "make the dataset in", path, way_out));
-      const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
-        return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
+      call.throw_together(hdf5_error(call, data.is_valid(), "make the dataset in", path, error_advice));
+      const bool written = move_slab(data, slab.where(), [&](hid_t memory_space, hid_t file_space) {
+        return H5Dwrite(data, type, memory_space, file_space, H5P_DEFAULT, slab.bytes());
       });
-      call_error = hdf5_error(call, written, "write", path, way_out);
+      call_error = hdf5_error(call, written, "write", path, error_advice);
       const bool closed = data.end() && file.end();  // closing is collective, also after a write has failed
-      if (call_error.empty()) call_error = hdf5_error(call, closed, "close", path, way_out);
+      if (call_error.empty()) call_error = hdf5_error(call, closed, "close", path, error_advice);
       if (call_error.empty() && request.options.sync) {
         posix_file same;
         int error = same.open(path, O_WRONLY);
         if (error == 0) error = same.sync();
-        call_error = call.cannot("put on the disk", path, error, way_out);
+        call_error = call.errno_error("put on the disk", path, error, error_advice);
       }
       call.throw_together(call_error);
     });
@@ -287,39 +287,39 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     const auto request = file_request<Rank>::of(policies...);
     const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                          text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
-                         argument_hash_of<T>(p, request) << 8);
+                         hash_arguments<T>(p, request) << 8);
     call.all_and(0);
     if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
-    const hdf5_silence silence;
-    return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
+    const hdf5_error_silencer silence;
+    return read_unchanged(call, path, [&](common_file& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
       npy_metadata<Rank> metadata;
       file_error call_error;
-      if (call.leads()) {
+      if (call.is_leader()) {
         int error = source.open();
         if (error == 0) error = source.file().wait_for_lock(true);  // keeps other jobs from adding datasets
-        call_error = call.cannot("read", path, error, "check the name, and that this worker may read it");
-        if (call_error.empty()) call_error = look_at_dataset<T>(call, path, dataset, metadata.extents);
+        call_error = call.errno_error("read", path, error, "check the name, and that this worker may read it");
+        if (call_error.empty()) call_error = check_dataset<T>(call, path, dataset, metadata.extents);
       }
       call.throw_together(call_error);
       source.agree();
-      const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
+      const auto extents = call.leader_numbers(shape_as_numbers(metadata.extents));
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
       const auto where = assign_slabs(p, metadata.extents, sizeof(T), 0, request.options);
       pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
-      if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
-      const char* const way_out = "all workers must see the same file, and no program may write to it";
-      call_error = call.cannot("read", path, source.open(), way_out);
+      if (where.is_owner()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+      const char* const error_advice = "all workers must see the same file, and no program may write to it";
+      call_error = call.errno_error("read", path, source.open(), error_advice);
       if (!source.is_same_on_all(call_error)) return std::nullopt;
       {
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
-        call.throw_together(hdf5_error(call, file.is_valid(), "open", path, way_out));
+        call.throw_together(hdf5_error(call, file.is_valid(), "open", path, error_advice));
         // HDF5 opened the same file as this worker if the name still refers to the worker's file.
         if (!call.all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
-        const bool succeeded = data.is_valid() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
-                                 return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
-                               });
-        call_error = hdf5_error(call, succeeded, "read", path, way_out);
+        const bool has_succeeded = data.is_valid() && move_slab(data, where, [&](hid_t memory_space, hid_t file_space) {
+                                     return H5Dread(data, type, memory_space, file_space, H5P_DEFAULT, slab.data());
+                                   });
+        call_error = hdf5_error(call, has_succeeded, "read", path, error_advice);
       }
       if (!source.is_same_on_all(call_error)) return std::nullopt;
       return move_slabs_to_partition<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);

@@ -22,15 +22,15 @@ namespace partita {
 /// A checkpoint whose manifest was verified. A tensor is read when `load` is called.
 class checkpoint {
  public:
-  checkpoint(world everyone, std::string path, manifest contents)
+  checkpoint(world everyone, std::string path, manifest manifest_contents)
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
-        contents_(std::move(contents)),
-        by_name_(contents_.by_name()) {}
+        manifest_(std::move(manifest_contents)),
+        sorted_positions_(manifest_.by_name()) {}
 
-  std::uint64_t step() const { return contents_.step; }
+  std::uint64_t step() const { return manifest_.step; }
   /// Names, types and extents of the tensors in the checkpoint.
-  const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
+  const std::vector<manifest_tensor>& tensors() const { return manifest_.tensors; }
   bool contains(const std::string& name) const { return find(name) != nullptr; }
   /// Name, type and extents of one tensor; null if the checkpoint has no tensor of this name.
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
@@ -58,17 +58,17 @@ class checkpoint {
       const file_call call(everyone_, p.size() == 0 ? 0 : p.workers()[0],
                            text("partita::load_checkpoint(\"")
                                << path_.c_str() << "\").load(\"" << name.c_str() << "\", p)",
-                           argument_hash_of<T>(p, request) << 3);
+                           hash_arguments<T>(p, request) << 3);
       call.all_and(0);
       const manifest_tensor* const entry = find(name);
       const npy_metadata<Rank> metadata = expect<T, Rank>(call, entry, p);
       const std::string file = path_ + "/" + name + ".npy";
-      return read_unchanged(call, file, [&](file_in_common& source, bool) {
+      return read_unchanged(call, file, [&](common_file& source, bool) {
         file_error call_error;
-        if (call.leads()) call_error = call.cannot("read", file, source.open(), "load a step that is there");
+        if (call.is_leader()) call_error = call.errno_error("read", file, source.open(), "load a step that is there");
         call.throw_together(call_error);
         source.agree();
-        checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, metadata.data_at);
+        checkpoint_verifier verifier(call, file, *entry, manifest_.slab_bytes, metadata.data_at);
         return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, metadata, p, request, verifier);
       });
     });
@@ -89,9 +89,9 @@ class checkpoint {
     if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
     if (entry == nullptr) {
       constexpr std::size_t named = 20;  // chosen: this number of names fits on a line or two
-      const std::size_t all = contents_.tensors.size();
+      const std::size_t all = manifest_.tensors.size();
       sentence << "requires a tensor of that name; there are";
-      for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << contents_.tensors[k].name.c_str();
+      for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << manifest_.tensors[k].name.c_str();
       if (all > named) sentence << " and " << all - named << " others";
       call.refuse(file_error::kind::io, sentence << "; ask for one of them").raise();
     }
@@ -108,7 +108,7 @@ class checkpoint {
           .raise();
     detail::npy_metadata<Rank> metadata;
     for (std::size_t d = 0; d < Rank; ++d) metadata.extents[d] = entry->extents[d];
-    detail::check_target(call, p, metadata.extents.data(), Rank, sizeof(T));
+    detail::check_save_arguments(call, p, metadata.extents.data(), Rank, sizeof(T));
     const std::size_t data_bytes = volume_of(metadata.extents) * sizeof(T);
     metadata.data_at = entry->bytes - data_bytes;
     if (entry->bytes < data_bytes || metadata.data_at < 64 || metadata.data_at > npy_header_limit)
@@ -121,8 +121,8 @@ class checkpoint {
 
   world everyone_;
   std::string path_;
-  manifest contents_;
-  std::vector<std::size_t> by_name_;
+  manifest manifest_;
+  std::vector<std::size_t> sorted_positions_;
 };
 
 namespace detail {}  // namespace detail

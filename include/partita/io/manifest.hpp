@@ -48,72 +48,73 @@ namespace detail {
 
 inline constexpr std::size_t manifest_seal_bytes = 27;
 
-PARTITA_DECL std::string hexadecimal(std::uint32_t sum);
+PARTITA_DECL std::string to_hexadecimal(std::uint32_t sum);
 /// The last lines of a manifest, which hold the checksum of the text before them.
 inline std::string manifest_seal(const char* text, std::size_t n) {
-  return "  \"checksum\": \"" + hexadecimal(crc32c(text, n)) + "\"\n}\n";
+  return "  \"checksum\": \"" + to_hexadecimal(crc32c(text, n)) + "\"\n}\n";
 }
 
 /// Parses a manifest: JSON with known entries in any order, strings without escapes, and whole numbers. The grammar
 /// limits the nesting, so hostile input cannot nest deeply.
 class manifest_reader {
  public:
-  explicit manifest_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
+  explicit manifest_reader(const std::string& text)
+      : next_character_(text.data()), text_end_(text.data() + text.size()) {}
 
   PARTITA_DECL manifest_found read();
 
  private:
-  PARTITA_DECL bool set_problem(const char* what);
-  PARTITA_DECL void check();
+  PARTITA_DECL bool set_error(const char* what);
+  PARTITA_DECL void check_value();
 
   PARTITA_DECL void skip_space();
-  PARTITA_DECL bool take(char c);
-  PARTITA_DECL bool string(std::string& out);
+  PARTITA_DECL bool consume_if_next(char c);
+  PARTITA_DECL bool read_json_string(std::string& out);
   template <class Number>
   bool number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
     skip_space();
-    const char* const first = at_;
+    const char* const first = next_character_;
     value = 0;
-    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
-      const auto digit = static_cast<Number>(*at_ - '0');
+    for (; next_character_ != text_end_ && *next_character_ >= '0' && *next_character_ <= '9'; ++next_character_) {
+      const auto digit = static_cast<Number>(*next_character_ - '0');
       if (value > (most - digit) / 10) return false;
       value = value * 10 + digit;
     }
-    return at_ != first && (at_ - first == 1 || *first != '0');
+    return next_character_ != first && (next_character_ - first == 1 || *first != '0');
   }
-  PARTITA_DECL bool checksum(std::uint32_t& sum);
+  PARTITA_DECL bool read_checksum(std::uint32_t& sum);
 
   template <class Item>
-  bool list(Item item) {
-    if (!take('[')) return false;
-    if (take(']')) return true;
+  bool list(Item read_item) {
+    if (!consume_if_next('[')) return false;
+    if (consume_if_next(']')) return true;
     do
-      if (!item()) return false;
-    while (take(','));
-    return take(']');
+      if (!read_item()) return false;
+    while (consume_if_next(','));
+    return consume_if_next(']');
   }
   /// Parses an object that has exactly these entries, each once, in any order; value(k) parses the value of entry k.
   template <std::size_t N, class Value>
   bool entries(const char* const (&names)[N], Value value) {
     bool seen[N] = {};
     std::size_t count = 0;
-    if (!take('{')) return false;
+    if (!consume_if_next('{')) return false;
     do {
       std::string key;
-      if (!string(key) || !take(':')) return false;
+      if (!read_json_string(key) || !consume_if_next(':')) return false;
       std::size_t k = 0;
       while (k < N && key != names[k]) ++k;
       if (k == N || seen[k] || !value(k)) return false;
       seen[k] = true;
       ++count;
-    } while (take(','));
-    return count == N && take('}');
+    } while (consume_if_next(','));
+    return count == N && consume_if_next('}');
   }
   PARTITA_DECL bool tensor();
 
-  const char* at_;
-  const char* end_;
-  manifest_found found_;
+  const char* next_character_;
+  const char* text_end_;
+  manifest_found parsed_;
 };
 
 }  // namespace detail

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <partita/comm/facts.hpp>
 #include <partita/core/config.hpp>
-#include <partita/io/detail/file_in_common.hpp>
+#include <partita/io/detail/common_file.hpp>
 #include <partita/io/detail/new_file.hpp>
 #include <partita/kernel/csr_matrix.hpp>
 #include <string>
@@ -20,7 +20,7 @@ struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
   std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
   std::size_t data_at = 0;                         // the byte at which the first line of an entry begins
-  bool is_pattern = false;
+  bool has_no_values = false;
   symmetry kind = symmetry::general;
   text problem;
 };
@@ -33,12 +33,12 @@ PARTITA_DECL text parse_market_entries(const market_header& header, const std::s
                                        std::vector<triplet<double>>& entries, std::size_t& count);
 
 /// The header of a file, and the entries whose lines begin in this worker's range of bytes.
-struct market_part {
+struct market_entries {
   market_header header;
   std::vector<triplet<double>> entries;
 };
 /// Reads this worker's part of a file. Collective.
-PARTITA_DECL market_part read_market(const file_call& call, const std::string& path);
+PARTITA_DECL market_entries read_market(const file_call& call, const std::string& path);
 /// Writes the entries of all workers to a file, in the order of the workers. Collective.
 PARTITA_DECL void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
                                const std::vector<triplet<double>>& entries);
@@ -61,7 +61,7 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
   return detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0, text("partita::load_matrix_market(\"") << path.c_str() << "\", everyone)",
                                  detail::argument_hash() << detail::type_number<T>());
-    const detail::market_part part = detail::read_market(call, path);
+    const detail::market_entries part = detail::read_market(call, path);
     std::vector<triplet<T>> entries;
     for (const auto& entry : part.entries) entries.push_back({entry.row, entry.column, static_cast<T>(entry.value)});
     const std::size_t workers = everyone.size(), id = everyone.id();
@@ -87,7 +87,7 @@ void save_matrix_market(const std::string& path, const world& everyone, const cs
                                  detail::argument_hash() << detail::type_number<T>());
     std::vector<triplet<double>> entries;
     for (const auto& entry : a.triplets()) entries.push_back({entry.row, entry.column, entry.value});
-    detail::with_unwinding([&] { detail::write_market(call, path, a.rows().stop, a.columns().stop, entries); });
+    detail::call_with_unwinding([&] { detail::write_market(call, path, a.rows().stop, a.columns().stop, entries); });
   });
 }
 

@@ -28,15 +28,15 @@ void replace_npy(const file_call& call, const std::string& path, const partition
     // 1. Move the tensor to the owners of the slabs, and the bytes at the ends of slabs to the owner of their page.
     const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
     const slab_partition<Rank>& where = slab.where();
-    const auto received = exchange_page_ends(where.owners, where.domains, slab.bytes());
+    const auto received = exchange_shared_pages(where.owners, where.domains, slab.bytes());
     // 2. On each owner, write its range of the file.
-    if (!where.owns() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
+    if (!where.is_owner() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
       return file_error();
-    int error = call.leads() ? 0 : file.open(temporary, O_WRONLY);
+    int error = call.is_leader() ? 0 : file.open(temporary, O_WRONLY);
     if (error == 0) error = write_domain(file, where, slab.header(), slab.bytes(), received);
     if (error == 0 && request.options.sync) error = file.sync();
     if (error == 0) error = file.close();
-    return call.cannot("write", temporary, error, way_out_of_writing);
+    return call.errno_error("write", temporary, error, write_error_advice);
   });
 }
 
@@ -79,10 +79,10 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
       const auto shape = global.array();
       const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                                    text("partita::save_npy(\"") << path.c_str() << "\", p, extents " << shape << ", x)",
-                                   detail::argument_hash_of<T>(p, request) << (reversed ? 1 : 0));
+                                   detail::hash_arguments<T>(p, request) << (reversed ? 1 : 0));
       call.all_and(0);
-      detail::check_target(call, p, shape.data(), rank, sizeof(T));
-      detail::with_unwinding(
+      detail::check_save_arguments(call, p, shape.data(), rank, sizeof(T));
+      detail::call_with_unwinding(
           [&] { detail::replace_npy<T, rank, reversed, cuts_given>(call, path, p, shape, x, request); });
     });
   }
@@ -122,12 +122,12 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     const auto request = detail::file_request<Rank>::of(policies...);
     const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                                  text("partita::load_npy(\"") << path.c_str() << "\", p)",
-                                 detail::argument_hash_of<T>(p, request) << 2);
+                                 detail::hash_arguments<T>(p, request) << 2);
     call.all_and(0);
     if (p.size() == 0)
       call.refuse(detail::file_error::kind::partition, "requires a partition of at least one worker").raise();
-    return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
-      if (again && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
+    return detail::read_unchanged(call, path, [&](detail::common_file& source, bool is_retry) {
+      if (is_retry && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
       const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::no_verifier nothing;
       return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, metadata, p, request,

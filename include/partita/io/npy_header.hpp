@@ -63,7 +63,7 @@ text npy_type_of() {
 
 /// Makes the header (version 1.0) of a file, padded so that the elements begin at a multiple of 64 bytes. The elements
 /// do not begin at a page boundary, because xtensor 0.24 reads the header length as signed characters.
-PARTITA_DECL std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents,
+PARTITA_DECL std::string make_npy_header(const text& type, bool is_fortran_order, const std::size_t* extents,
                                          std::size_t rank);
 
 namespace detail {
@@ -71,18 +71,18 @@ namespace detail {
 /// Parses the Python literal in a header, which must be a dictionary with three known entries.
 class npy_literal {
  public:
-  npy_literal(const unsigned char* begin, const unsigned char* end) : at_(begin), end_(end) {}
+  npy_literal(const unsigned char* begin, const unsigned char* end) : next_character_(begin), text_end_(end) {}
 
   PARTITA_DECL npy_header_found read();
 
  private:
-  PARTITA_DECL npy_header_found fail(const char* what);
-  PARTITA_DECL bool set_problem(const char* what);
+  PARTITA_DECL npy_header_found return_error(const char* what);
+  PARTITA_DECL bool set_error(const char* what);
 
   PARTITA_DECL void skip_space();
   PARTITA_DECL bool is_next(char c);
-  PARTITA_DECL bool take(char c);
-  PARTITA_DECL bool take_word(const char* word);
+  PARTITA_DECL bool consume_if_next(char c);
+  PARTITA_DECL bool consume_word(const char* word);
   /// Parses a string in single or double quotes, without escapes.
   PARTITA_DECL bool read_string(std::string& out);
   /// Parses a decimal number of at most 2^63 - 1.
@@ -92,12 +92,12 @@ class npy_literal {
   PARTITA_DECL bool read_order();
   PARTITA_DECL bool read_shape();
 
-  PARTITA_DECL npy_header_found size_up();
+  PARTITA_DECL npy_header_found check_total_size();
 
   static constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-  const unsigned char* at_;
-  const unsigned char* end_;
-  npy_header_found found_;
+  const unsigned char* next_character_;
+  const unsigned char* text_end_;
+  npy_header_found parsed_;
 };
 
 }  // namespace detail

@@ -20,68 +20,73 @@ namespace detail {
 template <class T, class Options>
 class flat_state {
  public:
-  static constexpr std::size_t counted = 1U << 20U;  // steps are stored as two numbers, which a float holds exactly
+  static constexpr std::size_t steps_per_unit = 1U
+                                                << 20U;  // steps are stored as two numbers, which a float holds exactly
 
   flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)
       : everyone_(everyone),
-        on_(bound_mesh::of(everyone, placed_mesh(partita::mesh(axis("workers", everyone.size()))))),
+        mesh_(bound_mesh::of(everyone, placed_mesh(partita::mesh(axis("workers", everyone.size()))))),
         optimiser_(optimiser) {
     for (std::size_t p = 0; p < optimiser.parameters(); ++p)
-      for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) total_ += volume_in(extents(p, s));
-    length_ = total_ + 1;
+      for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) state_numbers_ += volume_in(extents(p, s));
+    file_numbers_ = state_numbers_ + 1;
   }
 
   /// Makes the workers agree on the call, or throw the same error, before elements are moved.
   void agree(const char* call) const {
-    const sharding whole(on_->mesh(), 1);
-    on_->agree<T>(call, whole, whole, {total_}, fingerprint());
+    const sharding whole(mesh_->mesh(), 1);
+    mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
   }
-  std::size_t total() const { return length_; }
+  std::size_t stored_numbers() const { return file_numbers_; }
   /// Whether a file with this number of numbers can be read, with or without a fingerprint.
   bool accept_length(std::size_t numbers) {
-    length_ = numbers;
-    return numbers == total_ || numbers == total_ + 1;
+    file_numbers_ = numbers;
+    return numbers == state_numbers_ || numbers == state_numbers_ + 1;
   }
   /// The sum of `mine` over all workers. Collective.
-  std::size_t total_of(std::size_t mine) const {
+  std::size_t sum_over_workers(std::size_t mine) const {
     std::size_t sum = 0;
-    for (const std::uint64_t n : gather_numbers(*on_, mine)) sum += static_cast<std::size_t>(n);
+    for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);
     return sum;
   }
   auto places() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
-  xt::xtensor<T, 1> flattened() const {
+  xt::xtensor<T, 1> flatten_state() const {
     const interval mine = part(everyone_.id());
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
     for (std::size_t k = mine.start; k < mine.stop && k < 2; ++k)
-      all(k - mine.start) = static_cast<T>(k == 0 ? optimiser_.steps() / counted : optimiser_.steps() % counted);
-    if (mine.start <= total_ && total_ < mine.stop) all(total_ - mine.start) = static_cast<T>(fingerprint());
+      all(k - mine.start) =
+          static_cast<T>(k == 0 ? optimiser_.steps() / steps_per_unit : optimiser_.steps() % steps_per_unit);
+    if (mine.start <= state_numbers_ && state_numbers_ < mine.stop)
+      all(state_numbers_ - mine.start) = static_cast<T>(fingerprint());
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
-      const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      on_->move(held, flat, there.data(), all.data() + at);
+      const std::size_t at =
+          flat[everyone_.id()].there ? next_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+      mesh_->move(held, flat, there.data(), all.data() + at);
     });
     return all;
   }
   /// Whether the file is of parameters of the optimiser's extents; the same result on all workers. Collective.
   bool matches_parameters(const xt::xtensor<T, 1>& all) const {
-    return length_ == total_ ||
-           real_of(numbers_on_all_workers<1>(all, total_)[0]) == static_cast<double>(fingerprint());
+    return file_numbers_ == state_numbers_ ||
+           real_of(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
   }
   void read(const xt::xtensor<T, 1>& all) {
     const interval mine = part(everyone_.id());
-    const std::array<T, 2> front = numbers_on_all_workers<2>(all, 0);
+    const std::array<T, 2> front = broadcast_file_numbers<2>(all, 0);
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T>& old = optimiser_.state(p, s);
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
-      const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      on_->move(flat, held, all.data() + at, block.data());
+      const std::size_t at =
+          flat[everyone_.id()].there ? next_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+      mesh_->move(flat, held, all.data() + at, block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
     });
-    optimiser_.restore_steps(static_cast<std::size_t>(real_of(front[0])) * counted +
+    optimiser_.restore_steps(static_cast<std::size_t>(real_of(front[0])) * steps_per_unit +
                              static_cast<std::size_t>(real_of(front[1])));
   }
 
@@ -90,7 +95,7 @@ class flat_state {
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
-  interval part(std::size_t worker) const { return balanced_part(length_, everyone_.size(), worker); }
+  interval part(std::size_t worker) const { return balanced_part(file_numbers_, everyone_.size(), worker); }
   /// A fingerprint of the number and the extents of the optimiser states, small enough to be exact in a float.
   std::size_t fingerprint() const {
     hasher number;
@@ -99,11 +104,11 @@ class flat_state {
         number.mix(p).mix(s);
         for (const std::size_t extent : extents(p, s)) number.mix(extent);
       }
-    return static_cast<std::size_t>(number.value() % counted);
+    return static_cast<std::size_t>(number.value() % steps_per_unit);
   }
   /// Sends N numbers of the file, from index `begin` on, to all workers. Collective.
   template <std::size_t N>
-  std::array<T, N> numbers_on_all_workers(const xt::xtensor<T, 1>& all, std::size_t begin) const {
+  std::array<T, N> broadcast_file_numbers(const xt::xtensor<T, 1>& all, std::size_t begin) const {
     std::array<T, N> numbers{};
     std::vector<worker_box> owned_boxes(everyone_.size()), wanted_boxes(everyone_.size());
     const std::size_t end = begin + N, mine = part(everyone_.id()).start;
@@ -113,8 +118,8 @@ class flat_state {
       owned_boxes[w] = {{from < to ? interval{from - begin, to - begin} : interval{0, 0}}, 0, from < to};
       wanted_boxes[w] = {{interval{0, N}}, 0, true};
     }
-    on_->move(owned_boxes, wanted_boxes,
-              all.data() + (begin > mine && owned_boxes[everyone_.id()].there ? begin - mine : 0), numbers.data());
+    mesh_->move(owned_boxes, wanted_boxes,
+                all.data() + (begin > mine && owned_boxes[everyone_.id()].there ? begin - mine : 0), numbers.data());
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
@@ -122,7 +127,7 @@ class flat_state {
   /// rows over all workers, and the range of the state that each worker has in the file.
   template <class F>
   void for_each_state(F f) const {
-    begin_ = 2;
+    next_start_ = 2;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
         const sharded_tensor<T>& x = optimiser_.state(p, s);
@@ -139,20 +144,20 @@ class flat_state {
           }
           held[w] = {{own}, 0, !x.state()->on || held[w].there};
           const interval mine = part(w);
-          const std::size_t from = mine.start > begin_ ? mine.start : begin_,
-                            to = mine.stop < begin_ + n ? mine.stop : begin_ + n;
-          flat[w] = {{from < to ? interval{from - begin_, to - begin_} : interval{0, 0}}, 0, from < to};
+          const std::size_t from = mine.start > next_start_ ? mine.start : next_start_,
+                            to = mine.stop < next_start_ + n ? mine.stop : next_start_ + n;
+          flat[w] = {{from < to ? interval{from - next_start_, to - next_start_} : interval{0, 0}}, 0, from < to};
         }
         f(held, flat, rows, p, s);
-        begin_ += n;
+        next_start_ += n;
       }
   }
 
   world everyone_;
-  std::shared_ptr<bound_mesh> on_;
+  std::shared_ptr<bound_mesh> mesh_;
   sharded_optimiser<T, Options>& optimiser_;
-  std::size_t total_ = 2, length_ = 3;
-  mutable std::size_t begin_ = 2;
+  std::size_t state_numbers_ = 2, file_numbers_ = 3;
+  mutable std::size_t next_start_ = 2;
 };
 
 }  // namespace detail
@@ -166,9 +171,9 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
   const detail::flat_state<T, Options> flat(everyone, optimiser);
   const xt::xtensor<T, 1> all = detail::one_call(*everyone.state(), [&] {
     flat.agree("save_optimiser");
-    return flat.flattened();
+    return flat.flatten_state();
   });
-  save_npy(path, flat.places(), extents<dynamic>(flat.total()), all);
+  save_npy(path, flat.places(), extents<dynamic>(flat.stored_numbers()), all);
 }
 /// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
 /// which may have any layouts on any number of workers.
@@ -181,8 +186,8 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
   const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
   detail::one_call(*everyone.state(), [&] {
     flat.agree("load_optimiser");
-    const std::size_t held = flat.total_of(all.size());
-    const std::size_t wanted_boxes = flat.total();
+    const std::size_t held = flat.sum_over_workers(all.size());
+    const std::size_t wanted_boxes = flat.stored_numbers();
     if (!flat.accept_length(held))
       throw shape_error(text("partita::load_optimiser(\"")
                         << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "

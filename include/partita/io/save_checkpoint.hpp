@@ -7,7 +7,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/rejected_call.hpp>
-#include <partita/io/detail/checkpoint_in_writing.hpp>
+#include <partita/io/detail/checkpoint_writer.hpp>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -46,8 +46,8 @@ inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...
 
 /// Adds everything about a tensor that must be equal on all workers to the hash of a call.
 template <class Extents, std::size_t Rank, class X, class... Policies>
-void add_to(argument_hash& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
-  number << tensor.name.c_str() << argument_hash_of<element_of<X>>(tensor.p, tensor.request).value();
+void add_to_hash(argument_hash& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
+  number << tensor.name.c_str() << hash_arguments<element_of<X>>(tensor.p, tensor.request).value();
   for (const std::size_t n : tensor.global) number << n;
 }
 
@@ -69,20 +69,20 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
   names.push_back(tensor.name);
   if (!(tensor.p.world() == call.everyone()))
     call.refuse(file_error::kind::partition, "requires partitions of one world; make all from the same world").raise();
-  check_target(call, tensor.p, tensor.global.data(), Rank, sizeof(element_of<X>));
+  check_save_arguments(call, tensor.p, tensor.global.data(), Rank, sizeof(element_of<X>));
 }
 
 /// Agrees on a checkpoint, makes its folder, and moves its tensors to the workers that write them. With `copies` the
 /// caller may change the blocks as soon as the function returns. `each(f)` calls f for all tensors in order; `count` is
 /// their number. Collective.
 template <class Each>
-std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, const std::string& folder,
-                                                           std::uint64_t step, const checkpoint_options& options,
-                                                           bool copies, const world& everyone, std::size_t count,
-                                                           Each each) {
+std::unique_ptr<checkpoint_writer> begin_checkpoint_of_tensors(const char* name, const std::string& folder,
+                                                               std::uint64_t step, const checkpoint_options& options,
+                                                               bool copies, const world& everyone, std::size_t count,
+                                                               Each each) {
   argument_hash number;
   number << step << options.keep_last << options.slab_bytes << options.files.page_bytes << options.files.owner_bytes;
-  each([&](const auto& tensor) { add_to(number, tensor); });
+  each([&](const auto& tensor) { add_to_hash(number, tensor); });
   const file_call call(everyone, 0,
                        text(name) << "(\"" << folder.c_str() << "\", " << step << ", " << count
                                   << (count == 1 ? " tensor)" : " tensors)"),
@@ -91,23 +91,24 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, con
     call.all_and(0);
     std::vector<std::string> names;
     each([&](const auto& tensor) { check_tensor(call, tensor, names); });
-    auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
+    auto made = std::make_unique<checkpoint_writer>(call, folder, step, options);
     made->begin();
     each([&](const auto& tensor) { made->add(tensor, copies); });
     return made;
   });
 }
 template <class First, class... Rest>
-std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const std::string& folder, std::uint64_t step,
-                                                        const checkpoint_options& options, bool copies,
-                                                        const First& first, const Rest&... rest) {
+std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std::string& folder, std::uint64_t step,
+                                                    const checkpoint_options& options, bool copies, const First& first,
+                                                    const Rest&... rest) {
   static_assert(is_named_tensor<First> && (is_named_tensor<Rest> && ...),
                 "partita::save_checkpoint(folder, step, tensors...): requires tensors made by named(name, p, extents, "
                 "x), and checkpoint_options at most as the last argument");
-  return begin_checkpoint_of(name, folder, step, options, copies, first.p.world(), 1 + sizeof...(Rest), [&](auto f) {
-    f(first);
-    (f(rest), ...);
-  });
+  return begin_checkpoint_of_tensors(name, folder, step, options, copies, first.p.world(), 1 + sizeof...(Rest),
+                                     [&](auto f) {
+                                       f(first);
+                                       (f(rest), ...);
+                                     });
 }
 
 }  // namespace detail
@@ -137,7 +138,7 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   checkpoint_options options;
   if constexpr (with_options) options = std::get<sizeof...(Rest)>(all);
   if constexpr (of_tensors) {
-    with_unwinding([&] {
+    call_with_unwinding([&] {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         one_call(*first.p.world().state(), [&] {
           const auto made =
@@ -175,7 +176,7 @@ class checkpoint_saver {
                   "partita::checkpoint_saver::save(step, tensors...): requires tensors made by named(name, p, extents, "
                   "x)");
     finish();
-    detail::with_unwinding([&] {
+    detail::call_with_unwinding([&] {
       pending_ = detail::begin_checkpoint("partita::checkpoint_saver::save", folder_, step, options_, true, tensors...);
     });
     try {
@@ -191,7 +192,7 @@ class checkpoint_saver {
  private:
   std::string folder_;
   checkpoint_options options_;
-  std::unique_ptr<detail::checkpoint_in_writing> pending_;
+  std::unique_ptr<detail::checkpoint_writer> pending_;
   std::thread thread_;
 };
 

@@ -30,15 +30,15 @@ template <class T>
 inline constexpr bool is_sharded_value<trained<T>> = true;
 
 template <class All>
-inline constexpr bool is_tuple_of_sharded = false;
+inline constexpr bool is_tuple_of_sharded_tensors = false;
 template <class... X>
-inline constexpr bool is_tuple_of_sharded<std::tuple<X...>> = sizeof...(X) > 0 &&
-                                                              (is_sharded_value<std::remove_cvref_t<X>> && ...);
+inline constexpr bool is_tuple_of_sharded_tensors<std::tuple<X...>> = sizeof...(X) > 0 &&
+                                                                      (is_sharded_value<std::remove_cvref_t<X>> && ...);
 
 /// All is a type of several tensors that are saved together: a std::tuple of tensors or of references to tensors, a
 /// range of tensors of one type, or named parameters.
 template <class All>
-concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requires(All& all) {
+concept sharded_tensors = is_tuple_of_sharded_tensors<std::remove_cvref_t<All>> || requires(All& all) {
   requires is_sharded_value<std::remove_cvref_t<decltype(*all.begin())>>;
   all.end();
 };
@@ -46,7 +46,8 @@ concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requi
 /// Calls f(tensor) for each of the tensors in `all`.
 template <class All, class F>
 void for_each_tensor(All& all, F f) {
-  if constexpr (is_tuple_of_sharded<std::remove_cvref_t<All>>) std::apply([&](auto&... x) { (f(x), ...); }, all);
+  if constexpr (is_tuple_of_sharded_tensors<std::remove_cvref_t<All>>)
+    std::apply([&](auto&... x) { (f(x), ...); }, all);
   else
     for (auto& x : all) f(x);
 }
@@ -79,7 +80,7 @@ void assign_value(typed_sharded<T, Layout>& x, const sharded_tensor<T>& value) {
 /// Calls f with the rank of a tensor as a type. Ranks up to 6 are supported (chosen, as each rank is compiled
 /// separately).
 template <class X, class F>
-void with_rank_of(const X& x, const char* call, F f) {
+void call_with_rank(const X& x, const char* call, F f) {
   if constexpr (requires { std::integral_constant<std::size_t, X::rank()>(); }) {
     static_assert(X::rank() > 0, "partita::save_tensors(folder, step, tensors): requires tensors of rank 1 or more");
     f(std::integral_constant<std::size_t, X::rank()>());
@@ -106,7 +107,7 @@ void with_rank_of(const X& x, const char* call, F f) {
 
 /// The mesh of a tensor. Throws an error if the tensor is on no mesh.
 template <class T>
-const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const char* call) {
+const std::shared_ptr<bound_mesh>& require_mesh_of_tensor(const sharded_tensor<T>& x, const char* call) {
   if (x.state() == nullptr || !x.state()->on)
     throw partition_error(text("partita::") << call << ": requires tensors on a mesh; shard them first");
   return x.state()->on;
@@ -116,24 +117,24 @@ template <class All>
 concept with_names = requires(const All& all) { all.name(std::size_t{0}); };
 /// The name of tensor k in a checkpoint: the name of a named parameter, or the number k.
 template <class All>
-std::string name_of_tensor(const All& all, std::size_t k) {
+std::string tensor_name(const All& all, std::size_t k) {
   if constexpr (with_names<All>) return all.name(k);
   else return std::to_string(k);
 }
 
 /// The number of tensors in a call, the mesh of the first, and a hash of everything that must be equal on all workers.
-struct tensors_given {
+struct saved_tensors {
   std::size_t count = 0;
   std::shared_ptr<bound_mesh> first{};
   hasher number{};
 
   template <class All>
-  tensors_given(const All& all, const char* call) {
+  saved_tensors(const All& all, const char* call) {
     for_each_tensor(all, [&](const auto& x) {
       const auto& value = run_time_value(x);
-      number.mix(name_of_tensor(all, count).c_str());
-      if (count++ == 0) first = mesh_of(value, call);
-      else mesh_of(value, call);
+      number.mix(tensor_name(all, count).c_str());
+      if (count++ == 0) first = require_mesh_of_tensor(value, call);
+      else require_mesh_of_tensor(value, call);
       number.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
       number.mix(value.extents()).mix(fingerprint_of(value.layout()));
     });
@@ -143,26 +144,26 @@ struct tensors_given {
 
 /// Loads the tensor of this name from a checkpoint, in the layout of x.
 template <std::size_t Rank, class T>
-sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
+sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
   const auto& on = x.state()->on;
   const std::uint64_t number = noted_tensor<T>(on, "load_tensors", x.layout(), x.extents());
   const auto there = partition_of<Rank>(bare(x.layout().finished()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, to_cuts(there.cuts));
-  return spread_from("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
+  return shard_from_partition("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
 /// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. All workers
 /// get the same.
 template <class All>
-text differs_from(const checkpoint& from, const All& all, std::size_t count) {
+text describe_difference(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
   if (!with_names<All> && from.tensors().size() != count)
     return problem << "requires as many tensors as were saved, got " << count << " and a checkpoint of "
                    << from.tensors().size();
   std::size_t k = 0;
   for_each_tensor(all, [&](const auto& x) {
-    const std::string name = name_of_tensor(all, k++);
+    const std::string name = tensor_name(all, k++);
     if (!problem.empty()) return;
     const shape_list wanted = run_time_value(x).extents();
     const manifest_tensor* const saved = from.find(name);
@@ -176,19 +177,19 @@ text differs_from(const checkpoint& from, const All& all, std::size_t count) {
 }
 
 #ifdef PARTITA_CORE
-// Saving and loading are compiled once for usual element types, for all ranks that with_rank_of supports.
-#define PARTITA_CHECKPOINT_OF(EXTERN, T, R)                                                  \
-  EXTERN template sharded_tensor<T> loaded_like<R, T>(const checkpoint&, const std::string&, \
-                                                      const sharded_tensor<T>&);             \
-  EXTERN template void checkpoint_in_writing::add(                                           \
+// Saving and loading are compiled once for usual element types, for all ranks that call_with_rank supports.
+#define PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, R)                                                \
+  EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
+                                                         const sharded_tensor<T>&);             \
+  EXTERN template void checkpoint_writer::add(                                                  \
       const named_tensor<dynamic_extents<R>, R, const xt::xtensor<T, R>&, from_cuts_t<R>>&, bool);
-#define PARTITA_CHECKPOINTS_OF(EXTERN, T) \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 1)     \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 2)     \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 3)     \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 4)     \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 5)     \
-  PARTITA_CHECKPOINT_OF(EXTERN, T, 6)
+#define PARTITA_CHECKPOINTS_OF(EXTERN, T)  \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 1) \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 2) \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 3) \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 4) \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 5) \
+  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 6)
 #define PARTITA_CHECKPOINTS(EXTERN) PARTITA_CHECKPOINTS_OF(EXTERN, float) PARTITA_CHECKPOINTS_OF(EXTERN, double)
 PARTITA_CHECKPOINTS(extern)
 #endif
@@ -208,14 +209,14 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
                   const checkpoint_options& options = {}) {
   using namespace detail;
   constexpr const char* call = "save_tensors(folder, step, tensors)";
-  const tensors_given given(tensors, call);
+  const saved_tensors given(tensors, call);
   for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
-  with_unwinding([&] {
-    const auto made = begin_checkpoint_of(
+  call_with_unwinding([&] {
+    const auto made = begin_checkpoint_of_tensors(
         "partita::save_tensors", folder, step, options, true, given.first->everyone(), given.count, [&](auto f) {
           std::size_t k = 0;
           for_each_tensor(tensors, [&](const auto& x) {
-            with_rank_of(x, call, [&](auto rank) {
+            call_with_rank(x, call, [&](auto rank) {
               constexpr std::size_t r = decltype(rank)::value;
               const auto& value = run_time_value(x);
               using T = typename std::remove_cvref_t<decltype(value)>::value_type;
@@ -224,8 +225,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
               const partition<dynamic_extents<r>> p(on->everyone(), there.arrangement);
               auto block = zero_volume<T, r>();
               if (p.active()) block = value.template local<r>();
-              f(named(name_of_tensor(tensors, k++), p,
-                      dynamic_extents<r>(array_of_extents<r>(value.extents(), "partita::save_tensors")), block,
+              f(named(tensor_name(tensors, k++), p,
+                      dynamic_extents<r>(extents_as_array<r>(value.extents(), "partita::save_tensors")), block,
                       from_cuts(there.cuts)));
             });
           });
@@ -248,19 +249,19 @@ template <class All>
 std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64_t step = ~std::uint64_t{0}) {
   using namespace detail;
   constexpr const char* call = "load_tensors(folder, tensors)";
-  const tensors_given given(tensors, call);
+  const saved_tensors given(tensors, call);
   const world& everyone = given.first->everyone();
   const checkpoint from =
       step == ~std::uint64_t{0} ? load_checkpoint(folder, everyone) : load_checkpoint(folder, everyone, step);
-  const text problem = differs_from(from, tensors, given.count);
+  const text problem = describe_difference(from, tensors, given.count);
   agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
                    local_error(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
   std::vector<std::function<void()>> assign;  // called after all tensors are loaded
   std::size_t k = 0;
   for_each_tensor(tensors, [&](auto& x) {
-    with_rank_of(x, call, [&](auto rank) {
-      auto value = loaded_like<decltype(rank)::value>(from, name_of_tensor(tensors, k++), run_time_value(x));
+    call_with_rank(x, call, [&](auto rank) {
+      auto value = load_in_layout<decltype(rank)::value>(from, tensor_name(tensors, k++), run_time_value(x));
       assign.push_back([&x, value] { assign_value(x, value); });
     });
   });

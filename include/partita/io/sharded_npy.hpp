@@ -14,7 +14,7 @@ namespace partita {
 namespace detail {
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const char* call) {
+std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const char* call) {
   if (extents.size() != Rank)
     throw shape_error(text(call) << ": requires the rank of the tensor, which is " << extents.size() << ", not " << Rank
                                  << "; name that");
@@ -26,23 +26,25 @@ std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const 
 /// Makes a tensor with this layout from blocks that some workers hold. Each worker receives the elements of its block
 /// from workers that hold them. Collective.
 template <class T>
-sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& had, const T* given,
-                         const sharding& layout, const shape_list& extents, std::uint64_t number) {
+sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& held_boxes,
+                         const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
   const sharding finished = bare(layout.finished());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
-  on->move(had, on->boxes_of(finished, extents), given, block.data());
+  on->move(held_boxes, on->boxes_of(finished, extents), given, block.data());
   return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
 /// Makes a tensor with this layout from the blocks of a partition, which hold one copy of the tensor. Collective.
 template <class T, class Extents>
-sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh>& on, const partition<Extents>& p,
-                              const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
-  auto had = on->boxes_of(bare(layout.finished()), extents);
-  for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
+sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<bound_mesh>& on,
+                                       const partition<Extents>& p, const T* given, const sharding& layout,
+                                       const shape_list& extents, std::uint64_t number) {
+  auto held_boxes = on->boxes_of(bare(layout.finished()), extents);
+  for (std::size_t w = 0; w < held_boxes.size(); ++w)
+    held_boxes[w].there = held_boxes[w].there && p.workers().find(w) < p.size();
   return on->one_call([&] {
     on->template agree<T>(call, layout, layout, extents);
-    return spread(on, had, given, layout, extents, number);
+    return spread(on, held_boxes, given, layout, extents, number);
   });
 }
 
@@ -56,14 +58,14 @@ sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   detail::require_whole_value(x.layout(), "save_npy");
-  const auto extents_of_x = detail::array_of_extents<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
+  const auto source_extents = detail::extents_as_array<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
   const auto& on = x.state()->on;
   if (!on) throw partition_error("partita::save_npy(path, x): requires a tensor on a mesh; shard it first");
   const auto there = partition_of<Rank>(detail::bare(x.layout()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   auto block = zero_volume<T, Rank>();
   if (p.active()) block = x.template local<Rank>();
-  save_npy(path, p, dynamic_extents<Rank>(extents_of_x), block, from_cuts(there.cuts));
+  save_npy(path, p, dynamic_extents<Rank>(source_extents), block, from_cuts(there.cuts));
 }
 template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
@@ -76,7 +78,7 @@ template <class T, std::size_t Rank>
 sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
                            const shape_list& extents) {
   detail::require_layout(layout, extents);
-  detail::array_of_extents<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
+  detail::extents_as_array<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
   return detail::one_call(*everyone.state(), [&] {
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
     const std::uint64_t number = detail::noted_tensor<T>(on, "load_npy", layout, extents);
@@ -84,7 +86,7 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
     const auto there = partition_of<Rank>(finished, extents, on->where());
     const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
     const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
-    return detail::spread_from("load_npy", on, p, block.data(), layout, extents, number);
+    return detail::shard_from_partition("load_npy", on, p, block.data(), layout, extents, number);
   });
 }
 
@@ -110,12 +112,12 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
     const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
     on->template agree<element_of<X>>("shard_from", layout, layout, extents, worker, wrong);
-    std::vector<worker_box> had(everyone.size());
-    for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
-    had[worker].there = true;
+    std::vector<worker_box> held_boxes(everyone.size());
+    for (const std::size_t extent : extents) held_boxes[worker].box.push_back({0, extent});
+    held_boxes[worker].there = true;
     detail::tensor_block<element_of<X>> block;
     if (mine) block = detail::block_of_array(x);
-    return detail::spread(on, had, block.data(), layout, extents, number);
+    return detail::spread(on, held_boxes, block.data(), layout, extents, number);
   });
 }
 

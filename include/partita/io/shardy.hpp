@@ -33,15 +33,15 @@ struct shardy_reader {
     while (written[at] == ' ' || written[at] == '\n' || written[at] == '\t') ++at;
     return written[at];
   }
-  constexpr bool take(char c) {
+  constexpr bool consume_if_next(char c) {
     if (next() != c) return false;
     ++at;
     return true;
   }
   constexpr void expect(char c, const char* requirement) {
-    if (!take(c)) refuse(requirement);
+    if (!consume_if_next(c)) refuse(requirement);
   }
-  constexpr bool take_word(const char* word) {
+  constexpr bool consume_word(const char* word) {
     next();
     std::size_t k = 0;
     while (word[k] != '\0' && written[at + k] == word[k]) ++k;
@@ -49,38 +49,38 @@ struct shardy_reader {
     at += k;
     return true;
   }
-  constexpr std::size_t number() {
+  constexpr std::size_t read_number() {
     if (!is_digit(next())) refuse("a number");
     std::size_t n = 0;
     for (; is_digit(written[at]); ++at) n = 10 * n + static_cast<std::size_t>(written[at] - '0');
     return n;
   }
-  constexpr std::size_t factor_here() {
+  constexpr std::size_t read_factor() {
     char letter = next();
     if (!is_letter(letter)) refuse("a factor, a letter or z_1");
     ++at;
     if (letter == 'z' && written[at] == '_') {
       ++at;
-      letter = shardy_letter(17 + number());
+      letter = shardy_letter(17 + read_number());
     }
     for (std::size_t f = 0; f < read.factor_count; ++f)
       if (read.factors[f].letter == letter) return f;
     return read.add_factor(dynamic, letter);
   }
   /// Parses a tensor such as [i, jk], which has one entry per dimension.
-  constexpr void tensor() {
+  constexpr void read_tensor() {
     expect('[', "\"[\" before the dimensions of a tensor");
-    if (take(']')) return;
+    if (consume_if_next(']')) return;
     do {
       read.add_dimension();
       const std::size_t begin = read.term_count;
-      do read.add_term(factor_here());
+      do read.add_term(read_factor());
       while (is_letter(next()));
-      if (read.term_count - begin > 1) merge(begin);
-    } while (take(','));
+      if (read.term_count - begin > 1) merge_factors(begin);
+    } while (consume_if_next(','));
     expect(']', "\",\" or \"]\" after a dimension");
   }
-  constexpr void merge(std::size_t begin) {
+  constexpr void merge_factors(std::size_t begin) {
     ++groups;
     for (std::size_t k = begin; k < read.term_count; ++k) {
       const std::uint8_t old = read.factors[read.terms[k]].group;
@@ -89,65 +89,65 @@ struct shardy_reader {
         if (read.factors[f].group == old) read.factors[f].group = groups;
     }
   }
-  constexpr void tensors(bool results) {
+  constexpr void read_tensors(bool results) {
     expect('(', "\"(\" before the tensors");
-    if (take(')')) return;
+    if (consume_if_next(')')) return;
     do {
       results ? read.begin_result() : read.begin_operand();
-      tensor();
-    } while (take(','));
+      read_tensor();
+    } while (consume_if_next(','));
     expect(')', "\",\" or \")\" after a tensor");
   }
-  constexpr void set_kind(factor_kind kind) {
+  constexpr void read_kind(factor_kind kind) {
     expect('=', "\"=\"");
     expect('{', "\"{\" before factors");
-    if (take('}')) return;
+    if (consume_if_next('}')) return;
     do {
-      factor& named_factor = read.factors[factor_here()];
+      factor& named_factor = read.factors[read_factor()];
       named_factor.kind = kind;
       named_factor.implied = false;
-    } while (take(','));
+    } while (consume_if_next(','));
     expect('}', "\"}\" after factors");
   }
   /// Decides on factors that a result lacks and that are not named as reductions. Such a factor is summed if operands
   /// share it; else it must stay whole, because every element of the result may need all of it.
-  constexpr void keep_whole() {
+  constexpr void keep_unshared_factors_whole() {
     for (std::size_t f = 0; f < read.factor_count; ++f) {
       factor& here = read.factors[f];
-      if (here.kind != factor_kind::reduce || is_shared_and_summed(f)) continue;
+      if (here.kind != factor_kind::reduce || is_summed_between_operands(f)) continue;
       here.kind = factor_kind::replicate;
       here.implied = true;
     }
   }
-  constexpr bool is_shared_and_summed(std::size_t f) const {
+  constexpr bool is_summed_between_operands(std::size_t f) const {
     std::size_t operands = 0, results = 0;
     for (std::size_t t = 0; t < read.tensor_count(); ++t)
       if ((read.factors_of(t) >> f & 1U) != 0) ++(t < read.operand_count ? operands : results);
     return operands > 1 && results == 0;
   }
-  constexpr rule all() {
-    const bool whole = take_word("#sdy.op_sharding_rule<");
-    tensors(false);
-    if (!take_word("->")) refuse("\"->\" between operands and results");
-    tensors(true);
+  constexpr rule read_rule() {
+    const bool whole = consume_word("#sdy.op_sharding_rule<");
+    read_tensors(false);
+    if (!consume_word("->")) refuse("\"->\" between operands and results");
+    read_tensors(true);
     expect('{', "\"{\" before the sizes of the factors");
-    if (!take('}')) {
+    if (!consume_if_next('}')) {
       do {
-        const std::size_t f = factor_here();
+        const std::size_t f = read_factor();
         expect('=', "\"=\" after a factor");
-        read.factors[f].size = number();
-      } while (take(','));
+        read.factors[f].size = read_number();
+      } while (consume_if_next(','));
       expect('}', "\"}\" after the sizes");
     }
     read.complete();
-    keep_whole();
+    keep_unshared_factors_whole();
     for (bool any = true; any;) {
       any = false;
-      if (take_word("reduction")) set_kind(factor_kind::reduce), any = true;
-      if (take_word("need_replication")) set_kind(factor_kind::replicate), any = true;
-      if (take_word("permutation")) set_kind(factor_kind::collective), any = true;
-      if (take(',')) any = true;
-      if (take_word("custom")) any = true;
+      if (consume_word("reduction")) read_kind(factor_kind::reduce), any = true;
+      if (consume_word("need_replication")) read_kind(factor_kind::replicate), any = true;
+      if (consume_word("permutation")) read_kind(factor_kind::collective), any = true;
+      if (consume_if_next(',')) any = true;
+      if (consume_word("custom")) any = true;
     }
     if (whole) expect('>', "\">\" at the end");
     if (next() != '\0') refuse("reduction={…}, need_replication={…} or permutation={…} after the sizes");
@@ -164,7 +164,7 @@ struct shardy_reader {
 /// Requires: Shardy's notation without blocked propagation [shape_error].
 /// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.
-constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.all(); }
+constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.read_rule(); }
 
 /// Writes a rule in Shardy's notation: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's
 /// letters; otherwise they are renamed in the order in which they appear. A dimension of extent 1 becomes a separate
@@ -174,7 +174,7 @@ struct as_shardy {
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const as_shardy& written) {
-    names all(written.of);
+    names read_rule(written.of);
     return all.write(out);
   }
 
@@ -221,7 +221,7 @@ struct as_shardy {
       return count++;
     }
     template <class Out>
-    constexpr void tensors(Out& out, std::size_t first, std::size_t last) {
+    constexpr void read_tensors(Out& out, std::size_t first, std::size_t last) {
       out << '(';
       for (std::size_t t = first; t < last; ++t) {
         out << (t > first ? ", [" : "[");
@@ -249,9 +249,9 @@ struct as_shardy {
     }
     template <class Out>
     constexpr Out& write(Out& out) {
-      tensors(out, 0, r.operand_count);
+      read_tensors(out, 0, r.operand_count);
       out << "->";
-      tensors(out, r.operand_count, r.tensor_count());
+      read_tensors(out, r.operand_count, r.tensor_count());
       out << " {";
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)

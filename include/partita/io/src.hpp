@@ -6,10 +6,10 @@
 #endif
 
 #include <partita/io/detail/impl/checkpoint_folder.ipp>
-#include <partita/io/detail/impl/checkpoint_in_writing.ipp>
 #include <partita/io/detail/impl/checkpoint_verifier.ipp>
+#include <partita/io/detail/impl/checkpoint_writer.ipp>
+#include <partita/io/detail/impl/common_file.ipp>
 #include <partita/io/detail/impl/file_agreement.ipp>
-#include <partita/io/detail/impl/file_in_common.ipp>
 #include <partita/io/detail/impl/open_npy.ipp>
 #include <partita/io/detail/impl/posix_file.ipp>
 #include <partita/io/detail/impl/replaced_file.ipp>

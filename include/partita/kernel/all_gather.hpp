@@ -28,11 +28,13 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   /// `all_gather(p, dimensions<1>)`: gathers along dimension 1.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::of_rank<rank>(p), kept(named), "partita::all_gather(p, dimensions)", detail::known_cuts::any}) {}
+      : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
+              detail::known_cuts::any}) {}
   /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({detail::of_rank<rank>(p), kept(named), "partita::all_gather(p, dimensions)", detail::known_cuts::any}) {}
+      : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
+              detail::known_cuts::any}) {}
 
   /// What this worker sends, keeps and receives for a tensor of these extents whose blocks are balanced. Cost: no
   /// communication.
@@ -52,7 +54,8 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   static constexpr auto kept(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
                   "partita::all_gather(p, dimensions<...>): requires dimensions below rank(p)");
-    static_assert(detail::each_once<D...>(), "partita::all_gather(p, dimensions<...>): requires each dimension once");
+    static_assert(detail::are_distinct<D...>(),
+                  "partita::all_gather(p, dimensions<...>): requires each dimension once");
     return kept_dimensions<Extents::rank()>(named);
   }
   template <class X>
@@ -77,18 +80,18 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(),
+    static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_gather(p, dimensions<...>).into(x, view)"));
-    return detail::fits_view<View, X>();
+    return detail::is_matching_view<View, X>();
   }
 };
 
 template <class Extents, class Dimensions>
-  requires detail::named_dimensions<Dimensions>
+  requires detail::is_dimension_list<Dimensions>
 all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;
 
 /// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::is_made_of_dimensions<Given...>, all_gather, detail::no_partitions) {
+PARTITA_FALLBACK_CLASS_IF(!detail::is_dimensions_argument<Given...>, all_gather, detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::all_gather(p, dimensions<...>): requires a partition and the dimensions of it, "
                 "dimensions<0> or all_dimensions_but<0>");

@@ -42,20 +42,20 @@ class all_reduce
   /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; the
   /// dimensions must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
-      : base(movement(p, detail::kept_dimensions_of_list<Extents::rank()>(along, "partita::all_reduce"))) {}
+      : base(movement(p, detail::to_kept_dimensions<Extents::rank()>(along, "partita::all_reduce"))) {}
   /// Fallback: the dimensions must be the second argument and the reduction the third; other calls do not compile.
   template <class... Other>
-    requires(sizeof...(Other) < 2 || detail::no_dimensions<Other...>)
+    requires(sizeof...(Other) < 2 || detail::is_not_a_dimension_list<Other...>)
   explicit all_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
-    static_assert(sizeof...(Other) > 1 && !detail::no_dimensions<Other...>,
+    static_assert(sizeof...(Other) > 1 && !detail::is_not_a_dimension_list<Other...>,
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
   /// Fallback for a reduction whose name is an overloaded function, as `sum` is: the same message.
   template <class Other>
-    requires detail::no_dimensions<Other>
+    requires detail::is_not_a_dimension_list<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {
-    static_assert(!detail::no_dimensions<Other>,
+    static_assert(!detail::is_not_a_dimension_list<Other>,
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
@@ -63,9 +63,9 @@ class all_reduce
  private:
   template <std::size_t... D>
   static constexpr void check_dimensions() {
-    static_assert(detail::dimensions_below<Extents::rank(), D...>,
+    static_assert(detail::are_dimensions_below_rank<Extents::rank(), D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires dimensions below rank(p)");
-    static_assert(detail::distinct_dimensions<D...>,
+    static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
   }
   static detail::collective_movement movement(const partition<Extents>& p,
@@ -97,7 +97,7 @@ class all_reduce<worker_groups, Reduction, Policies...>
 
 template <class Extents, class Dimensions, class Named, class... Policies>
 all_reduce(const partition<Extents>&, Dimensions, Named, Policies...)
-    -> all_reduce<Extents, typename detail::reduction_named<Named>::type, Policies...>;
+    -> all_reduce<Extents, typename detail::named_reduction_tag<Named>::type, Policies...>;
 template <class Extents, class Dimensions, class... Policies>
 all_reduce(const partition<Extents>&, Dimensions, sum_t (*)(detail::reduction_name), Policies...)
     -> all_reduce<Extents, sum_t, Policies...>;
@@ -110,7 +110,7 @@ template <class Extents, class Dimensions>
 all_reduce(const partition<Extents>&, Dimensions) -> all_reduce<Extents, sum_t>;
 template <class Named, class... Policies>
 all_reduce(const world&, const worker_groups&, Named, Policies...)
-    -> all_reduce<worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+    -> all_reduce<worker_groups, typename detail::named_reduction_tag<Named>::type, Policies...>;
 template <class... Policies>
 all_reduce(const world&, const worker_groups&, sum_t (*)(detail::reduction_name), Policies...)
     -> all_reduce<worker_groups, sum_t, Policies...>;

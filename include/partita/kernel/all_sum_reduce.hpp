@@ -40,9 +40,9 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
 
   /// Fallback: the dimensions to sum along are part of the type and must be passed; other calls do not compile.
   template <class... Other>
-    requires detail::no_dimensions<Other...>
+    requires detail::is_not_a_dimension_list<Other...>
   explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
-    static_assert(!detail::no_dimensions<Other...>,
+    static_assert(!detail::is_not_a_dimension_list<Other...>,
                   "partita::all_sum_reduce(p, dimensions): requires the dimensions to sum along, dimensions<0> or "
                   "all_dimensions_but<0>, as the second argument");
   }
@@ -72,9 +72,9 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
 
   template <std::size_t... D>
   static constexpr void check_dimensions() {
-    static_assert(detail::dimensions_below<Extents::rank(), D...>,
+    static_assert(detail::are_dimensions_below_rank<Extents::rank(), D...>,
                   "partita::all_sum_reduce(p, dimensions<...>): requires dimensions below rank(p)");
-    static_assert(detail::distinct_dimensions<D...>,
+    static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::all_sum_reduce(p, dimensions<...>): requires each dimension once");
   }
 
@@ -89,7 +89,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
 
 template <class Extents, class Dimensions, class... Policies>
 all_sum_reduce(const partition<Extents>&, Dimensions, Policies...)
-    -> all_sum_reduce<Extents, std::conditional_t<detail::named_dimensions<Dimensions>, Policies, reproducible_t>...>;
+    -> all_sum_reduce<Extents, std::conditional_t<detail::is_dimension_list<Dimensions>, Policies, reproducible_t>...>;
 template <class Extents>
 all_sum_reduce(const partition<Extents>&) -> all_sum_reduce<Extents>;
 

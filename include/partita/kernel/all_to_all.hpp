@@ -33,7 +33,8 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
 
  public:
   all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
-      : base({"partita::all_to_all(p_from, p_to)", detail::of_rank<rank>(p_from), detail::of_rank<rank>(p_to)}) {
+      : base({"partita::all_to_all(p_from, p_to)", detail::erase_extents<rank>(p_from),
+              detail::erase_extents<rank>(p_to)}) {
     detail::expect_one_world(p_from, p_to, "partita::all_to_all");
     const text problem = all_to_all_error(p_from.grid().shape(), p_to.grid().shape());
     if (!problem.empty()) throw partition_error(text("partita::all_to_all(p_from, p_to): ") << problem);
@@ -49,7 +50,7 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
                   "partita::all_to_all::plan(extents): requires extents of the rank of the partitions");
-    if constexpr (sizeof...(E) == rank) return detail::plan_of_tensor(this->movement_.planner(), global.array());
+    if constexpr (sizeof...(E) == rank) return detail::make_plan_of_tensor(this->movement_.planner(), global.array());
     else return {};
   }
 
@@ -69,15 +70,15 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(),
+    static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_to_all(p_from, p_to).into(x, view)"));
-    return detail::fits_view<View, X>();
+    return detail::is_matching_view<View, X>();
   }
 };
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...> || sizeof...(Given) > 2, all_to_all, detail::no_partitions,
-                          detail::no_partitions) {
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_partitions<Given...> || sizeof...(Given) > 2, all_to_all,
+                          detail::no_partitions, detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 PARTITA_REQUIRES_TWO_PARTITIONS("partita::all_to_all(p_from, p_to)"));
 }

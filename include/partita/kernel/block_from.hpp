@@ -19,14 +19,14 @@ namespace detail {
 
 /// The block of a worker outside of a partition: no elements, and the batch extent of the first block.
 template <class T, std::size_t Rank>
-auto block_outside(const decomposition<Rank>& cuts) {
+auto make_empty_block(const decomposition<Rank>& cuts) {
   if constexpr (Rank == 0) return zero_volume<T, 0>();
   else return zero_volume<T, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
 }
 
 /// Calls f(i, j, …), or f(index) if f takes an index.
 template <class F, std::size_t Rank, std::size_t... D>
-decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
+decltype(auto) call_at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
     return f(i[D]...);
   } else {  // checked last: a generic f may accept any arguments and then fail inside
@@ -40,18 +40,19 @@ decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
 }
 
 template <class T, class F, std::size_t Rank>
-using element_from = std::conditional_t<
+using element_type_of_function = std::conditional_t<
     std::is_void_v<T>,
-    std::remove_cvref_t<decltype(at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>, T>;
+    std::remove_cvref_t<decltype(call_at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>,
+    T>;
 
 /// Whether the arguments after a partition are the cuts or extents of a tensor, and a function.
 template <std::size_t Rank, class... A>
-inline constexpr bool begins_with_extents = false;
+inline constexpr bool first_argument_is_extents = false;
 template <std::size_t Rank, class Cuts, class F>
-inline constexpr bool begins_with_extents<Rank, Cuts, F> =
+inline constexpr bool first_argument_is_extents<Rank, Cuts, F> =
     is_extents<Cuts> || std::is_convertible_v<const Cuts&, number_list<Rank>>;
 template <std::size_t Rank, std::size_t N, class F>
-inline constexpr bool begins_with_extents<Rank, decomposition<N>, F> = true;
+inline constexpr bool first_argument_is_extents<Rank, decomposition<N>, F> = true;
 
 }  // namespace detail
 
@@ -67,7 +68,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
       P::rank() == Rank,
       "partita::block_from(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
       "of 1");
-  using element = detail::element_from<T, F, Rank>;
+  using element = detail::element_type_of_function<T, F, Rank>;
   constexpr auto dimensions = std::make_index_sequence<Rank>();
   if (cuts.parts() != p.extents().array())
     throw partition_error(
@@ -75,10 +76,10 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
         << cuts.parts() << " for p = " << p.extents().array() << "; make the decomposition for the extents of p");
   if constexpr (Rank == 0) {
     auto block = zero_volume<element, 0>();
-    if (p.active()) block() = detail::as_element<element>(detail::at_index(f, index<0>{}, dimensions));
+    if (p.active()) block() = detail::as_element<element>(detail::call_at_index(f, index<0>{}, dimensions));
     return block;
   } else {
-    if (!p.active()) return detail::block_outside<element>(cuts);
+    if (!p.active()) return detail::make_empty_block<element>(cuts);
     std::array<std::vector<std::size_t>, Rank> global;  // global indices along each dimension, by local index
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d < Rank; ++d) {
@@ -91,7 +92,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
     for (std::size_t k = 0; k < block.size(); ++k) {
       index<Rank> i = index_of(k, shape);
       for (std::size_t d = 0; d < Rank; ++d) i[d] = global[d][i[d]];
-      block.data()[k] = detail::as_element<element>(detail::at_index(f, i, dimensions));
+      block.data()[k] = detail::as_element<element>(detail::call_at_index(f, i, dimensions));
     }
     return block;
   }
@@ -116,7 +117,7 @@ auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& glo
 
 /// Fallback for a call without extents between the partition and the function: a compile-time error.
 template <class T = void, class P, class... A>
-  requires(!detail::begins_with_extents<P::rank(), A...>)
+  requires(!detail::first_argument_is_extents<P::rank(), A...>)
 auto block_from(const partition<P>&, const A&...) {
   static_assert(detail::dependent_false<A...>,
                 "partita::block_from(p, extents, f): requires the extents of the whole tensor, then f; write "

@@ -62,14 +62,14 @@ class block_layout {
   /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
   /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
   /// all-gather.
-  const tensor_layout<Rank>& learn(const shape_type& own_shape, const text& error_message = {}) {
+  const tensor_layout<Rank>& find_layout(const shape_type& own_shape, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
     return one_call(state, [&]() -> const tensor_layout<Rank>& {
       return agreed_structure(
-          state, known_, {fingerprint_, before, true},
+          state, known_layouts_, {fingerprint_, before, true},
           [&](const tensor_layout<Rank>& known) { return !p_.active() || known.own_shape == own_shape; },
-          [&](local_error& found_error) { return learn_layout(own_shape, found_error); },
+          [&](local_error& found_error) { return gather_layout(own_shape, found_error); },
           [&] { return describe(own_shape); });
     });
   }
@@ -85,8 +85,8 @@ class block_layout {
   }
 
  private:
-  tensor_layout<Rank> learn_layout(const shape_type& own_shape, local_error& found_error) const {
-    const auto all = gathered(*p_.world().state(), facts_of(own_shape));
+  tensor_layout<Rank> gather_layout(const shape_type& own_shape, local_error& found_error) const {
+    const auto all = gather_numbers(*p_.world().state(), shape_as_numbers(own_shape));
     std::vector<shape_type> shapes(p_.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = all[p_.workers()[k]][d];
@@ -119,7 +119,7 @@ class block_layout {
   partition<dynamic_extents<Rank>> p_;
   const char* call_;
   std::uint64_t fingerprint_;
-  plan_cache<tensor_layout<Rank>> known_;
+  plan_cache<tensor_layout<Rank>> known_layouts_;
 };
 
 }  // namespace partita::detail

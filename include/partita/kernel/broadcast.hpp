@@ -27,9 +27,9 @@ struct broadcast_checks {
       using T = element_of<X>;
       constexpr bool can_be_moved = movable_element<T>;
       static_assert(can_be_moved, PARTITA_REQUIRES_MOVABLE("partita::broadcast(p_x, p_y)(x)"));
-      static_assert(!shares || detail::shareable<T>,
+      static_assert(!shares || detail::is_shareable<T>,
                     PARTITA_REQUIRES_BYTES("partita::broadcast(p_x, p_y, shared_view)"));
-      return can_be_moved && (!shares || detail::shareable<T>);
+      return can_be_moved && (!shares || detail::is_shareable<T>);
     } else {
       return false;
     }
@@ -64,7 +64,7 @@ struct broadcast_checks {
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,
                   public detail::collective_kernel<broadcast<Src, Dst, Policies...>> {
-  static_assert(detail::broadcast_policies<Policies...>,
+  static_assert(detail::are_broadcast_policies<Policies...>,
                 "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
   static_assert(
@@ -95,7 +95,7 @@ class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,
       public detail::collective_kernel<broadcast<worker_groups, worker_groups, Policies...>> {
   static_assert(
-      (detail::policy_in_groups<Policies> && ...),
+      (detail::is_group_policy<Policies> && ...),
       "partita::broadcast(everyone, groups, policies...): requires policies among discard_batch, reproducible, "
       "shared_view");
 
@@ -112,7 +112,8 @@ template <class... Policies>
 broadcast(const world&, const worker_groups&, Policies...) -> broadcast<worker_groups, worker_groups, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, broadcast, detail::no_partitions, detail::no_partitions) {
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_partitions<Given...>, broadcast, detail::no_partitions,
+                          detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 PARTITA_REQUIRES_TWO_PARTITIONS("partita::broadcast(p_x, p_y, policies...)"));
 }

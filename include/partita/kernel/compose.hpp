@@ -24,7 +24,7 @@ class composition {
 
   template <class X>
   auto operator()(const X& x) const {
-    return agreed<direction::forward>(x, [&] { return forward<0>(x); });
+    return run_after_agreement<direction::forward>(x, [&] { return forward<0>(x); });
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
@@ -33,7 +33,7 @@ class composition {
       else step<last>().into(forward<0, last>(x), view);
       return true;
     };
-    agreed<direction::forward>(x, filled, view);
+    run_after_agreement<direction::forward>(x, filled, view);
   }
   /// Starts the first operator; all other operators run in finish(), which every worker must call.
   template <class X>
@@ -44,7 +44,7 @@ class composition {
   template <class Y>
   auto adjoint(const Y& dy) const {
     check_linear();
-    if constexpr (is_linear) return agreed<direction::back>(dy, [&] { return backward<last>(dy); });
+    if constexpr (is_linear) return run_after_agreement<direction::back>(dy, [&] { return backward<last>(dy); });
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -55,7 +55,7 @@ class composition {
         else step<0>().adjoint_into(backward<last, 1>(dy), view);
         return true;
       };
-      agreed<direction::back>(dy, filled, view);
+      run_after_agreement<direction::back>(dy, filled, view);
     }
   }
   /// Starts the adjoint of the last operator; all other adjoints run in finish(), which every worker must call.
@@ -138,28 +138,29 @@ class composition {
 
   /// Runs the steps of a call with one agreement for all steps, if every operator allows it and all are on one world.
   template <direction Where, class X, class Run, class... View>
-  auto agreed(const X& x, Run run, const View&... view) const {
+  auto run_after_agreement(const X& x, Run run, const View&... view) const {
     if constexpr (last > 0 && (detail::has_identity<Operators> && ...) && detail::has_shape<X> &&
                   (detail::has_shape<View> && ...) && !std::is_void_v<decltype(run())>) {
-      detail::kernel_identity chain;
+      detail::kernel_identity chain_identity;
       bool one_world = true;
       const auto add = [&](detail::kernel_identity k) {
-        one_world = one_world && (chain.world == nullptr || chain.world == k.world) && k.world != nullptr;
-        chain = {k.world, detail::mixed(chain.number, k.number)};
+        one_world =
+            one_world && (chain_identity.world == nullptr || chain_identity.world == k.world) && k.world != nullptr;
+        chain_identity = {k.world, detail::mixed(chain_identity.number, k.number)};
       };
       std::apply([&](const auto&... k) { (add(detail::kernel_access::identity(k)), ...); }, parts_->operators);
       if (!one_world) return run();
       using T = element_of<X>;
-      chain.number = detail::mixed(chain.number, static_cast<std::uint64_t>(Where));
+      chain_identity.number = detail::mixed(chain_identity.number, static_cast<std::uint64_t>(Where));
       detail::chained_call call{
           Where == direction::forward ? "compose(a, b, ...)(x)" : "compose(a, b, ...).adjoint(dy)",
           sizeof...(Operators),
-          chain,
+          chain_identity,
           detail::type_number<T>(),
           &detail::type_name<T>,
           rank_of<X>,
-          detail::shape_of_block(x)};
-      ((call.view = detail::shape_of_block(view), call.fills_view = true), ...);
+          detail::to_block_shape(x)};
+      ((call.view = detail::to_block_shape(view), call.fills_view = true), ...);
       const auto made = [&] {
         return std::apply([](const auto&... k) { return (k.plans_made() + ...); }, parts_->operators);
       };

@@ -58,9 +58,9 @@ struct compressed_rows {
     const std::size_t *const end = first.data() + 1, n = rows();
     std::size_t k = 0;
     if (width == 1 && filled.size() == n) {
-      for (std::size_t i = 0; i < n; ++i) y[i] += sum_of(value.data(), column.data(), x, k, end[i]);
+      for (std::size_t i = 0; i < n; ++i) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
     } else if (width == 1) {
-      for (const std::size_t i : filled) y[i] += sum_of(value.data(), column.data(), x, k, end[i]);
+      for (const std::size_t i : filled) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
     } else {
       for (const std::size_t i : filled)
         for (; k < end[i]; ++k)
@@ -78,7 +78,7 @@ struct compressed_rows {
   /// The sum of the products of entry k and the following entries before `last`; k ends at `last`. Four products are
   /// added up before they are added to the sum, because each addition to the sum waits for the previous one: 0.6 to 0.9
   /// of the time of separate additions (bench nas_cg).
-  static T sum_of(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
+  static T row_product(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
     T sum{};
     for (; k + 3 < last; k += 4)
       sum += (v[k] * x[j[k]] + v[k + 1] * x[j[k + 1]]) + (v[k + 2] * x[j[k + 2]] + v[k + 3] * x[j[k + 3]]);
@@ -111,7 +111,7 @@ class csr_matrix {
              const std::vector<triplet<T>>& entries)
       : rows_(rows),
         columns_(columns),
-        exchange_(detail::one_call(*everyone.state(), [&] { return learn_plan(everyone, entries); })) {}
+        index_exchange_(detail::one_call(*everyone.state(), [&] { return learn_plan(everyone, entries); })) {}
   PARTITA_FALLBACK_CONSTRUCTOR(csr_matrix) {
     static_assert(detail::dependent_false<T, Given...>,
                   "partita::csr_matrix<T>(everyone, rows, columns, entries): requires the world, the rows and columns "
@@ -127,13 +127,13 @@ class csr_matrix {
   template <class X>
   auto with_ghosts(const X& x) const {
     if constexpr (takes<X>()) {
-      const auto& own = in_memory(x);
+      const auto& own = copy_row_major(x);
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
-      auto later = exchange_.start(own);
+      auto later = index_exchange_.start(own);
       const std::size_t width = detail::row_elements(own.shape());
-      if (own.shape(0) == columns_.size()) own_.multiply(own.data(), y.data(), width);
+      if (own.shape(0) == columns_.size()) own_part_.multiply(own.data(), y.data(), width);
       auto ghosts = later.finish();
-      others_.multiply(ghosts.data(), y.data(), width);
+      ghost_part_.multiply(ghosts.data(), y.data(), width);
       return std::pair(std::move(y), std::move(ghosts));
     } else {
       return detail::rejected_call();
@@ -151,9 +151,10 @@ class csr_matrix {
                       << rows_.size() << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
       auto others = zeros<rank_of<Y>>(ghost_count(), given.shape()),
            x = zeros<rank_of<Y>>(columns_.size(), given.shape());
-      if (error_message.empty()) others_.multiply_transposed(given.data(), others.data(), width);
-      auto later = detail::kernel_access::start_adjoint(exchange_, others, error_message, detail::nothing_to_fill());
-      own_.multiply_transposed(given.data(), x.data(), width);
+      if (error_message.empty()) ghost_part_.multiply_transposed(given.data(), others.data(), width);
+      auto later =
+          detail::kernel_access::start_adjoint(index_exchange_, others, error_message, detail::no_view_to_fill());
+      own_part_.multiply_transposed(given.data(), x.data(), width);
       x += later.finish();
       return x;
     } else {
@@ -169,8 +170,8 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<X>> own = x;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const auto ghosts =
-          detail::kernel_access::call(exchange_, own, block_error(own.shape(), ghost_count(), given.shape()));
-      return products(own, ghosts, given);
+          detail::kernel_access::call(index_exchange_, own, block_error(own.shape(), ghost_count(), given.shape()));
+      return multiply_local(own, ghosts, given);
     } else {
       return detail::rejected_call();
     }
@@ -183,8 +184,8 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const bool fits = detail::row_elements(others.shape()) == detail::row_elements(own.shape());
       detail::kernel_access::throw_together(
-          exchange_, block_error(own.shape(), fits ? others.shape(0) : ghost_count() + 1, given.shape()));
-      return products(own, others, given);
+          index_exchange_, block_error(own.shape(), fits ? others.shape(0) : ghost_count() + 1, given.shape()));
+      return multiply_local(own, others, given);
     } else {
       return detail::rejected_call();
     }
@@ -194,7 +195,7 @@ class csr_matrix {
   xt::xtensor<T, 1> values() const {
     auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
     auto to = all.begin();
-    for_entries(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
+    for_each_entry(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
     return all;
   }
   /// Replaces the values, in the order of values(). Collective. Requires: a number for each entry [shape_error].
@@ -206,17 +207,18 @@ class csr_matrix {
       if (given.size() != entries())
         error_message << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
                       << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
-      detail::kernel_access::throw_together(exchange_, error_message);
+      detail::kernel_access::throw_together(index_exchange_, error_message);
       auto from = given.begin();
-      for_entries(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
+      for_each_entry(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
     }
   }
   /// The entries of this worker's rows, in the order of values().
   std::vector<triplet<T>> triplets() const {
     std::vector<triplet<T>> all;
-    for_entries(*this, [&](std::size_t row, const auto& part, std::size_t k) {
+    for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
       const std::size_t column = part.column[k];
-      all.push_back({rows_.start + row, &part == &own_ ? columns_.start + column : wanted_[column], part.value[k]});
+      all.push_back(
+          {rows_.start + row, &part == &own_part_ ? columns_.start + column : ghost_columns_[column], part.value[k]});
     });
     return all;
   }
@@ -224,9 +226,9 @@ class csr_matrix {
   /// The rows and columns of this worker, and the number of entries in its rows.
   const interval& rows() const { return rows_; }
   const interval& columns() const { return columns_; }
-  std::size_t entries() const { return own_.value.size() + others_.value.size(); }
+  std::size_t entries() const { return own_part_.value.size() + ghost_part_.value.size(); }
   /// The exchange of the elements of x that other workers have.
-  const index_exchange& exchange() const { return exchange_; }
+  const index_exchange& exchange() const { return index_exchange_; }
 
  private:
   static constexpr detail::index_words words{"partita::csr_matrix(everyone, rows, columns, entries)",
@@ -253,7 +255,7 @@ class csr_matrix {
   }
   /// Makes a row-major tensor of an expression; a row-major tensor is used in place.
   template <class X>
-  static decltype(auto) in_memory(const X& x) {
+  static decltype(auto) copy_row_major(const X& x) {
     if constexpr (requires { []<class S, std::size_t N, class Tag>(const row_major<S, N, Tag>*) {}(&x); }) return (x);
     else return xt::xtensor<T, rank_of<X>>(x);
   }
@@ -262,17 +264,18 @@ class csr_matrix {
     shape[0] = rows;
     return xt::zeros<T>(shape);
   }
-  std::size_t ghost_count() const { return wanted_.size(); }
+  std::size_t ghost_count() const { return ghost_columns_.size(); }
 
   /// Calls f(row, part, k) for all entries in ascending order; part is one of the two parts, k its entry number.
   template <class Matrix, class F>
-  static void for_entries(Matrix& a, F f) {
+  static void for_each_entry(Matrix& a, F f) {
     std::size_t own = 0, other = 0;
     for (std::size_t i = 0; i < a.rows_.size(); ++i) {
-      for (; other < a.others_.first[i + 1] && a.wanted_[a.others_.column[other]] < a.columns_.start; ++other)
-        f(i, a.others_, other);
-      for (; own < a.own_.first[i + 1]; ++own) f(i, a.own_, own);
-      for (; other < a.others_.first[i + 1]; ++other) f(i, a.others_, other);
+      for (; other < a.ghost_part_.first[i + 1] && a.ghost_columns_[a.ghost_part_.column[other]] < a.columns_.start;
+           ++other)
+        f(i, a.ghost_part_, other);
+      for (; own < a.own_part_.first[i + 1]; ++own) f(i, a.own_part_, own);
+      for (; other < a.ghost_part_.first[i + 1]; ++other) f(i, a.ghost_part_, other);
     }
   }
   /// The error message for blocks that do not fit this matrix, or that do not fit each other.
@@ -289,22 +292,22 @@ class csr_matrix {
     return error_message;
   }
   template <class X, class Ghosts, class Y>
-  xt::xtensor<T, 1> products(const X& x, const Ghosts& ghosts, const Y& dy) const {
+  xt::xtensor<T, 1> multiply_local(const X& x, const Ghosts& ghosts, const Y& dy) const {
     auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
     auto to = all.begin();
     const std::size_t width = detail::row_elements(dy.shape());
-    for_entries(*this, [&](std::size_t row, const auto& part, std::size_t k) {
-      const T* const of_x = (&part == &own_ ? x.data() : ghosts.data()) + part.column[k] * width;
+    for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
+      const T* const of_x = (&part == &own_part_ ? x.data() : ghosts.data()) + part.column[k] * width;
       for (std::size_t c = 0; c < width; ++c) *to += dy.data()[row * width + c] * of_x[c];
       ++to;
     });
     return all;
   }
 
-  static detail::local_error too_many(const char* does, std::size_t columns) {
+  static detail::local_error column_count_error(const char* missing_ability, std::size_t columns) {
     if (columns <= detail::compressed_rows<T>::most_columns) return {};
     return detail::local_error(text(words.call) << ": requires at most " << detail::compressed_rows<T>::most_columns
-                                                << " columns on a worker, one " << does << " " << columns
+                                                << " columns on a worker, one " << missing_ability << " " << columns
                                                 << "; cut the matrix over more workers");
   }
 
@@ -315,26 +318,26 @@ class csr_matrix {
     const std::uint64_t number = detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>());
     const auto describe = [&] { return text(words.call) << " with " << given.size() << " entries"; };
     detail::agree_if_checked(world, number, {}, describe);
-    const auto ranges = detail::gathered<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
+    const auto ranges = detail::gather_numbers<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
     detail::local_error found_error;
     std::size_t n = 0, m = 0;
-    for (const auto& of_worker : ranges) {
-      if (of_worker[0] != n || of_worker[1] < n || of_worker[2] != m || of_worker[3] < m)
+    for (const auto& list_of_worker : ranges) {
+      if (list_of_worker[0] != n || list_of_worker[1] < n || list_of_worker[2] != m || list_of_worker[3] < m)
         found_error = detail::local_error(
             text(words.call) << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
-                             << of_worker[0] << ", " << of_worker[1] << ") and columns [" << of_worker[2] << ", "
-                             << of_worker[3] << ") after " << n << " rows and " << m
+                             << list_of_worker[0] << ", " << list_of_worker[1] << ") and columns [" << list_of_worker[2]
+                             << ", " << list_of_worker[3] << ") after " << n << " rows and " << m
                              << " columns; balanced_part(n, workers, id) makes such ranges");
-      if (!found_error.any()) found_error = too_many("owns", of_worker[3] - of_worker[2]);
-      n = of_worker[1], m = of_worker[3];
+      if (!found_error.any()) found_error = column_count_error("owns", list_of_worker[3] - list_of_worker[2]);
+      n = list_of_worker[1], m = list_of_worker[3];
     }
     for (const triplet<T>& entry : given)
       if (!found_error.any() && (entry.row >= n || entry.column >= m))
         found_error = detail::local_error(text(words.call)
                                           << ": requires entries of a matrix of " << n << " x " << m << ", worker "
-                                          << me << " has one at (" << detail::given_index(entry.row) << ", "
-                                          << detail::given_index(entry.column) << ")");
-    detail::agree_together(world, number, found_error, describe);
+                                          << me << " has one at (" << detail::to_signed_index(entry.row) << ", "
+                                          << detail::to_signed_index(entry.column) << ")");
+    detail::agree_on_call(world, number, found_error, describe);
     std::vector<std::size_t> receivers;
     for (const triplet<T>& entry : given) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), entry.row,
@@ -350,33 +353,34 @@ class csr_matrix {
     });
     const auto is_own = [&](std::size_t column) { return column >= columns_.start && column < columns_.stop; };
     for (const triplet<T>* entry = first; entry != last; ++entry)
-      if (!is_own(entry->column)) wanted_.push_back(entry->column);
-    std::sort(wanted_.begin(), wanted_.end());
-    wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
+      if (!is_own(entry->column)) ghost_columns_.push_back(entry->column);
+    std::sort(ghost_columns_.begin(), ghost_columns_.end());
+    ghost_columns_.erase(std::unique(ghost_columns_.begin(), ghost_columns_.end()), ghost_columns_.end());
     if (m > detail::compressed_rows<T>::most_columns)
-      detail::agree_together(world, 0x6373725f6d6175ULL, too_many("wants from others", wanted_.size()),
-                             [&] { return text(words.call) << " of " << m << " columns"; });
+      detail::agree_on_call(world, 0x6373725f6d6175ULL, column_count_error("wants from others", ghost_columns_.size()),
+                            [&] { return text(words.call) << " of " << m << " columns"; });
     const triplet<T>* entry = first;
     for (std::size_t row = rows_.start; row < rows_.stop; ++row) {
       while (entry != last && entry->row == row) {
         const std::size_t column = entry->column;
         T sum{};
         for (; entry != last && entry->row == row && entry->column == column; ++entry) sum += entry->value;
-        if (is_own(column)) own_.add(column - columns_.start, sum);
+        if (is_own(column)) own_part_.add(column - columns_.start, sum);
         else
-          others_.add(
-              static_cast<std::size_t>(std::lower_bound(wanted_.begin(), wanted_.end(), column) - wanted_.begin()),
+          ghost_part_.add(
+              static_cast<std::size_t>(std::lower_bound(ghost_columns_.begin(), ghost_columns_.end(), column) -
+                                       ghost_columns_.begin()),
               sum);
       }
-      own_.end_row(), others_.end_row();
+      own_part_.end_row(), ghost_part_.end_row();
     }
-    return index_exchange(detail::index_planner(everyone, columns_, wanted_, words));
+    return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, words));
   }
 
   interval rows_, columns_;
-  std::vector<std::size_t> wanted_;  // the columns of other workers in this worker's rows, in ascending order
-  detail::compressed_rows<T> own_, others_;
-  index_exchange exchange_;
+  std::vector<std::size_t> ghost_columns_;  // the columns of other workers in this worker's rows, in ascending order
+  detail::compressed_rows<T> own_part_, ghost_part_;
+  index_exchange index_exchange_;
 };
 
 }  // namespace partita

@@ -35,19 +35,19 @@ template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
   pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> needed)
-      : run_(std::move(run)), needed_(std::move(needed)) {}
+      : run_(std::move(run)), kept_object_(std::move(needed)) {}
   /// Completes the transform and returns the result, a tuple for several fields. Every worker must call finish(),
   /// because the remaining moves are calls of all workers.
   auto finish() { return run_.finish(); }
 
  private:
   fourier_run<In, Out, Rank, N> run_;
-  std::shared_ptr<const void> needed_;
+  std::shared_ptr<const void> kept_object_;
 };
 
 /// The type of one argument of a tuple, as a parameter `View&&` would deduce it.
 template <class View>
-using as_given = std::conditional_t<std::is_lvalue_reference_v<View>, View, std::remove_reference_t<View>>;
+using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, View, std::remove_reference_t<View>>;
 
 }  // namespace detail
 
@@ -58,12 +58,12 @@ using as_given = std::conditional_t<std::is_lvalue_reference_v<View>, View, std:
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
-  using result = detail::fourier_result_of<Kind, T, Forward>;
+  using result = detail::fourier_result_type<Kind, T, Forward>;
 
  public:
   fourier_operator(const dynamic_partition<Rank>& p_x, const std::optional<dynamic_partition<Rank>>& p_y, Kind kind,
                    const fourier_options& options)
-      : kind_(kind), engine_(std::make_shared<engine>(defined(p_x, p_y, kind, options))) {}
+      : kind_(kind), engine_(std::make_shared<engine>(make_definition(p_x, p_y, kind, options))) {}
 
   /// Returns the result on this worker. Several fields of one shape, `auto [u, v, w] = f(x, y, z);`, are moved
   /// together: the result is a tuple, bitwise equal to the results of separate calls.
@@ -143,11 +143,11 @@ class fourier_operator {
       throw shape_error(text(engine::name)
                         << ".inverse(): requires the extents of x, from which the layout of the result "
                            "follows; write inverse(extents)");
-    return inverse_from(*d.p_y);
+    return make_inverse(*d.p_y);
   }
   template <std::size_t... E>
   auto inverse(const extents<E...>& global) const {
-    return inverse_from(result_partition(global));
+    return make_inverse(result_partition(global));
   }
 
   /// The memory pool from which results of moves are allocated; null before the first move.
@@ -159,23 +159,23 @@ class fourier_operator {
  private:
   using engine = detail::fourier_engine<Rank>;
 
-  static detail::fourier_definition<Rank> defined(const dynamic_partition<Rank>& p_x,
-                                                  const std::optional<dynamic_partition<Rank>>& p_y,
-                                                  [[maybe_unused]] Kind kind, const fourier_options& options) {
+  static detail::fourier_definition<Rank> make_definition(const dynamic_partition<Rank>& p_x,
+                                                          const std::optional<dynamic_partition<Rank>>& p_y,
+                                                          [[maybe_unused]] Kind kind, const fourier_options& options) {
     detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
     for (std::size_t k = 0; k < sizeof...(D); ++k) {
-      d.kinds.push_back(detail::kind_of_line<Kind>(k, sizeof...(D)));
+      d.kinds.push_back(detail::line_kind_of_dimension<Kind>(k, sizeof...(D)));
       if constexpr (detail::is_real_to_real<Kind>) d.real_kinds.push_back(kind.kinds[Kind::size == 1 ? 0 : k]);
       else d.real_kinds.push_back({});
     }
     return d;
   }
   engine& here() const {
-    detail::expect_not_moved_from(engine_ != nullptr, engine::name);
+    detail::require_valid_kernel(engine_ != nullptr, engine::name);
     return *engine_;
   }
 
-  auto inverse_from(const dynamic_partition<Rank>& p_y) const {
+  auto make_inverse(const dynamic_partition<Rank>& p_y) const {
     const auto& d = here().definition();
     fourier_options options = d.options;
     if constexpr (std::is_same_v<Kind, real_to_complex_t>) {
@@ -232,7 +232,7 @@ class fourier_operator {
       else return (takes_back<X>() && ...);
     }();
     if constexpr (each) {
-      constexpr bool alike = (std::is_same_v<element_of<X>, element_of<first_of<X...>>> && ...);
+      constexpr bool alike = (std::is_same_v<element_of<X>, element_of<first_type<X...>>> && ...);
       static_assert(alike,
                     "partita::fourier_transform(p_x, p_y)(x...): requires fields with elements of one type; transform "
                     "fields of different types one by one");
@@ -260,10 +260,10 @@ class fourier_operator {
     return fit;
   }
   template <class... X>
-  using first_of = std::tuple_element_t<0, std::tuple<X...>>;
+  using first_type = std::tuple_element_t<0, std::tuple<X...>>;
   /// The views that a call with these fields fills.
   template <bool Forward, class... X>
-  using targets = std::array<detail::target<result<element_of<first_of<X...>>, Forward>, Rank>, sizeof...(X)>;
+  using targets = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
   template <class X>
   static std::array<std::size_t, Rank> shape_of(const X& x) {
     std::array<std::size_t, Rank> shape{};
@@ -277,22 +277,23 @@ class fourier_operator {
     if constexpr (std::is_same_v<In, Out>) {
       return overlapping<In, Rank>(x, y);
     } else {
-      const auto [x_first, x_last] = detail::addresses_of(x);
-      const auto [y_first, y_last] = detail::addresses_of(y);
+      const auto [x_first, x_last] = detail::address_range(x);
+      const auto [y_first, y_last] = detail::address_range(y);
       return x_first < y_last && y_first < x_last;
     }
   }
 
   /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
-  text error_in(const targets<Forward, X...>& outputs, const X&... x) const {
+  text find_argument_error(const targets<Forward, X...>& outputs, const X&... x) const {
     constexpr std::size_t N = sizeof...(X);
     std::array<std::array<std::size_t, Rank>, N> views{};
     for (std::size_t f = 0; f < N; ++f) views[f] = outputs[f].block.shape;
     const bool given = outputs[0].given;
-    const text problem = here().template unequal_fields<N>(Forward, {shape_of(x)...}, given ? views.data() : nullptr);
+    const text problem =
+        here().template describe_unequal_fields<N>(Forward, {shape_of(x)...}, given ? views.data() : nullptr);
     if (!problem.empty()) return problem;
-    using read_only = strided<const result<element_of<first_of<X...>>, Forward>, Rank>;
+    using read_only = strided<const result<element_of<first_type<X...>>, Forward>, Rank>;
     bool shared = false;
     const auto compare = [&](const auto& field, const auto& view) {  // a lazy field is evaluated into other memory
       if constexpr (strided_array<std::remove_reference_t<decltype(field)>>)
@@ -311,7 +312,7 @@ class fourier_operator {
 
   /// Agrees on a call with these blocks and prepares it.
   template <bool Forward, class In, class Out, std::size_t N>
-  auto prepared(const std::array<strided<const In, Rank>, N>& x,
+  auto make_run(const std::array<strided<const In, Rank>, N>& x,
                 const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
     if (outputs[0].given) call.view = outputs[0].block.shape;
@@ -321,7 +322,7 @@ class fourier_operator {
   template <bool Forward, class... X>
   auto carry_out(const std::tuple<const X&...>& x, const targets<Forward, X...>& outputs,
                  const text& error_message) const {
-    using In = element_of<first_of<X...>>;
+    using In = element_of<first_type<X...>>;
     constexpr std::size_t N = sizeof...(X);
     engine& it = here();
     detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
@@ -330,18 +331,19 @@ class fourier_operator {
                               detail::mixed(detail::type_number<In>(), N),
                               &detail::type_name<In>,
                               Rank,
-                              detail::shape_of_block(std::get<0>(x))};
-    call.chain.number = detail::mixed(call.chain.number, Forward ? 1U : 2U);
+                              detail::to_block_shape(std::get<0>(x))};
+    call.chain_identity.number = detail::mixed(call.chain_identity.number, Forward ? 1U : 2U);
     call.fills_view = outputs[0].given;
     for (std::size_t d = 0; d < Rank; ++d) call.view[d] = outputs[0].block.shape[d];
     return std::apply(
         [&](const X&... each) {
-          const text problem = error_message.empty() ? error_in<Forward, X...>(outputs, each...) : error_message;
+          const text problem =
+              error_message.empty() ? find_argument_error<Forward, X...>(outputs, each...) : error_message;
           const auto run = [&] {
             const std::tuple<block_argument<X>...> arguments(each...);
             auto made = std::apply(
                 [&](const auto&... a) {
-                  return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs, problem);
+                  return make_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs, problem);
                 },
                 arguments);
             made.begin();
@@ -355,18 +357,18 @@ class fourier_operator {
   }
   template <bool Forward, class... X>
   auto begin(X&&... x) const {
-    using In = element_of<std::remove_cvref_t<first_of<X...>>>;
+    using In = element_of<std::remove_cvref_t<first_type<X...>>>;
     using Out = result<In, Forward>;
     constexpr std::size_t N = sizeof...(X);
     const targets<Forward, std::remove_cvref_t<X>...> none{};
-    const text problem = error_in<Forward, std::remove_cvref_t<X>...>(none, x...);
-    auto arguments = std::make_shared<const std::tuple<detail::lasting_argument<X>...>>(std::forward<X>(x)...);
+    const text problem = find_argument_error<Forward, std::remove_cvref_t<X>...>(none, x...);
+    auto arguments = std::make_shared<const std::tuple<detail::owned_argument<X>...>>(std::forward<X>(x)...);
     engine& it = here();
-    const detail::one_thread only(it.state().caller(), engine::name);
+    const detail::thread_guard only(it.state().calling_thread(), engine::name);
     return detail::one_call(it.state(), [&] {
       auto made = std::apply(
           [&](const auto&... a) {
-            return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
+            return make_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
           },
           *arguments);
       if (made.begin()) made.keep_pending();
@@ -380,7 +382,7 @@ class fourier_operator {
                   "each field");
     if constexpr (sizeof...(X) == sizeof...(View) && sizeof...(X) > 0) {
       if constexpr (takes<Forward, std::remove_cvref_t<X>...>()) {
-        if constexpr ((fills<detail::as_given<View>, std::remove_cvref_t<X>, Forward>() && ...)) {
+        if constexpr ((fills<detail::stored_view_type<View>, std::remove_cvref_t<X>, Forward>() && ...)) {
           const auto outputs = std::apply(
               [](auto&... view) {
                 return targets<Forward, std::remove_cvref_t<X>...>{

@@ -43,7 +43,7 @@ struct halo_cells {
 namespace detail {
 
 template <std::size_t Rank, class F>
-void for_box(const box<Rank>& b, F& f) {
+void for_each_cell(const box<Rank>& b, F& f) {
   constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;
   static_assert(takes_index,
                 "partita::for_interior(cells, f), for_border: requires an f that is called with the global index of a "
@@ -64,7 +64,7 @@ void for_box(const box<Rank>& b, F& f) {
 /// between `start` and `finish`.
 template <std::size_t Rank, class F>
 void for_interior(const halo_cells<Rank>& cells, F f) {
-  detail::for_box(cells.interior, f);
+  detail::for_each_cell(cells.interior, f);
 }
 /// Calls f(slab) for boxes that cover this worker's own cells outside the interior, for loops over whole rows.
 template <std::size_t Rank, class F>
@@ -81,7 +81,7 @@ void for_border_boxes(const halo_cells<Rank>& cells, F f) {
 /// Calls f(i) for the global indices of this worker's own cells outside the interior, slab by slab.
 template <std::size_t Rank, class F>
 void for_border(const halo_cells<Rank>& cells, F f) {
-  for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_box(slab, f); });
+  for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_each_cell(slab, f); });
 }
 
 PARTITA_FALLBACK_OVERLOAD(for_interior) {

@@ -20,7 +20,7 @@ namespace detail {
 
 /// The boundary function that the caller passed; an argument of any other kind is a compile-time error.
 template <std::size_t Rank, class F>
-outside_function<Rank> outside_of(F f) {
+outside_function<Rank> make_outside_function(F f) {
   constexpr bool fits = std::is_invocable_r_v<double, F&, const std::array<std::ptrdiff_t, Rank>&>;
   static_assert(
       fits,
@@ -32,7 +32,7 @@ outside_function<Rank> outside_of(F f) {
 
 /// The widths of the two sides of one dimension, given as numbers without names.
 template <std::size_t Rank, class W>
-halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
+halo_widths<Rank> make_halo_widths(std::initializer_list<W> widths) {
   static_assert(Rank == 1,
                 "partita::halo_exchange(p, widths, boundary): requires widths that name their sides; write {.before = "
                 "1, .after = 1}, or a number for each dimension, {.before = {1, 2}, .after = {1, 2}}");
@@ -56,9 +56,9 @@ class halo_planner {
                halo_way way = halo_way::by_cost, outside_function<rank> outside = {})
       : p_(p),
         widths_(widths),
-        beyond_(beyond),
-        way_(way),
-        outside_(std::move(outside)),
+        boundaries_(beyond),
+        halo_order_(way),
+        outside_function_(std::move(outside)),
         fingerprint_(mixed(p.grid().fingerprint(), 130)) {
     for (std::size_t d = 0; d < rank; ++d) {
       for (const std::size_t n : {widths.before[d], widths.after[d], static_cast<std::size_t>(beyond.before[d]),
@@ -69,7 +69,7 @@ class halo_planner {
           throw shape_error(text("partita::halo_exchange(p, widths, boundary): requires widths of at most ")
                             << most << ", got " << n << " along dimension " << d << "; a negative width is none");
     }
-    if (beyond.any(boundary::function) && !outside_)
+    if (beyond.any(boundary::function) && !outside_function_)
       throw shape_error(
           "partita::halo_exchange(p, widths, boundary::function): requires a function of the global index; give it as "
           "the fourth argument: halo_exchange(p, widths, boundary, f)");
@@ -85,22 +85,22 @@ class halo_planner {
   const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }
   const partition<Extents>& p() const { return p_; }
   const halo_widths<rank>& widths() const { return widths_; }
-  const halo_boundaries<rank>& beyond() const { return beyond_; }
-  const outside_function<rank>& outside() const { return outside_; }
+  const halo_boundaries<rank>& beyond() const { return boundaries_; }
+  const outside_function<rank>& outside() const { return outside_function_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   text error_message(const std::array<std::size_t, rank>& extents) const {
-    return halo_error(extents, widths_, beyond_);
+    return halo_error(extents, widths_, boundaries_);
   }
   /// The decomposition for a frame: the decomposition that the caller passed, or the balanced one for given extents.
-  const decomposition<rank>& cuts_of(const decomposition<rank>& cuts) const { return cuts; }
+  const decomposition<rank>& to_decomposition(const decomposition<rank>& cuts) const { return cuts; }
   template <std::size_t... E>
-  decomposition<rank> cuts_of(const extents<E...>& global) const {
+  decomposition<rank> to_decomposition(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
                   "partita::halo_exchange::frame<T>(extents): requires extents of the rank of the partition");
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
   /// Returns an error message if the workers cannot hold a tensor of this decomposition; otherwise an empty text.
-  text error_of_cuts(const decomposition<rank>& cuts, const char* call) const {
+  text find_cut_error(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
       if (cuts.cuts[d].parts() != shape[d])
@@ -114,18 +114,18 @@ class halo_planner {
     return problem.empty() ? text() : text(name()) << call << ": " << problem;
   }
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
-    return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
+    return plan_halo(p_.grid(), cuts, widths_, boundaries_, worker);
   }
   /// The rounds, one per dimension, of a worker with this plan. The result is empty if all ghosts travel at once, as
   /// for stars (rounds would not save messages) and for halos of empty blocks (an empty block has no cells to pass on
   /// in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
-                                          bool one_memory) const {
+                                          bool shares_one_memory) const {
     const bool by_dimension =
-        way_ == halo_way::by_dimension ||
-        (way_ == halo_way::by_cost && !one_memory && costs_of_halo(cuts, widths_, beyond_).by_dimension_is_cheaper());
+        halo_order_ == halo_way::by_dimension || (halo_order_ == halo_way::by_cost && !shares_one_memory &&
+                                                  costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
     if (!by_dimension || widths_.shape == halo_shape::star || widths_.of_empty_blocks) return {};
-    return plan_halo_rounds(p_.grid(), cuts, widths_, beyond_, whole);
+    return plan_halo_rounds(p_.grid(), cuts, widths_, boundaries_, whole);
   }
 
  private:
@@ -133,9 +133,9 @@ class halo_planner {
 
   partition<Extents> p_;
   halo_widths<rank> widths_;
-  halo_boundaries<rank> beyond_;
-  halo_way way_;
-  outside_function<rank> outside_;
+  halo_boundaries<rank> boundaries_;
+  halo_way halo_order_;
+  outside_function<rank> outside_function_;
   std::uint64_t fingerprint_;
 };
 
@@ -177,13 +177,13 @@ class halo_exchange
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
-      : base({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))}) {}
+      : base({p, widths, beyond, way, detail::make_outside_function<Extents::rank()>(std::move(f))}) {}
   /// Fallback for widths as numbers without names: accepts the widths before and after the block for one dimension; an
   /// error message for more dimensions, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>
   halo_exchange(const partition<Extents>& p, std::initializer_list<W> widths,
                 const halo_boundaries<Extents::rank()>& beyond, const A&... more)
-      : halo_exchange(p, detail::sides_of<Extents::rank()>(widths), beyond, more...) {}
+      : halo_exchange(p, detail::make_halo_widths<Extents::rank()>(widths), beyond, more...) {}
 
   /// This worker's block with its ghosts, all zeros, for a tensor of the given decomposition. The caller fills the
   /// block and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));`
@@ -202,7 +202,7 @@ class halo_exchange
   }
   template <class T, std::size_t... E>
   pooled_tensor<T, rank> frame(const extents<E...>& global) const {
-    return frame<T>(planner().cuts_of(global));
+    return frame<T>(planner().to_decomposition(global));
   }
 
   /// Fills the ghosts in place in an earlier result or frame of this kernel, whose own cells have changed since.
@@ -245,7 +245,7 @@ class halo_exchange
       throw error(
           "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
     if (!plan->exchange.takes) return {};
-    return {this->movement_.cuts_of_last_call().block(planner().p().index()), widths(), plan->start};
+    return {this->movement_.last_call_cuts().block(planner().p().index()), widths(), plan->start};
   }
   const halo_widths<rank>& widths() const { return planner().widths(); }
 
@@ -273,9 +273,9 @@ class halo_exchange
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, std::remove_reference_t<X>>(),
+    static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   PARTITA_REQUIRES_VIEW("partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view)"));
-    return detail::fits_view<View, std::remove_reference_t<X>>();
+    return detail::is_matching_view<View, std::remove_reference_t<X>>();
   }
 };
 
@@ -289,8 +289,8 @@ halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, co
 namespace detail {
 
 /// Halo widths in braces with their names, of any rank. Numbers in braces without names do not convert.
-struct named_widths {
-  std::byte not_given{};
+struct named_halo_widths {
+  std::byte absent_option{};
   any_argument before{}, after{};
   halo_shape shape{};
   bool of_empty_blocks{};
@@ -312,12 +312,13 @@ class halo_exchange<detail::no_partitions> {
         "{1, 1}}, boundary::periodic)");
   }
   template <class... Given>
-  halo_exchange(detail::any_argument, const detail::named_widths&, detail::any_argument = {}, detail::any_argument = {})
+  halo_exchange(detail::any_argument, const detail::named_halo_widths&, detail::any_argument = {},
+                detail::any_argument = {})
       : halo_exchange(Given()...) {}
 };
 halo_exchange(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
               detail::any_argument = {}, detail::any_argument = {}) -> halo_exchange<detail::no_partitions>;
-halo_exchange(detail::any_argument, const detail::named_widths&, detail::any_argument = {}, detail::any_argument = {})
-    -> halo_exchange<detail::no_partitions>;
+halo_exchange(detail::any_argument, const detail::named_halo_widths&, detail::any_argument = {},
+              detail::any_argument = {}) -> halo_exchange<detail::no_partitions>;
 
 }  // namespace partita

@@ -47,7 +47,7 @@ class halo_exchanges {
       return movement_.one_call([&] {
         return std::apply(
             [&](const auto&... p) {
-              return movement_.template frames<T>(p.windows().cuts_of(global)..., ".frames(cuts...)");
+              return movement_.template frames<T>(p.windows().to_decomposition(global)..., ".frames(cuts...)");
             },
             movement_.planner().of());
       });
@@ -106,7 +106,7 @@ class halo_exchanges {
   }
   template <class... View>
   static consteval bool fills() {
-    constexpr bool fit = (detail::fits_view<View, std::remove_reference_t<View>>() && ...);
+    constexpr bool fit = (detail::is_matching_view<View, std::remove_reference_t<View>>() && ...);
     static_assert(fit,
                   "partita::halo_exchanges(h...).refresh(ghosted...): requires views with memory (an xt::xtensor, or "
                   "an xt::view of ranges of one) that are not const");

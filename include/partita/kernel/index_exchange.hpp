@@ -51,8 +51,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
   template <class Y, class Reduction>
   auto reduce(const Y& dy, Reduction) const {
-    if constexpr (reduces<Y, reduction_in<Reduction>>()) {
-      return movement_.combine<reduction_in<Reduction>>(5, dy, ".reduce(dy, reduction)");
+    if constexpr (reduces<Y, named_reduction_type<Reduction>>()) {
+      return movement_.combine<named_reduction_type<Reduction>>(5, dy, ".reduce(dy, reduction)");
     } else {
       return detail::rejected_call();
     }
@@ -79,13 +79,13 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   /// Requires: one row for each owned index and for each wanted index [shape_error, on all workers].
   template <class... View>
   void refresh(View&&... ghosted) const {
-    if constexpr ((refreshes<View>() && ...)) start_refresh(ghosted...).finish();
+    if constexpr ((can_refresh<View>() && ...)) start_refresh(ghosted...).finish();
   }
   /// Non-blocking refresh: `auto later = exchange.start_refresh(u); …; later.finish();`. Until `finish` the owned rows
   /// may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
-    if constexpr ((refreshes<View>() && ...)) {
+    if constexpr ((can_refresh<View>() && ...)) {
       return movement_.one_call([&] {
         auto later = movement_.refresh(".refresh(ghosted...)", block_of(ghosted)...);
         movement_.keep_pending();
@@ -96,7 +96,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   /// The adjoint of refresh: adds the ghosts to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... View>
   void adjoint_refresh(View&&... ghosted) const {
-    if constexpr ((refreshes<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
+    if constexpr ((can_refresh<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
       movement_.one_call(
           [&] { movement_.adjoint_refresh(".adjoint_refresh(ghosted...)", block_of(ghosted)...).finish(); });
   }
@@ -115,7 +115,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   using base::base;
 
   template <class Named>
-  using reduction_in = typename detail::reduction_named<Named>::type;
+  using named_reduction_type = typename detail::named_reduction_tag<Named>::type;
 
   template <class X>
   static consteval bool takes() {
@@ -144,14 +144,14 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, std::remove_reference_t<X>>(),
+    static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   "partita::index_exchange(everyone, owned, wanted).into(x, view), .refresh(ghosted...): requires "
                   "views with memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of "
                   "x, which are not const");
-    return detail::fits_view<View, std::remove_reference_t<X>>();
+    return detail::is_matching_view<View, std::remove_reference_t<X>>();
   }
   template <class View>
-  static consteval bool refreshes() {
+  static consteval bool can_refresh() {
     if constexpr (takes<std::remove_reference_t<View>>()) return fills<View, View>();
     else return false;
   }

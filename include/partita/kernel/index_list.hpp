@@ -49,7 +49,7 @@ class index_list {
 namespace detail {
 
 /// An index for an error message: a negative index, which is stored as a large number, is converted back.
-constexpr std::int64_t given_index(std::size_t index) { return static_cast<std::int64_t>(index); }
+constexpr std::int64_t to_signed_index(std::size_t index) { return static_cast<std::int64_t>(index); }
 
 }  // namespace detail
 }  // namespace partita

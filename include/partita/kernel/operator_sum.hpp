@@ -24,7 +24,7 @@ void throw_together(const Kernel& kernel, const text& error_message) {
 
 /// Computes to += from. If the shapes differ, the kernel that returned `to` reports the error to all workers.
 template <class Kernel, class A, class B>
-void add_to(const Kernel& kernel, A& to, const B& from) {
+void add_to_hash(const Kernel& kernel, A& to, const B& from) {
   using T = element_of<A>;
   const auto y = block_of(to);
   const block_argument<B> argument(from);
@@ -40,7 +40,7 @@ void add_to(const Kernel& kernel, A& to, const B& from) {
 
 /// Makes a result that can be added to: a read-only result of a kernel is copied.
 template <class Result>
-decltype(auto) writable(Result&& result) {
+decltype(auto) is_writable(Result&& result) {
   if constexpr (requires { *result.data() = *result.data(); }) return std::forward<Result>(result);
   else return xt::xtensor<element_of<Result>, rank_of<Result>>(result);
 }
@@ -57,27 +57,27 @@ class operator_sum {
 
   template <class X>
   auto operator()(const X& x) const {
-    auto y = detail::writable(a_(x));
-    detail::add_to(a_, y, b_(x));
+    auto y = detail::is_writable(a_(x));
+    detail::add_to_hash(a_, y, b_(x));
     return y;
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
     a_.into(x, view);
-    detail::add_to(a_, view, b_(x));
+    detail::add_to_hash(a_, view, b_(x));
   }
   /// Non-blocking: starts both operators.
   template <class X>
   auto start(X&& x) const {
-    auto first = detail::start_step(a_, detail::kept_argument<X>(x));
-    return sum_of_pending(std::move(first), detail::start_step(b_, std::forward<X>(x)));
+    auto first = detail::start_step(a_, detail::keep_argument<X>(x));
+    return add_pending_results(std::move(first), detail::start_step(b_, std::forward<X>(x)));
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
     check_linear();
     if constexpr (is_linear) {
-      auto dx = detail::writable(a_.adjoint(dy));
-      detail::add_to(a_, dx, b_.adjoint(dy));
+      auto dx = detail::is_writable(a_.adjoint(dy));
+      detail::add_to_hash(a_, dx, b_.adjoint(dy));
       return dx;
     }
   }
@@ -86,15 +86,15 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       a_.adjoint_into(dy, view);
-      detail::add_to(a_, view, b_.adjoint(dy));
+      detail::add_to_hash(a_, view, b_.adjoint(dy));
     }
   }
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear) {
-      auto first = detail::start_adjoint_step(a_, detail::kept_argument<Y>(dy));
-      return sum_of_pending(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
+      auto first = detail::start_adjoint_step(a_, detail::keep_argument<Y>(dy));
+      return add_pending_results(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }
   /// The plans of both operators. Requires operators whose plans do not depend on a block.
@@ -121,10 +121,10 @@ class operator_sum {
     detail::kernel_access::throw_together(a_, error_message);
   }
   template <class First, class Second>
-  auto sum_of_pending(First first, Second second) const {
+  auto add_pending_results(First first, Second second) const {
     return detail::pending_chain(std::move(first), [a = a_, other = std::move(second)](auto&& y) mutable {
-      auto both = detail::writable(std::move(y));
-      detail::add_to(a, both, other.finish());
+      auto both = detail::is_writable(std::move(y));
+      detail::add_to_hash(a, both, other.finish());
       return both;
     });
   }

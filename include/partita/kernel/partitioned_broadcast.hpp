@@ -27,43 +27,43 @@ class readable_block {
   template <array_expression X>
   static readable_block of(const X& x) {
     if constexpr (strided_expression<X>)
-      if (is_c_order(x)) return readable_block(x);
-    return holding(xt::xtensor<T, Rank>(x));
+      if (has_c_order(x)) return readable_block(x);
+    return make_owning_block(xt::xtensor<T, Rank>(x));
   }
   template <class Container>
-  static readable_block holding(Container&& own) {
+  static readable_block make_owning_block(Container&& own) {
     auto kept = std::make_shared<const std::remove_cvref_t<Container>>(std::forward<Container>(own));
     readable_block block(*kept);
-    block.kept_ = std::move(kept);
+    block.kept_tensor_ = std::move(kept);
     return block;
   }
 
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
   /// The block as an expression that refers to this object.
-  auto view() const { return xt::adapt(first_, volume_of(shape_), xt::no_ownership(), shape_); }
+  auto view() const { return xt::adapt(first_dimension_, volume_of(shape_), xt::no_ownership(), shape_); }
 
  private:
   template <class X>
-  explicit readable_block(const X& x) : first_(x.data() + static_cast<std::ptrdiff_t>(x.data_offset())) {
+  explicit readable_block(const X& x) : first_dimension_(x.data() + static_cast<std::ptrdiff_t>(x.data_offset())) {
     for (std::size_t d = 0; d < Rank; ++d) shape_[d] = x.shape()[d];
   }
   template <class X>
-  static bool is_c_order(const X& x) {
+  static bool has_c_order(const X& x) {
     std::ptrdiff_t step = 1;
     for (std::size_t d = Rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(x.shape()[d]))
       if (x.shape()[d] != 1 && x.strides()[d] != step) return false;
     return true;
   }
 
-  const T* first_;
+  const T* first_dimension_;
   std::array<std::size_t, Rank> shape_{};
-  std::shared_ptr<const void> kept_;
+  std::shared_ptr<const void> kept_tensor_;
 };
 
 /// Replaces the repartition for tensors of rank 0, which have only one decomposition.
-struct no_repartition {
+struct unsupported_repartition {
   template <class From, class To>
-  no_repartition(const From&, const To&) {}
+  unsupported_repartition(const From&, const To&) {}
   template <class X>
   const X& operator()(const X& x) const {
     return x;
@@ -74,14 +74,14 @@ struct no_repartition {
   }
 };
 template <class From, class To>
-auto repartition_between(const From& from, const To& to) {
-  if constexpr (From::rank() == 0) return no_repartition(from, to);
+auto make_repartition(const From& from, const To& to) {
+  if constexpr (From::rank() == 0) return unsupported_repartition(from, to);
   else return repartition(from, to);
 }
 
 /// The extents in a list whose length the type determines.
 template <std::size_t Rank>
-dynamic_extents<Rank> extents_of_list(const shape_list& list) {
+dynamic_extents<Rank> to_dynamic_extents(const shape_list& list) {
   std::array<std::size_t, Rank> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = list[d];
   return dynamic_extents<Rank>(all);
@@ -103,20 +103,20 @@ class partitioned_broadcast {
   static constexpr std::size_t result_rank = To::rank();
 
   template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
-  partitioned_broadcast(const From& from, const To& to, const Dims& dims = {}) : from_(from), to_(to) {
+  partitioned_broadcast(const From& from, const To& to, const Dims& dims = {}) : operand_(from), result_placement_(to) {
     using operand = decltype(from.extents);
     using result = decltype(to.extents);
     const shape_list small(from.extents), large(to.extents);
     if (!(from.partition.world() == to.partition.world()))
       throw partition_error("partita::partitioned_broadcast(from, to): requires partitions of one world");
-    detail::require_in_dim<operand, result, strictness::client>(small, large, dims);
-    const dimension_map map(short_list<std::size_t>(detail::list_of(dims)), result_rank);
+    detail::require_broadcast_in_dim<operand, result, strictness::client>(small, large, dims);
+    const dimension_map map(short_list<std::size_t>(detail::to_dimension_list(dims)), result_rank);
     route_ = plan_operand(from.partition.grid(), small, map, to.partition.grid(), large);
     prepare();
   }
 
-  const From& from() const { return from_; }
-  const To& to() const { return to_; }
+  const From& from() const { return operand_; }
+  const To& to() const { return result_placement_; }
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
@@ -126,19 +126,20 @@ class partitioned_broadcast {
   auto move_operand(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;
     auto here = block::of(x);
-    if (to_needed_) here = block::holding((*to_needed_)(here.view()));
-    if (to_all_) here = block::holding((*to_all_)(here.view()));
+    if (repartition_) here = block::make_owning_block((*repartition_)(here.view()));
+    if (broadcast_) here = block::make_owning_block((*broadcast_)(here.view()));
     return here;
   }
 
   template <array_expression X>
   auto operator()(const X& x) const {
-    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
-                            from_.problem_with(x, "x"));
+    detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
+                            operand_.problem_with(x, "x"));
     const auto here = move_operand(x);
-    xt::xtensor<detail::operand_element<X>, result_rank> y(to_.block_shape());
-    if (to_.partition.active())
-      xt::noalias(y) = detail::expand<result_rank>(here.view(), route_.map, shape_list(to_.block_shape()));
+    xt::xtensor<detail::operand_element<X>, result_rank> y(result_placement_.block_shape());
+    if (result_placement_.partition.active())
+      xt::noalias(y) =
+          detail::expand<result_rank>(here.view(), route_.map, shape_list(result_placement_.block_shape()));
     return y;
   }
 
@@ -146,55 +147,58 @@ class partitioned_broadcast {
   auto adjoint(const Dy& dy) const {
     using T = detail::operand_element<Dy>;
     using array = xt::xtensor<T, operand_rank>;
-    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
-                            to_.problem_with(dy, "dy"));
+    detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
+                            result_placement_.problem_with(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});
-    if (to_.partition.active()) dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);
-    if (to_all_) dx = to_all_->adjoint(dx);
-    if (to_needed_) dx = to_needed_->adjoint(dx);
+    if (result_placement_.partition.active())
+      dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);
+    if (broadcast_) dx = broadcast_->adjoint(dx);
+    if (repartition_) dx = repartition_->adjoint(dx);
     return dx;
   }
 
  private:
-  using own_partition = decltype(From::partition);
-  using all_partition = decltype(To::partition);
-  using needed_partition = decltype(std::declval<own_partition>().world().partition(dynamic_extents<operand_rank>(),
-                                                                                    std::declval<workers>()));
-  using lifted_partition = decltype(std::declval<own_partition>().world().partition(dynamic_extents<result_rank>(),
-                                                                                    std::declval<workers>()));
+  using source_partition_type = decltype(From::partition);
+  using result_partition_type = decltype(To::partition);
+  using needed_partition_type = decltype(std::declval<source_partition_type>().world().partition(
+      dynamic_extents<operand_rank>(), std::declval<workers>()));
+  using lifted_partition_type = decltype(std::declval<source_partition_type>().world().partition(
+      dynamic_extents<result_rank>(), std::declval<workers>()));
 
   void prepare() {
-    const auto& world = from_.partition.world();
+    const auto& world = operand_.partition.world();
     if (route_.repartitions)
-      to_needed_.emplace(from_.partition,
-                         world.partition(detail::extents_of_list<operand_rank>(route_.needed), workers(route_.roots)));
+      repartition_.emplace(operand_.partition, world.partition(detail::to_dynamic_extents<operand_rank>(route_.needed),
+                                                               workers(route_.roots)));
     if (route_.broadcasts)
-      to_all_.emplace(world.partition(detail::extents_of_list<result_rank>(route_.map.lift(route_.needed)),
-                                      route_.repartitions ? workers(route_.roots) : from_.partition.grid().workers()),
-                      to_.partition);
+      broadcast_.emplace(
+          world.partition(detail::to_dynamic_extents<result_rank>(route_.map.lift(route_.needed)),
+                          route_.repartitions ? workers(route_.roots) : operand_.partition.grid().workers()),
+          result_placement_.partition);
   }
 
-  std::uint64_t fingerprint() const { return from_.fingerprint() * 31 + to_.fingerprint(); }
+  std::uint64_t fingerprint() const { return operand_.fingerprint() * 31 + result_placement_.fingerprint(); }
 
   /// The shape of this worker's part of the operand: the block of the result where the operand spans it, 1 elsewhere.
   shape_list part_of_operand() const {
-    const auto block = to_.block_shape();
+    const auto block = result_placement_.block_shape();
     shape_list part;
     for (std::size_t j = 0; j < operand_rank; ++j) {
       const std::size_t d = route_.map.target(j);
-      part.push_back(route_.map.spans(d, route_.extents, shape_list(to_.extents)) ? block[d] : 1);
+      part.push_back(route_.map.spans(d, route_.extents, shape_list(result_placement_.extents)) ? block[d] : 1);
     }
     return part;
   }
 
-  From from_;
-  To to_;
+  From operand_;
+  To result_placement_;
   operand_route route_;
-  using cutting = decltype(detail::repartition_between(std::declval<const own_partition&>(),
-                                                       std::declval<const needed_partition&>()));
-  using copying = decltype(broadcast(std::declval<const lifted_partition&>(), std::declval<const all_partition&>()));
-  std::optional<cutting> to_needed_;
-  std::optional<copying> to_all_;
+  using repartition_type = decltype(detail::make_repartition(std::declval<const source_partition_type&>(),
+                                                             std::declval<const needed_partition_type&>()));
+  using broadcast_type =
+      decltype(broadcast(std::declval<const lifted_partition_type&>(), std::declval<const result_partition_type&>()));
+  std::optional<repartition_type> repartition_;
+  std::optional<broadcast_type> broadcast_;
 };
 
 }  // namespace partita

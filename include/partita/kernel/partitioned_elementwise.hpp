@@ -15,7 +15,7 @@ namespace detail {
 
 /// The default partition of the result: the partition of the finer operand, extended to the result's rank.
 template <class Lhs, class Rhs>
-auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
+auto select_finer_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
   constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
   const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())),
                    r = all.rhs.lift(shape_list(rhs.partition.extents()));
@@ -26,23 +26,23 @@ auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broad
         text("partita::partitioned_elementwise(f, lhs, rhs): requires one operand that is cut at least as "
              "fine as the other in every dimension of the result; lhs is cut ")
         << l << ", rhs " << r << "; pass the partition of the result");
-  const auto extents = extents_of_list<rank>(*finer_extents);
+  const auto extents = to_dynamic_extents<rank>(*finer_extents);
   return finer_extents == &l ? lhs.partition.world().partition(extents, lhs.partition.grid().workers())
                              : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
 }
 
 template <class F, class Lhs, class Rhs, class Dims>
-resolved_broadcast resolve_placed(const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
+resolved_broadcast resolve_placed_operands(const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
   using left = decltype(lhs.extents);
   using right = decltype(rhs.extents);
   const shape_list a(lhs.extents), b(rhs.extents);
   if constexpr (is_static_broadcast_dimensions<Dims>) {
     constexpr auto known = judge_array_broadcast(static_shape<left>, static_shape<right>, Dims::list());
-    [[maybe_unused]] constexpr require_legal_broadcast<known, left, right, Dims, name_of_function<F>> judged{};
+    [[maybe_unused]] constexpr require_legal_broadcast<known, left, right, Dims, function_name<F>> judged{};
   }
-  if (const auto verdict = judge_array_broadcast(a, b, list_of(dims)); !verdict)
-    throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list_of(dims)));
-  return resolve_array_broadcast(a, b, list_of(dims));
+  if (const auto verdict = judge_array_broadcast(a, b, to_dimension_list(dims)); !verdict)
+    throw shape_error(explain_verdict(verdict, function_name<F>::name, a, b, to_dimension_list(dims)));
+  return resolve_array_broadcast(a, b, to_dimension_list(dims));
 }
 
 }  // namespace detail
@@ -63,10 +63,11 @@ class partitioned_elementwise {
 
   /// Places the result on the partition of the finer operand; if both are equally fine and of one rank, on that of lhs.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
-      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims)) {}
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed_operands<F>(lhs, rhs, dims)) {}
   /// Places the result on the partition `p_z`.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const Result& p_z)
-      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims), p_z) {}
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed_operands<F>(lhs, rhs, dims), p_z) {
+  }
 
   /// The broadcasts of the operands: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
@@ -86,7 +87,7 @@ class partitioned_elementwise {
     using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(),
                                        std::declval<detail::operand_element<Y>>()))>;
     xt::xtensor<T, result_placement::rank()> z(result_.block_shape());
-    if (result_.partition.active()) xt::noalias(z) = elementwise(f_, a.view(), b.view(), dims_);
+    if (result_.partition.active()) xt::noalias(z) = elementwise(f_, a.view(), b.view(), broadcast_dimensions_);
     return z;
   }
 
@@ -96,17 +97,17 @@ class partitioned_elementwise {
   }
 
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all)
-      : partitioned_elementwise(std::move(f), lhs, rhs, dims, all, detail::finer_result_partition(lhs, rhs, all)) {}
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, all, detail::select_finer_partition(lhs, rhs, all)) {}
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all,
                           const Result& p_z)
       : f_(std::move(f)),
-        dims_(dims),
-        result_(on(p_z, detail::extents_of_list<result_placement::rank()>(all.result))),
+        broadcast_dimensions_(dims),
+        result_(on(p_z, detail::to_dynamic_extents<result_placement::rank()>(all.result))),
         lhs_(lhs, result_, broadcast_dimensions_list(all.lhs.targets())),
         rhs_(rhs, result_, broadcast_dimensions_list(all.rhs.targets())) {}
 
   F f_;
-  Dims dims_;
+  Dims broadcast_dimensions_;
   result_placement result_;
   partitioned_broadcast<Lhs, result_placement> lhs_;
   partitioned_broadcast<Rhs, result_placement> rhs_;
@@ -114,10 +115,10 @@ class partitioned_elementwise {
 
 template <class F, class Lhs, class Rhs>
 partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs)
-    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{}))>;
+    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::select_finer_partition(lhs, rhs, resolved_broadcast{}))>;
 template <class F, class Lhs, class Rhs, class Dims>
 partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs, const Dims&)
-    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{})),
+    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::select_finer_partition(lhs, rhs, resolved_broadcast{})),
                                Dims>;
 template <class F, class Lhs, class Rhs, class Dims, class Result>
 partitioned_elementwise(F, const Lhs&, const Rhs&, const Dims&, const Result&)

@@ -22,7 +22,7 @@ class reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
                                       has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
       public detail::collective_kernel<reduce<Src, Dst, Reduction, Policies...>> {
-  static_assert(detail::broadcast_policies<Policies...>,
+  static_assert(detail::are_broadcast_policies<Policies...>,
                 "partita::reduce(p_x, p_y, reduction, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch, reproducible, shared_view");
   static_assert(Dst::rank() <= Src::rank(),
@@ -56,7 +56,7 @@ class reduce<worker_groups, worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
                                       has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
       public detail::collective_kernel<reduce<worker_groups, worker_groups, Reduction, Policies...>> {
-  static_assert((detail::policy_in_groups<Policies> && ...),
+  static_assert((detail::is_group_policy<Policies> && ...),
                 "partita::reduce(everyone, groups, reduction, policies...): requires policies among discard_batch, "
                 "reproducible, shared_view");
 
@@ -73,10 +73,10 @@ class reduce<worker_groups, worker_groups, Reduction, Policies...>
 
 template <class Src, class Dst, class Named, class... Policies>
 reduce(const partition<Src>&, const partition<Dst>&, Named, Policies...)
-    -> reduce<Src, Dst, typename detail::reduction_named<Named>::type, Policies...>;
+    -> reduce<Src, Dst, typename detail::named_reduction_tag<Named>::type, Policies...>;
 template <class Named, class... Policies>
 reduce(const world&, const worker_groups&, Named, Policies...)
-    -> reduce<worker_groups, worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+    -> reduce<worker_groups, worker_groups, typename detail::named_reduction_tag<Named>::type, Policies...>;
 
 template <class Src, class Dst, class... Policies>
 reduce(const partition<Src>&, const partition<Dst>&, sum_t (*)(detail::reduction_name), Policies...)
@@ -93,7 +93,7 @@ reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), P
     -> reduce<worker_groups, worker_groups, mean_t, Policies...>;
 
 /// Fallback for arguments that are not two partitions and a reduction: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_reduction<Given...>, reduce, detail::no_partitions,
+PARTITA_FALLBACK_CLASS_IF(!detail::has_partitions_and_reduction<Given...>, reduce, detail::no_partitions,
                           detail::no_partitions, sum_t) {
   static_assert(
       detail::dependent_false<Given...>,

@@ -30,12 +30,12 @@ class reduce_scatter
   /// `reduce_scatter(p, dimensions<1>)`: scatters along dimension 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::of_rank<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
               detail::known_cuts::balanced}) {}
   /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({detail::of_rank<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
               detail::known_cuts::balanced}) {}
 
   /// What this worker sends, keeps and receives for blocks x of these extents. Cost: no communication.
@@ -56,7 +56,7 @@ class reduce_scatter
   static constexpr auto kept(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
                   "partita::reduce_scatter(p, dimensions<...>): requires dimensions below rank(p)");
-    static_assert(detail::each_once<D...>(),
+    static_assert(detail::are_distinct<D...>(),
                   "partita::reduce_scatter(p, dimensions<...>): requires each dimension once");
     return kept_dimensions<Extents::rank()>(named);
   }
@@ -82,18 +82,18 @@ class reduce_scatter
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(),
+    static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::reduce_scatter(p, dimensions<...>).into(x, view)"));
-    return detail::fits_view<View, X>();
+    return detail::is_matching_view<View, X>();
   }
 };
 
 template <class Extents, class Dimensions>
-  requires detail::named_dimensions<Dimensions>
+  requires detail::is_dimension_list<Dimensions>
 reduce_scatter(const partition<Extents>&, Dimensions) -> reduce_scatter<Extents>;
 
 /// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::is_made_of_dimensions<Given...>, reduce_scatter, detail::no_partitions) {
+PARTITA_FALLBACK_CLASS_IF(!detail::is_dimensions_argument<Given...>, reduce_scatter, detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::reduce_scatter(p, dimensions<...>): requires a partition and the dimensions of it, "
                 "dimensions<0> or all_dimensions_but<0>");

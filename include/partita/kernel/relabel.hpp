@@ -14,7 +14,7 @@ namespace detail {
 /// found by shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and
 /// Volgenant 1987).
 template <class Cost>
-std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::size_t n) {
+std::vector<std::size_t> solve_assignment(const std::vector<Cost>& cost, std::size_t n) {
   constexpr Cost infinite = Cost{1} << 61;
   std::vector<Cost> u(n + 1, 0), v(n + 1, 0);
   std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, from 1 on; 0: no row, no column
@@ -73,7 +73,7 @@ grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& ds
     for (const auto& b : plan.kept) reduce_cost(column, b.where.volume());
     for (const auto& b : plan.sends) reduce_cost(dst.place(b.worker), b.where.volume());
   }
-  const std::vector<std::size_t> chosen = detail::least_assignment(cost, n);
+  const std::vector<std::size_t> chosen = detail::solve_assignment(cost, n);
   std::vector<std::size_t> order(n);
   for (std::size_t place = 0; place < n; ++place) order[place] = dst.workers()[chosen[place]];
   return {dst.extents(), workers(order)};

@@ -20,7 +20,7 @@ consteval bool are_comparable() {
   static_assert(of_one_rank,
                 "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
                 "extents of one rank; reshape() one of the partitions with extents of 1");
-  constexpr bool accepted = !of_one_rank || are_accepted<Src::rank(), Policies...>;
+  constexpr bool accepted = !of_one_rank || are_accepted_policies<Src::rank(), Policies...>;
   static_assert(
       accepted,
       "partita::relabelled(p_x, p_y, extents, policies...), partita::cost_of(p_x, p_y, extents, policies...): "
@@ -31,9 +31,9 @@ consteval bool are_comparable() {
 /// The decompositions of both sides of a repartition for a tensor x of these extents. Requires that the given cuts
 /// match the extents [shape_error].
 template <class Src, class Dst, class... Policies>
-repartition_cuts<Src::rank()> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
-                                       const std::array<std::size_t, Src::rank()>& global, const char* call,
-                                       const Policies&... policies) {
+repartition_cuts<Src::rank()> make_cuts(const partition<Src>& p_x, const partition<Dst>& p_y,
+                                        const std::array<std::size_t, Src::rank()>& global, const char* call,
+                                        const Policies&... policies) {
   repartition_cuts<Src::rank()> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
   const text problem = cuts.error_message(global);
   if (!problem.empty()) throw shape_error(text() << call << ": " << problem);
@@ -56,8 +56,8 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
                           const Policies&... policies) {
   if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
     const auto x = global.array();
-    const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
-    return {p_y.world(), relabelled(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes())};
+    const auto cuts = detail::make_cuts(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
+    return {p_y.world(), relabelled(p_x.grid(), cuts.source_cuts(x), p_y.grid(), cuts.result_cuts(x), cuts.axes())};
   } else {
     return p_y;
   }
@@ -73,8 +73,8 @@ movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, cons
                       const Policies&... policies) {
   if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
     const auto x = global.array();
-    const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
-    return cost_of(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes());
+    const auto cuts = detail::make_cuts(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
+    return cost_of(p_x.grid(), cuts.source_cuts(x), p_y.grid(), cuts.result_cuts(x), cuts.axes());
   } else {
     return {};
   }

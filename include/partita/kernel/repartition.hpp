@@ -44,19 +44,19 @@ class repartition
   static_assert(
       Src::rank() == Dst::rank(),
       "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
-  static_assert(detail::are_known<rank, Policies...>,
+  static_assert(detail::are_known_policies<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
                 "from_cuts(...), to_cuts(...), strategy and messages");
-  static_assert(detail::occur_once<rank, Policies...>,
+  static_assert(detail::occur_at_most_once<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
                 "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
-  static_assert(detail::fit_all_permutations<rank, Policies...>,
+  static_assert(detail::do_permutations_fit<rank, Policies...>,
                 "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
                 "partitions; name those that stay, too");
-  static_assert(detail::permutations_are_orders<rank, Policies...>,
+  static_assert(detail::are_permutations_valid<rank, Policies...>,
                 "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
                 "0> transposes a matrix");
-  static_assert(detail::fit_all_cuts<rank, Policies...>,
+  static_assert(detail::do_cuts_fit<rank, Policies...>,
                 "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
                 "the partitions; cut::balanced(n, 1) leaves one whole");
 
@@ -64,7 +64,8 @@ class repartition
   /// Requires: decompositions with as many blocks as the partition has workers along each dimension [partition_error];
   ///           two given decompositions must be of the same tensor [shape_error].
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
-      : base({"partita::repartition(p_x, p_y)", detail::of_rank<rank>(p_x), detail::of_rank<rank>(p_y), policies...}) {
+      : base({"partita::repartition(p_x, p_y)", detail::erase_extents<rank>(p_x), detail::erase_extents<rank>(p_y),
+              policies...}) {
     detail::expect_one_world(p_x, p_y, "partita::repartition");
   }
 
@@ -79,7 +80,7 @@ class repartition
     else return {};
   }
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
-    return detail::plan_of_tensor(this->movement_.planner(), global);
+    return detail::make_plan_of_tensor(this->movement_.planner(), global);
   }
   /// The messages from this worker's node to other nodes in a call with a tensor of these extents; small boxes share
   /// joint messages. Where no message is joint, only this worker's own messages. Requires: the extents that plan()
@@ -115,8 +116,9 @@ class repartition
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(), PARTITA_REQUIRES_VIEW("partita::repartition(p_x, p_y).into(x, view)"));
-    return detail::fits_view<View, X>();
+    static_assert(detail::is_matching_view<View, X>(),
+                  PARTITA_REQUIRES_VIEW("partita::repartition(p_x, p_y).into(x, view)"));
+    return detail::is_matching_view<View, X>();
   }
 };
 
@@ -124,7 +126,7 @@ template <class Src, class Dst, class... Policies>
 repartition(const partition<Src>&, const partition<Dst>&, Policies...) -> repartition<Src, Dst, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, repartition, detail::no_partitions,
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_partitions<Given...>, repartition, detail::no_partitions,
                           detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 PARTITA_REQUIRES_TWO_PARTITIONS("partita::repartition(p_x, p_y, policies...)"));

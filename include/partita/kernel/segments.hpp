@@ -62,13 +62,13 @@ class segments {
   /// The sum of the rows of each segment; 0 for a segment without rows. Its adjoint is `rows`.
   template <class X>
   auto sum(const X& x) const {
-    if constexpr (takes_sums<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
+    if constexpr (accepts_summable_rows<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
     else return detail::rejected_call();
   }
   /// The mean of the rows of each segment; 0 for a segment without rows.
   template <class X>
   auto mean(const X& x) const {
-    if constexpr (takes_fractions<X>()) {
+    if constexpr (accepts_floating_elements<X>()) {
       auto y = movement_.combine<sum_t>(mean_number, x, ".mean(x)");
       divide(y);
       return y;
@@ -78,7 +78,7 @@ class segments {
   }
   template <class Y>
   auto mean_adjoint(const Y& dy) const {
-    if constexpr (takes_fractions<Y>()) {
+    if constexpr (accepts_floating_elements<Y>()) {
       xt::xtensor<element_of<Y>, rank_of<Y>> share = dy;
       if (share.shape(0) == rows_of_result()) divide(share);
       return movement_.copy(mean_adjoint_number, share, ".mean_adjoint(dy)");
@@ -89,22 +89,22 @@ class segments {
   /// The maximum of the rows of each segment; without rows, minus infinity or the least integer.
   template <class X>
   auto maximum(const X& x) const {
-    if constexpr (takes_order<X>()) return movement_.combine<maximum_t>(maximum_number, x, ".maximum(x)");
+    if constexpr (accepts_ordered_elements<X>()) return movement_.combine<maximum_t>(maximum_number, x, ".maximum(x)");
     else return detail::rejected_call();
   }
   /// The adjoint of y = maximum(x): each row that equals the maximum of its segment gets an equal share of dy.
   template <class X, class Y, class Dy>
   auto maximum_adjoint(const X& x, const Y& y, const Dy& dy) const {
-    if constexpr (takes_reals<X>() && alike<X, Y>() && alike<X, Dy>()) {
+    if constexpr (accepts_real_elements<X>() && have_equal_types<X, Y>() && have_equal_types<X, Dy>()) {
       using T = element_of<X>;
       constexpr const char* call = ".maximum_adjoint(x, y, dy)";
       xt::xtensor<T, rank_of<X>> equal = x, share = dy;
       const xt::xtensor<T, rank_of<X>> largest = y;
-      detail::local_error wrong;
-      expect(wrong, call, "x", equal.shape(), rows_of_argument(), equal.shape());
-      expect(wrong, call, "y", largest.shape(), rows_of_result(), equal.shape());
-      expect(wrong, call, "dy", share.shape(), rows_of_result(), equal.shape());
-      const auto most = movement_.copy(maximum_adjoint_number, largest, call, wrong);
+      detail::local_error found_error;
+      expect(found_error, call, "x", equal.shape(), rows_of_argument(), equal.shape());
+      expect(found_error, call, "y", largest.shape(), rows_of_result(), equal.shape());
+      expect(found_error, call, "dy", share.shape(), rows_of_result(), equal.shape());
+      const auto most = movement_.copy(maximum_adjoint_number, largest, call, found_error);
       for (std::size_t k = 0; k < equal.size(); ++k) {
         const T a = equal.data()[k], b = most.data()[k];
         equal.data()[k] = T(a == b || (a != a && b != b) ? 1 : 0);
@@ -123,7 +123,7 @@ class segments {
   /// without overflow, as for weights of attention in a graph. The result has the shape of x.
   template <class X>
   auto softmax(const X& x) const {
-    if constexpr (takes_reals<X>()) {
+    if constexpr (accepts_real_elements<X>()) {
       constexpr const char* call = ".softmax(x)";
       xt::xtensor<element_of<X>, rank_of<X>> y = x;
       const auto most = movement_.copy(rows_number, movement_.combine<maximum_t>(softmax_number, y, call), call);
@@ -138,16 +138,16 @@ class segments {
   /// The adjoint of y = softmax(x): y (dy - sum of y dy over the segment).
   template <class Y, class Dy>
   auto softmax_adjoint(const Y& y, const Dy& dy) const {
-    if constexpr (takes_reals<Y>() && alike<Y, Dy>()) {
+    if constexpr (accepts_real_elements<Y>() && have_equal_types<Y, Dy>()) {
       constexpr const char* call = ".softmax_adjoint(y, dy)";
       const xt::xtensor<element_of<Y>, rank_of<Y>> weight = y, given = dy;
-      detail::local_error wrong;
-      expect(wrong, call, "y", weight.shape(), rows_of_argument(), weight.shape());
-      expect(wrong, call, "dy", given.shape(), rows_of_argument(), weight.shape());
+      detail::local_error found_error;
+      expect(found_error, call, "y", weight.shape(), rows_of_argument(), weight.shape());
+      expect(found_error, call, "dy", given.shape(), rows_of_argument(), weight.shape());
       xt::xtensor<element_of<Y>, rank_of<Y>> dx = weight;
-      for (std::size_t k = 0; k < dx.size() && !wrong.any(); ++k) dx.data()[k] *= given.data()[k];
+      for (std::size_t k = 0; k < dx.size() && !found_error.any(); ++k) dx.data()[k] *= given.data()[k];
       const auto whole =
-          movement_.copy(rows_number, movement_.combine<sum_t>(softmax_adjoint_number, dx, call, wrong), call);
+          movement_.copy(rows_number, movement_.combine<sum_t>(softmax_adjoint_number, dx, call, found_error), call);
       for (std::size_t k = 0; k < dx.size(); ++k) dx.data()[k] = weight.data()[k] * (given.data()[k] - whole.data()[k]);
       return dx;
     } else {
@@ -180,13 +180,13 @@ class segments {
   }
   /// Sets an error if a block does not have `rows` rows of the shape of another block's rows.
   template <class Shape>
-  void expect(detail::local_error& wrong, const char* call, const char* name, const Shape& shape, std::size_t rows,
-              Shape wanted) const {
+  void expect(detail::local_error& found_error, const char* call, const char* name, const Shape& shape,
+              std::size_t rows, Shape wanted) const {
     wanted[0] = rows;
-    if (!wrong.any() && shape != wanted)
-      wrong = detail::local_error(text(words.call) << call << ": requires " << name << " of shape " << wanted
-                                                   << ", got " << shape << " on worker " << movement_.state().id()
-                                                   << "; dimension 0 numbers the rows of x, of y the segments");
+    if (!found_error.any() && shape != wanted)
+      found_error = detail::local_error(text(words.call) << call << ": requires " << name << " of shape " << wanted
+                                                         << ", got " << shape << " on worker " << movement_.state().id()
+                                                         << "; dimension 0 numbers the rows of x, of y the segments");
   }
 
   template <class X>
@@ -201,7 +201,7 @@ class segments {
     return has_rows && detail::has_elements_in_place<X>();
   }
   template <class X>
-  static consteval bool takes_sums() {
+  static consteval bool accepts_summable_rows() {
     if constexpr (takes<X>()) {
       static_assert(detail::has_summable_elements<X>(), PARTITA_REQUIRES_SUMMABLE("partita::segments::sum(x)"));
       return detail::has_summable_elements<X>();
@@ -210,7 +210,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool takes_fractions() {
+  static consteval bool accepts_floating_elements() {
     if constexpr (takes<X>()) {
       constexpr bool divides = std::floating_point<element_of<X>> || detail::is_complex<element_of<X>>;
       static_assert(divides,
@@ -222,7 +222,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool takes_order() {
+  static consteval bool accepts_ordered_elements() {
     if constexpr (takes<X>()) {
       constexpr bool has_order = maximum_t::takes<element_of<X>>;
       static_assert(has_order,
@@ -234,7 +234,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool takes_reals() {
+  static consteval bool accepts_real_elements() {
     if constexpr (takes<X>()) {
       constexpr bool is_real = std::floating_point<element_of<X>>;
       static_assert(is_real,
@@ -246,7 +246,7 @@ class segments {
     }
   }
   template <class X, class Other>
-  static consteval bool alike() {
+  static consteval bool have_equal_types() {
     constexpr bool same = [] {
       if constexpr (ranked_array<Other>)
         return rank_of<Other> == rank_of<X> && std::is_same_v<element_of<Other>, element_of<X>>;

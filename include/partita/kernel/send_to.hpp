@@ -23,7 +23,7 @@ inline index_exchange send_to(const world& everyone, const index_list& receivers
   const auto& state = everyone.state();
   return detail::one_call(*state, [&] {
     std::shared_ptr<detail::transport> shared_transport;
-    auto pattern = detail::pattern_by_receiver(*state, shared_transport, receivers, words.call);
+    auto pattern = detail::make_pattern_by_receiver(*state, shared_transport, receivers, words.call);
     return index_exchange(detail::index_planner(state, std::move(shared_transport), std::move(pattern), words));
   });
 }

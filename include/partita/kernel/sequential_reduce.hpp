@@ -19,7 +19,7 @@ namespace partita::sequentially {
 /// Adjoint:  adjoint(dy), only for `sum` and `mean`.
 template <class Src, class Dst, class Reduction, class... Policies>
 class reduce {
-  static_assert(partita::detail::broadcast_policies<Policies...>,
+  static_assert(partita::detail::are_broadcast_policies<Policies...>,
                 "partita::sequentially::reduce(p_x, p_y, reduction, policies...): requires policies among "
                 "transpose_src, transpose_dest, discard_batch");
   static_assert(Dst::rank() <= Src::rank(),
@@ -29,7 +29,7 @@ class reduce {
  public:
   template <class P, class Q>
   reduce(const P& p_x, const Q& p_y, partita::detail::reduction_argument<Reduction>, Policies...)
-      : groups_(detail::grid_of(p_y), detail::grid_of(p_x), has_policy<transpose_dest_t, Policies...>,
+      : groups_(detail::as_grid(p_y), detail::as_grid(p_x), has_policy<transpose_dest_t, Policies...>,
                 has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>, "reduce") {}
 
   template <ranked_array X>
@@ -38,7 +38,7 @@ class reduce {
   }
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    return detail::adjoint_of_reduction<Reduction>(groups_, dy);
+    return detail::apply_adjoint_of_reduction<Reduction>(groups_, dy);
   }
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
@@ -48,13 +48,13 @@ class reduce {
 
 /// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: the result of partita::all_reduce for each worker.
 template <class Extents, class Reduction>
-class all_reduce : public detail::reduction_along<Extents, Reduction> {
+class all_reduce : public detail::sequential_reduction<Extents, Reduction> {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)
-      : detail::reduction_along<Extents, Reduction>(detail::grid_of(p), kept_dimensions<Extents::rank()>(named),
-                                                    "all_reduce") {}
+      : detail::sequential_reduction<Extents, Reduction>(detail::as_grid(p), kept_dimensions<Extents::rank()>(named),
+                                                         "all_reduce") {}
 
   /// The adjoint of a sum or a mean, which is the operator itself.
   template <ranked_array Y>
@@ -69,10 +69,10 @@ class all_reduce : public detail::reduction_along<Extents, Reduction> {
 template <class P, class Q, class Named, class... Policies>
 reduce(const P&, const Q&, Named, Policies...)
     -> reduce<typename P::extents_type, typename Q::extents_type,
-              typename partita::detail::reduction_named<Named>::type, Policies...>;
+              typename partita::detail::named_reduction_tag<Named>::type, Policies...>;
 template <class P, class Dimensions, class Named>
 all_reduce(const P&, Dimensions, Named)
-    -> all_reduce<typename P::extents_type, typename partita::detail::reduction_named<Named>::type>;
+    -> all_reduce<typename P::extents_type, typename partita::detail::named_reduction_tag<Named>::type>;
 template <class P, class Q, class... Policies>
 reduce(const P&, const Q&, sum_t (*)(partita::detail::reduction_name), Policies...)
     -> reduce<typename P::extents_type, typename Q::extents_type, sum_t, Policies...>;

@@ -26,7 +26,7 @@ namespace partita::sequentially {
 /// Adjoint:  adjoint(dy).
 template <class Src, class Dst, class... Policies>
 class broadcast {
-  static_assert(partita::detail::broadcast_policies<Policies...>,
+  static_assert(partita::detail::are_broadcast_policies<Policies...>,
                 "partita::sequentially::broadcast(p_x, p_y, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch");
   static_assert(Src::rank() <= Dst::rank(),
@@ -36,7 +36,7 @@ class broadcast {
  public:
   template <class P, class Q>
   broadcast(const P& p_x, const Q& p_y, Policies...)
-      : groups_(detail::grid_of(p_x), detail::grid_of(p_y), has_policy<transpose_src_t, Policies...>,
+      : groups_(detail::as_grid(p_x), detail::as_grid(p_y), has_policy<transpose_src_t, Policies...>,
                 has_policy<transpose_dest_t, Policies...>, false, !has_policy<discard_batch_t, Policies...>) {}
 
   template <ranked_array X>
@@ -57,7 +57,7 @@ class broadcast {
 /// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: the result of partita::sum_reduce for each worker.
 template <class Src, class Dst, class... Policies>
 class sum_reduce {
-  static_assert(partita::detail::broadcast_policies<Policies...>,
+  static_assert(partita::detail::are_broadcast_policies<Policies...>,
                 "partita::sequentially::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch");
   static_assert(Dst::rank() <= Src::rank(),
@@ -67,7 +67,7 @@ class sum_reduce {
  public:
   template <class P, class Q>
   sum_reduce(const P& p_x, const Q& p_y, Policies...)
-      : groups_(detail::grid_of(p_y), detail::grid_of(p_x), has_policy<transpose_dest_t, Policies...>,
+      : groups_(detail::as_grid(p_y), detail::as_grid(p_x), has_policy<transpose_dest_t, Policies...>,
                 has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>) {}
 
   template <ranked_array X>
@@ -86,8 +86,8 @@ class sum_reduce {
 
 /// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
 template <class Extents>
-class all_sum_reduce : public detail::reduction_along<Extents, detail::elementwise_sum> {
-  using base = detail::reduction_along<Extents, detail::elementwise_sum>;
+class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elementwise_sum> {
+  using base = detail::sequential_reduction<Extents, detail::elementwise_sum>;
 
  public:
   template <class P, class Dimensions>
@@ -96,7 +96,7 @@ class all_sum_reduce : public detail::reduction_along<Extents, detail::elementwi
   /// Makes the reduction for dimensions known at run time: if kept[d] is true, blocks along dimension d are not summed.
   template <class P>
   all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept)
-      : base(detail::grid_of(p), kept, "all_sum_reduce") {}
+      : base(detail::as_grid(p), kept, "all_sum_reduce") {}
 
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
@@ -112,7 +112,7 @@ class repartition {
   static_assert(Src::rank() == Dst::rank(),
                 "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
                 "them with extents of 1");
-  static_assert(partita::detail::are_accepted<rank, Policies...>,
+  static_assert(partita::detail::are_accepted_policies<rank, Policies...>,
                 "partita::sequentially::repartition(p_x, p_y, policies...): requires policies among discard_batch, "
                 "permute<...> with each of 0, 1, ..., rank - 1 once, from_cuts(...) and to_cuts(...) with one cut for "
                 "each dimension, strategy and messages, each at most once");
@@ -120,13 +120,13 @@ class repartition {
  public:
   template <class P, class Q>
   repartition(const P& p_x, const Q& p_y, Policies... policies)
-      : p_x_(detail::grid_of(p_x)), p_y_(detail::grid_of(p_y)), cuts_(p_x_.shape(), p_y_.shape(), policies...) {}
+      : p_x_(detail::as_grid(p_x)), p_y_(detail::as_grid(p_y)), cuts_(p_x_.shape(), p_y_.shape(), policies...) {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
     static_assert(rank_of<X> == rank,
                   "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
-    last_plans_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
+    last_plans_ = detail::make_plans(p_x_, p_y_, list_block_shapes(p_x_, x), cuts_, x.size());
     return detail::carry_out(last_plans_, x, keep_batch);
   }
   /// Moves dy back to the decomposition of the last x, or to the balanced decomposition if dy does not have the shape
@@ -136,32 +136,33 @@ class repartition {
     static_assert(
         rank_of<Y> == rank,
         "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
-    const auto shapes = shapes_on(p_y_, dy);
-    const auto of_y = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
-    const auto global = cuts_.extents_of_x(of_y);
+    const auto shapes = list_block_shapes(p_y_, dy);
+    const auto result_cuts = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
+    const auto global = cuts_.source_extents(result_cuts);
     detail::expect_extents(cuts_, global);
-    const auto wanted = cuts_.of_y(global);
+    const auto wanted = cuts_.result_cuts(global);
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != wanted.shape(p_y_.index(place)))
         throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over "
                                "p_y as the result of the forward call was (the ")
-                          << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y << " over " << p_y_.shape()
-                          << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
+                          << (cuts_.to() ? "given" : "balanced") << " cut of " << result_cuts << " over "
+                          << p_y_.shape() << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
     if (last_plans_.size() == dy.size() && !dy.empty() && last_plans_[0].extents == global)
       return detail::carry_out(detail::reversed(last_plans_), dy, keep_batch);
-    const auto there = detail::plans_between(p_x_, cuts_.of_x(global), p_y_, wanted, cuts_.axes(), dy.size());
+    const auto there =
+        detail::make_repartition_plans(p_x_, cuts_.source_cuts(global), p_y_, wanted, cuts_.axes(), dy.size());
     return detail::carry_out(detail::reversed(there), dy, keep_batch);
   }
   /// The plan of one worker for a tensor x of these extents, in the given decomposition or the balanced one.
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
     detail::expect_extents(cuts_, global);
-    return plan_repartition(p_x_, cuts_.of_x(global), p_y_, cuts_.of_y(global), worker, cuts_.axes());
+    return plan_repartition(p_x_, cuts_.source_cuts(global), p_y_, cuts_.result_cuts(global), worker, cuts_.axes());
   }
 
  private:
   template <class Extents, class X>
-  static std::vector<std::array<std::size_t, rank>> shapes_on(const grid<Extents>& p, const std::vector<X>& x) {
-    detail::expect_blocks(p, x.size(), "repartition");
+  static std::vector<std::array<std::size_t, rank>> list_block_shapes(const grid<Extents>& p, const std::vector<X>& x) {
+    detail::require_block_count(p, x.size(), "repartition");
     std::vector<std::array<std::size_t, rank>> shapes;
     shapes.reserve(p.size());
     for (std::size_t place = 0; place < p.size(); ++place) shapes.push_back(detail::shape_of(x[p.workers()[place]]));
@@ -171,7 +172,7 @@ class repartition {
   grid<Src> p_x_;
   grid<Dst> p_y_;
   detail::repartition_cuts<rank> cuts_;
-  detail::all_plans<rank> last_plans_;
+  detail::worker_plans<rank> last_plans_;
 };
 
 template <class P, class Q, class... Policies>
@@ -184,7 +185,7 @@ class all_to_all : public repartition<Src, Dst> {
  public:
   template <class P, class Q>
   all_to_all(const P& p_from, const Q& p_to) : repartition<Src, Dst>(p_from, p_to) {
-    const text problem = all_to_all_error(detail::grid_of(p_from).shape(), detail::grid_of(p_to).shape());
+    const text problem = all_to_all_error(detail::as_grid(p_from).shape(), detail::as_grid(p_to).shape());
     if (!problem.empty()) throw partition_error(text("partita::sequentially::all_to_all(p_from, p_to): ") << problem);
   }
 };
@@ -198,7 +199,7 @@ class all_gather {
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_gather(const P& p, Dimensions named)
-      : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
+      : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
@@ -222,7 +223,7 @@ class reduce_scatter {
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   reduce_scatter(const P& p, Dimensions named)
-      : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
+      : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
@@ -245,8 +246,8 @@ class halo_exchange {
  public:
   template <class P>
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
-                partita::detail::outside_function<P::rank()> outside = {})
-      : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond), outside_(std::move(outside)) {}
+                partita::detail::outside_function<P::rank()> outside_values = {})
+      : grid_(detail::as_grid(p)), widths_(widths), boundaries_(beyond), outside_function_(std::move(outside_values)) {}
   /// Fallback: numbers without names, `{2, 1}`, may mean two sides or two dimensions, and do not compile.
   template <class P, class W, class... A>
     requires(P::rank() > 1)
@@ -262,8 +263,8 @@ class halo_exchange {
     const auto cuts = detail::cut_of_blocks(grid_, x, "halo_exchange");
     plans_.clear();
     for (std::size_t worker = 0; worker < x.size(); ++worker)
-      plans_.push_back(plan_halo(grid_, cuts, widths_, beyond_, worker));
-    return detail::fill_windows(plans_, x, beyond_, outside_);
+      plans_.push_back(plan_halo(grid_, cuts, widths_, boundaries_, worker));
+    return detail::fill_windows(plans_, x, boundaries_, outside_function_);
   }
   /// The adjoint of the last forward call.
   template <ranked_array Y>
@@ -274,8 +275,8 @@ class halo_exchange {
  private:
   grid<Extents> grid_;
   halo_widths<rank> widths_;
-  halo_boundaries<rank> beyond_;
-  partita::detail::outside_function<rank> outside_;
+  halo_boundaries<rank> boundaries_;
+  partita::detail::outside_function<rank> outside_function_;
   std::vector<halo_plan<rank>> plans_;
 };
 template <class P>

@@ -42,12 +42,12 @@ struct number_order {
   }
 };
 struct position_order {
-  static std::uint64_t key(const key_and_place& e) { return e.key; }
+  static std::uint64_t key(const key_and_position& e) { return e.key; }
 };
 
 /// A copy of a block; the copy is sorted in place.
 template <class X>
-pooled_tensor<element_of<X>, 1> copy_of(const X& x) {
+pooled_tensor<element_of<X>, 1> copy_to_pooled_tensor(const X& x) {
   const block_argument<X> given(x);
   pooled_tensor<element_of<X>, 1> own(given.block().shape);
   copy(block_of(own), given.block());
@@ -55,7 +55,7 @@ pooled_tensor<element_of<X>, 1> copy_of(const X& x) {
 }
 
 template <class Order, class Element>
-sorted_keys keys_of(const Element* elements, std::size_t size) {
+sorted_keys make_sorted_keys(const Element* elements, std::size_t size) {
   return {elements, size, [](const void* all, std::size_t n, std::uint64_t key) {
             const Element* const first = static_cast<const Element*>(all);
             const auto after = [](std::uint64_t k, const Element& e) { return k < Order::key(e); };
@@ -64,14 +64,14 @@ sorted_keys keys_of(const Element* elements, std::size_t size) {
 }
 
 /// Agrees on a call with all workers, and returns the number of elements of each worker.
-inline std::vector<facts<2>> agreed_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
-                                          std::size_t size, std::size_t length, const local_error& before = {}) {
+inline std::vector<facts<2>> agree_on_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
+                                            std::size_t size, std::size_t length, const local_error& before = {}) {
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
-  return gathered<2>(world, {size, length});
+  return gather_numbers<2>(world, {size, length});
 }
-inline std::uint64_t sum_of(const std::vector<facts<2>>& sizes, std::size_t which) {
+inline std::uint64_t sum_over_members(const std::vector<facts<2>>& sizes, std::size_t which) {
   std::uint64_t sum = 0;
-  for (const auto& of_worker : sizes) sum += of_worker[which];
+  for (const auto& list_of_worker : sizes) sum += list_of_worker[which];
   return sum;
 }
 
@@ -82,7 +82,7 @@ template <class Order, class Element>
 void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (first.size() <= 2) return;
   const std::size_t size = first.back();
-  scratch_of<Element> other(size);
+  scratch_storage<Element> other(size);
   Element *from = all, *to = other.data();
   for (; first.size() > 2; std::swap(from, to)) {
     std::vector<std::size_t> merged;
@@ -106,21 +106,22 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
 
 /// Returns this worker's share of the elements of all workers in their order; `own` is sorted.
 template <class Order, class Element>
-pooled_tensor<Element, 1> sorted_share(const world& everyone, const pooled_tensor<Element, 1>& own,
-                                       const std::vector<facts<2>>& sizes, const index_words& words) {
+pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const pooled_tensor<Element, 1>& own,
+                                              const std::vector<facts<2>>& sizes, const index_words& words) {
   world_state& world = *everyone.state();
-  if (const std::uint64_t given = sum_of(sizes, 0), wanted = sum_of(sizes, 1); given != wanted)
+  if (const std::uint64_t given = sum_over_members(sizes, 0), wanted = sum_over_members(sizes, 1); given != wanted)
     throw shape_error(
         (text(words.call) << ": requires results of all workers with as many elements as their blocks have, " << given
                           << "; the lengths that are wanted are " << wanted
                           << " together; leave out .length for blocks of the same sizes")
             .c_str());
   std::vector<std::size_t> lengths;
-  for (const auto& of_worker : sizes) lengths.push_back(of_worker[1]);
-  const auto counts = counts_by_receiver(world, keys_of<Order>(own.data(), own.size()), lengths);
+  for (const auto& list_of_worker : sizes) lengths.push_back(list_of_worker[1]);
+  const auto counts = counts_by_receiver(world, make_sorted_keys<Order>(own.data(), own.size()), lengths);
   std::shared_ptr<transport> shared_transport;
-  opened(shared_transport, world);
-  index_movement movement(index_planner(everyone.state(), shared_transport, pattern_by_counts(world, counts), words));
+  open_transport(shared_transport, world);
+  index_movement movement(
+      index_planner(everyone.state(), shared_transport, make_pattern_by_counts(world, counts), words));
   const block_argument<pooled_tensor<Element, 1>> block(own);
   auto share = movement.template forward<Element, 1>(block.block(), {}, "", {}, {}).finish();
   std::vector<std::size_t> first{0};
@@ -139,7 +140,7 @@ pooled_tensor<Element, 1> sorted_share(const world& everyone, const pooled_tenso
 }
 
 template <class X>
-consteval bool takes_sorted() {
+consteval bool has_sortable_elements() {
   static_assert(has_known_rank<X>(),
                 "partita::sort(everyone, x), argsort, quantile, unique, searchsorted, top_k: requires an xtensor "
                 "expression whose rank is part of "
@@ -166,7 +167,7 @@ std::uint64_t fingerprint_of_sort(std::uint64_t call, const sort_options& option
 
 /// Calls f(order) with the order that the options describe.
 template <class T, class F>
-auto in_order(const sort_options& options, F f) {
+auto call_with_order(const sort_options& options, F f) {
   return options.descending ? f(number_order<T, true>()) : f(number_order<T, false>());
 }
 
@@ -174,7 +175,7 @@ auto in_order(const sort_options& options, F f) {
 }  // namespace partita
 
 template <>
-inline constexpr bool partita::moves_as_bytes<partita::detail::key_and_place> = true;
+inline constexpr bool partita::moves_as_bytes<partita::detail::key_and_position> = true;
 
 namespace partita {
 
@@ -187,17 +188,17 @@ namespace partita {
 ///           and a merge. Memory: three times the elements that this worker gives and gets.
 template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
-  if constexpr (detail::takes_sorted<X>()) {
+  if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     constexpr detail::index_words words{"partita::sort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
-      auto own = detail::copy_of(x);
+      auto own = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x736f7274ULL, options);
       const auto sizes =
-          detail::agreed_sizes(*everyone.state(), words.call, call, own.size(), options.length.value_or(own.size()));
-      return detail::in_order<T>(options, [&](auto order) {
+          detail::agree_on_sizes(*everyone.state(), words.call, call, own.size(), options.length.value_or(own.size()));
+      return detail::call_with_order<T>(options, [&](auto order) {
         order.sort(own.data(), own.data() + own.size());
-        return detail::sorted_share<decltype(order)>(everyone, own, sizes, words);
+        return detail::sort_and_distribute<decltype(order)>(everyone, own, sizes, words);
       });
     });
   } else {
@@ -211,22 +212,22 @@ auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
 /// Shapes, Requires, Cost: as for sort, with elements of 16 bytes.
 template <class X>
 auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {
-  if constexpr (detail::takes_sorted<X>()) {
+  if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     constexpr detail::index_words words{"partita::argsort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
-      const auto numbers = detail::copy_of(x);
+      const auto numbers = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x6172677331ULL, options);
-      const auto sizes = detail::agreed_sizes(*everyone.state(), words.call, call, numbers.size(),
-                                              options.length.value_or(numbers.size()));
+      const auto sizes = detail::agree_on_sizes(*everyone.state(), words.call, call, numbers.size(),
+                                                options.length.value_or(numbers.size()));
       std::uint64_t place = 0;
       for (std::size_t k = 0; k < everyone.id(); ++k) place += sizes[k][0];
-      pooled_tensor<detail::key_and_place, 1> own(std::array<std::size_t, 1>{numbers.size()});
-      detail::in_order<T>(options, [&](auto order) {
+      pooled_tensor<detail::key_and_position, 1> own(std::array<std::size_t, 1>{numbers.size()});
+      detail::call_with_order<T>(options, [&](auto order) {
         for (std::size_t j = 0; j < numbers.size(); ++j) own.data()[j] = {order.key(numbers.data()[j]), place + j};
       });
       detail::radix_sort(own.data(), own.size(), [](const auto& element) { return element.key; });
-      const auto share = detail::sorted_share<detail::position_order>(everyone, own, sizes, words);
+      const auto share = detail::sort_and_distribute<detail::position_order>(everyone, own, sizes, words);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
       for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
       return places;
@@ -243,13 +244,13 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
 /// Cost:     a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
 template <class X>
 auto quantile(const world& everyone, const X& x, const std::vector<double>& probabilities) {
-  if constexpr (detail::takes_sorted<X>()) {
+  if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     using order = detail::number_order<T, false>;
     constexpr const char* name = "partita::quantile(everyone, x, probabilities)";
     return detail::one_call(*everyone.state(), [&] {
       detail::world_state& world = *everyone.state();
-      auto own = detail::copy_of(x);
+      auto own = detail::copy_to_pooled_tensor(x);
       std::uint64_t call = detail::mixed(0x7175616e74ULL, detail::type_number<T>());
       detail::local_error found_error;
       for (const double q : probabilities) {
@@ -258,8 +259,8 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
           found_error = detail::local_error(text(name) << ": requires probabilities from 0 to 1, got "
                                                        << std::to_string(q).c_str());
       }
-      const auto sizes = detail::agreed_sizes(world, name, call, own.size(), 0, found_error);
-      const std::uint64_t n = detail::sum_of(sizes, 0);
+      const auto sizes = detail::agree_on_sizes(world, name, call, own.size(), 0, found_error);
+      const std::uint64_t n = detail::sum_over_members(sizes, 0);
       if (n == 0) throw shape_error((text(name) << ": requires at least one number on some worker, got none").c_str());
       order::sort(own.data(), own.data() + own.size());
       std::vector<std::uint64_t> ranks{n - 1};  // the last number is a NaN if any number is
@@ -268,8 +269,8 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
         ranks.push_back(rank);
         ranks.push_back(std::min(rank + 1, n - 1));
       }
-      const auto keys = detail::keys_of_ranks(world, detail::keys_of<order>(own.data(), own.size()), ranks);
-      const auto number = [&](std::size_t k) { return static_cast<double>(detail::of_sort_key<T>(keys[k])); };
+      const auto keys = detail::keys_of_ranks(world, detail::make_sorted_keys<order>(own.data(), own.size()), ranks);
+      const auto number = [&](std::size_t k) { return static_cast<double>(detail::value_from_sort_key<T>(keys[k])); };
       xt::xtensor<double, 1> all(std::array<std::size_t, 1>{probabilities.size()});
       for (std::size_t k = 0; k < probabilities.size(); ++k) {
         const double at = probabilities[k] * static_cast<double>(n - 1), low = number(2 * k + 1),

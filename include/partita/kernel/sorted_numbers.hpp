@@ -22,12 +22,12 @@ namespace detail {
 
 /// Removes all but one of adjacent numbers with equal keys; NaNs are equal.
 template <class T>
-void remove_repeated(std::vector<T>& numbers) {
+void remove_duplicates(std::vector<T>& numbers) {
   const auto equal = [](T a, T b) { return sort_key(a) == sort_key(b); };
   numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
 }
 template <class T>
-xt::xtensor<T, 1> block_of_numbers(const std::vector<T>& numbers) {
+xt::xtensor<T, 1> to_block(const std::vector<T>& numbers) {
   xt::xtensor<T, 1> all(std::array<std::size_t, 1>{numbers.size()});
   std::copy(numbers.begin(), numbers.end(), all.begin());
   return all;
@@ -42,7 +42,7 @@ xt::xtensor<T, 1> block_of_numbers(const std::vector<T>& numbers) {
 /// Cost:     a sort of the numbers that are distinct on their worker, and an exchange of one number.
 template <class X>
 auto unique(const world& everyone, const X& x) {
-  if constexpr (detail::takes_sorted<X>()) {
+  if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     return detail::one_call(*everyone.state(), [&] {
       const xt::xtensor<T, 1> given = x;
@@ -50,19 +50,19 @@ auto unique(const world& everyone, const X& x) {
                                [&] { return text("partita::unique(everyone, x) of ") << given.size() << " numbers"; });
       std::vector<T> own(given.begin(), given.end());
       detail::number_order<T, false>::sort(own.data(), own.data() + own.size());
-      detail::remove_repeated(own);
-      const auto sorted = sort(everyone, detail::block_of_numbers(own));
-      own.assign(sorted.begin(), sorted.end());
-      detail::remove_repeated(own);
+      detail::remove_duplicates(own);
+      const auto sorted_tensor = sort(everyone, detail::to_block(own));
+      own.assign(sorted_tensor.begin(), sorted_tensor.end());
+      detail::remove_duplicates(own);
       // A worker drops its first number if it equals the last number of the nearest preceding worker that has numbers.
-      const auto last = detail::gathered<2>(*everyone.state(),
-                                            {own.empty() ? 0 : detail::sort_key(own.back()), own.empty() ? 0U : 1U});
+      const auto last = detail::gather_numbers<2>(
+          *everyone.state(), {own.empty() ? 0 : detail::sort_key(own.back()), own.empty() ? 0U : 1U});
       for (std::size_t k = everyone.id(); k-- > 0 && !own.empty();) {
         if (last[k][1] == 0) continue;
         if (last[k][0] == detail::sort_key(own.front())) own.erase(own.begin());
         break;
       }
-      return detail::block_of_numbers(own);
+      return detail::to_block(own);
     });
   } else {
     return detail::rejected_call();
@@ -75,15 +75,15 @@ struct searchsorted_options {
 };
 
 /// The positions at which the numbers of x would be inserted into sorted numbers: for each number of x, the count of
-/// numbers of all workers in `sorted` that are less, or with `.right` not greater. Collective. For example
+/// numbers of all workers in `sorted_tensor` that are less, or with `.right` not greater. Collective. For example
 /// `searchsorted(everyone, sort(everyone, edges), x)`.
 /// Shapes:   blocks of rank 1 of any lengths; the result has the length of x.
-/// Requires: numbers of one type, integers, float or double; `sorted` in ascending order over the workers, as sort
-///           returns it, NaNs last [shape_error]; equal options [disagreement_error]; on all workers.
+/// Requires: numbers of one type: integer, float or double; `sorted_tensor` in ascending order over all workers, as
+///           sort returns it, NaNs last [shape_error]; equal options [disagreement_error]; on all workers.
 /// Cost:     each number of x travels to one worker, and its position travels back.
 template <class S, class X>
-auto searchsorted(const world& everyone, const S& sorted, const X& x, const searchsorted_options& options = {}) {
-  if constexpr (detail::takes_sorted<S>() && detail::takes_sorted<X>()) {
+auto searchsorted(const world& everyone, const S& sorted_tensor, const X& x, const searchsorted_options& options = {}) {
+  if constexpr (detail::has_sortable_elements<S>() && detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     static_assert(
         std::is_same_v<element_of<S>, T>,
@@ -91,15 +91,15 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
     constexpr const char* call = "partita::searchsorted(everyone, sorted, x)";
     return detail::one_call(*everyone.state(), [&] {
       detail::world_state& world = *everyone.state();
-      const xt::xtensor<T, 1> numbers = x, all = sorted;
+      const xt::xtensor<T, 1> numbers = x, all = sorted_tensor;
       std::vector<std::uint64_t> keys(all.size());
       std::transform(all.begin(), all.end(), keys.begin(), [](T number) { return detail::sort_key(number); });
       const std::uint64_t number =
           detail::mixed(detail::mixed(0x7365617263ULL, detail::type_number<T>()), options.right ? 1 : 0);
       const auto describe = [&] { return text(call) << " of " << numbers.size() << " numbers"; };
       detail::agree_if_checked(world, number, {}, describe);
-      const auto ends =
-          detail::gathered<3>(world, {keys.size(), keys.empty() ? 0 : keys.front(), keys.empty() ? 0 : keys.back()});
+      const auto ends = detail::gather_numbers<3>(
+          world, {keys.size(), keys.empty() ? 0 : keys.front(), keys.empty() ? 0 : keys.back()});
       // 1. All workers agree that the numbers are sorted.
       bool is_sorted = std::is_sorted(keys.begin(), keys.end());
       std::size_t first = 0;
@@ -112,7 +112,7 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
         wrong = detail::local_error(text(call) << ": requires sorted numbers, those of worker " << everyone.id()
                                                << " are not, or begin below those of a worker before it; "
                                                   "sort(everyone, x) sorts them");
-      detail::agree_together(world, number, wrong, describe);
+      detail::agree_on_call(world, number, wrong, describe);
       // 2. Send each number to the first worker whose last number is not before it, or to the last worker with numbers.
       const auto rank_among = [&](const std::vector<std::uint64_t>& of, T number) {
         const std::uint64_t key = detail::sort_key(number);
@@ -152,23 +152,23 @@ struct top_numbers {
 /// Adjoint:  none; an index_exchange that wants `places` returns values, and its adjoint takes gradients.
 template <class X>
 auto top_k(const world& everyone, const X& x, std::size_t k) {
-  if constexpr (detail::takes_sorted<X>()) {
+  if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
     using order = detail::number_order<T, true>;
     constexpr const char* call = "partita::top_k(everyone, x, k)";
     return detail::one_call(*everyone.state(), [&] {
       detail::world_state& world = *everyone.state();
       const xt::xtensor<T, 1> numbers = x;
-      const auto sizes = detail::agreed_sizes(
+      const auto sizes = detail::agree_on_sizes(
           world, call, detail::mixed(detail::mixed(0x746f706bULL, detail::type_number<T>()), k), numbers.size(), 0);
-      const std::uint64_t n = detail::sum_of(sizes, 0);
+      const std::uint64_t n = detail::sum_over_members(sizes, 0);
       if (k > n)
         throw shape_error((text(call) << ": requires at least k = " << k << " numbers on all workers, got " << n
                                       << "; take a smaller k")
                               .c_str());
       std::uint64_t place = 0;
       for (std::size_t w = 0; w < everyone.id(); ++w) place += sizes[w][0];
-      std::vector<detail::key_and_place> best(numbers.size());
+      std::vector<detail::key_and_position> best(numbers.size());
       for (std::size_t j = 0; j < best.size(); ++j) best[j] = {order::key(numbers(j)), place + j};
       const std::size_t most = std::min(k, best.size());
       std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most), best.end());
@@ -178,14 +178,14 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
           sent.all[sent.first[w] + 2 * j] = best[j].key;
           sent.all[sent.first[w] + 2 * j + 1] = best[j].place;
         }
-      const auto arrived = detail::sent_to_each(world, sent);
+      const auto arrived = detail::exchange_lists(world, sent);
       best.resize(arrived.all.size() / 2);
       for (std::size_t j = 0; j < best.size(); ++j) best[j] = {arrived.all[2 * j], arrived.all[2 * j + 1]};
       std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(k), best.end());
       top_numbers<T> top{xt::xtensor<T, 1>(std::array<std::size_t, 1>{k}),
                          xt::xtensor<std::size_t, 1>(std::array<std::size_t, 1>{k})};
       for (std::size_t j = 0; j < k; ++j) {
-        top.values(j) = detail::of_sort_key<T>(~best[j].key);
+        top.values(j) = detail::value_from_sort_key<T>(~best[j].key);
         top.places(j) = best[j].place;
       }
       return top;
@@ -206,7 +206,7 @@ inline xt::xtensor<std::size_t, 1> permutation(const world& everyone, std::size_
   return detail::one_call(*everyone.state(), [&] {
     constexpr const char* name = "partita::permutation(everyone, n, seed)";
     detail::world_state& world = *everyone.state();
-    const auto sizes = detail::agreed_sizes(world, name, detail::mixed(0x7065726d75ULL, seed), n, 0);
+    const auto sizes = detail::agree_on_sizes(world, name, detail::mixed(0x7065726d75ULL, seed), n, 0);
     std::uint64_t first = 0;
     for (std::size_t k = 0; k < everyone.id(); ++k) first += sizes[k][0];
     xt::xtensor<std::uint64_t, 1> keys(std::array<std::size_t, 1>{n});

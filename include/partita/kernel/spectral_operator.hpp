@@ -75,8 +75,8 @@ dynamic_partition<Rank> partition_of_box(const partition<P>& p) {
 }
 /// The error message if x is not this worker's balanced block of a field of these points; empty if it is.
 template <std::size_t Rank, class X>
-text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const std::array<std::size_t, Rank>& points,
-                      const X& x) {
+text describe_unbalanced_field(const char* name, const dynamic_partition<Rank>& p,
+                               const std::array<std::size_t, Rank>& points, const X& x) {
   text problem;
   const auto cuts = decomposition<Rank>::balanced(points, p.grid().shape());
   std::array<std::size_t, Rank> shape{};
@@ -91,7 +91,7 @@ text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const 
 /// factors of wave 0 and of waves 1 and 2 along each dimension and along all dimensions. Factors are hashed as floats,
 /// because functions of the C library may differ in the last bits between machines.
 template <std::size_t Rank, class Box, class Factor>
-std::uint64_t number_of_factors(const Box& box, const std::array<std::size_t, Rank>& waves, const Factor& factor) {
+std::uint64_t factors_fingerprint(const Box& box, const std::array<std::size_t, Rank>& waves, const Factor& factor) {
   hasher all(130);
   all.mix(box.points).mix(box.lengths);
   for (std::size_t k = 0; k < 2 * Rank + 3; ++k) {
@@ -122,7 +122,7 @@ auto helmholtz_factors(const Box& box, double shift) {
 /// Whether X is a field of real numbers of rank Rank, which transforms of the kind Kind take.
 template <class Kind, std::size_t Rank, class X>
 consteval bool is_real_field() {
-  if constexpr (has_rank<X, Rank>()) return !std::is_void_v<fourier_result_of<Kind, element_of<X>, true>>;
+  if constexpr (has_rank<X, Rank>()) return !std::is_void_v<fourier_result_type<Kind, element_of<X>, true>>;
   else return false;
 }
 
@@ -143,35 +143,35 @@ class spectral_operator {
       : p_(detail::partition_of_box<Rank>(p)),
         box_(box),
         transform_(p_, std::nullopt, real_to_complex, {.real_extent = box.points[Rank - 1]}),
-        inverse_(transform_.inverse(dynamic_extents<Rank>(box.points))),
+        inverse_transform_(transform_.inverse(dynamic_extents<Rank>(box.points))),
         factors_(
             block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
-                                             decomposition<Rank>::balanced(box.half_spectrum(), grid_of_spectrum()),
+                                             decomposition<Rank>::balanced(box.half_spectrum(), spectrum_grid()),
                                              [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })),
-        number_(detail::number_of_factors<Rank>(box, box.half_spectrum(), factor)) {}
+        number_(detail::factors_fingerprint<Rank>(box, box.half_spectrum(), factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return multiplied<false>(x);
+    if constexpr (takes<X>()) return multiply_by_factors<false>(x);
     else return detail::rejected_call{};
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
-    if constexpr (takes<Y>()) return multiplied<true>(dy);
+    if constexpr (takes<Y>()) return multiply_by_factors<true>(dy);
     else return detail::rejected_call{};
   }
 
  private:
   template <class Each>
-  struct along_all;
+  struct all_dimension_transforms;
   template <std::size_t... D>
-  struct along_all<std::index_sequence<D...>> {
+  struct all_dimension_transforms<std::index_sequence<D...>> {
     using transform = fourier_operator<real_to_complex_t, Rank, D...>;
     using inverse = fourier_operator<complex_to_real_t, Rank, D...>;
   };
-  using along = along_all<std::make_index_sequence<Rank>>;
+  using along = all_dimension_transforms<std::make_index_sequence<Rank>>;
 
-  std::array<std::size_t, Rank> grid_of_spectrum() const {
+  std::array<std::size_t, Rank> spectrum_grid() const {
     return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();
   }
   template <class X>
@@ -183,21 +183,21 @@ class spectral_operator {
     return real;
   }
   template <bool Conjugate, class X>
-  auto multiplied(const X& x) const {
+  auto multiply_by_factors(const X& x) const {
     p_.world().state()->note_local(detail::mixed(number_, Conjugate ? 1 : 0), "partita::spectral_operator",
                                    box_.points);
-    const text problem = detail::unbalanced_field("spectral_operator", p_, box_.points, x);
+    const text problem = detail::describe_unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
     using wave = typename decltype(waves)::value_type;
     for (std::size_t k = 0; k < waves.size(); ++k)
       waves.data()[k] *= wave(Conjugate ? std::conj(factors_.data()[k]) : factors_.data()[k]);
-    return inverse_(waves);
+    return inverse_transform_(waves);
   }
 
   dynamic_partition<Rank> p_;
   periodic_box<Rank> box_;
   typename along::transform transform_;
-  typename along::inverse inverse_;
+  typename along::inverse inverse_transform_;
   xt::xtensor<std::complex<double>, Rank> factors_;
   std::uint64_t number_;
 };

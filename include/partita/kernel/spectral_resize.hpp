@@ -69,12 +69,12 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
       detail::expect_one_world(p_x, p_y, "partita::spectral_resize");
       for (std::size_t d = 0; d < Rank; ++d) {
         lines[d] = {before[d], after[d], ((D == d) || ...)};
-        if ((lines[d].n == 0 || lines[d].m == 0) && (lines[d].n != lines[d].m || lines[d].half))
+        if ((lines[d].n == 0 || lines[d].m == 0) && (lines[d].n != lines[d].m || lines[d].is_half_spectrum))
           throw shape_error(text(name) << ": requires at least one point along dimension " << d << ", got " << before
                                        << " and " << after << "; give the points of the fields");
       }
     }
-    return {name, detail::of_rank<Rank>(p_x), detail::of_rank<Rank>(p_y), lines};
+    return {name, detail::erase_extents<Rank>(p_x), detail::erase_extents<Rank>(p_y), lines};
   }
 
   template <class X>
@@ -98,10 +98,10 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(),
+    static_assert(detail::is_matching_view<View, X>(),
                   "partita::spectral_resize(p_x, p_y, before, after).into(x, view): requires a view with memory of the "
                   "rank and element type of x, which is not const");
-    return detail::fits_view<View, X>();
+    return detail::is_matching_view<View, X>();
   }
 };
 

@@ -22,7 +22,7 @@ namespace partita {
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policies...>> {
-  static_assert(detail::broadcast_policies<Policies...>,
+  static_assert(detail::are_broadcast_policies<Policies...>,
                 "partita::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
   static_assert(
@@ -76,9 +76,9 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
       using T = element_of<Y>;
       constexpr bool can_be_moved = movable_element<T>;
       static_assert(can_be_moved, PARTITA_REQUIRES_MOVABLE("partita::sum_reduce(p_x, p_y).adjoint(dy)"));
-      static_assert(!shares || detail::shareable<T>,
+      static_assert(!shares || detail::is_shareable<T>,
                     PARTITA_REQUIRES_BYTES("partita::sum_reduce(p_x, p_y, shared_view)"));
-      return can_be_moved && (!shares || detail::shareable<T>);
+      return can_be_moved && (!shares || detail::is_shareable<T>);
     } else {
       return false;
     }
@@ -89,7 +89,7 @@ template <class Src, class Dst, class... Policies>
 sum_reduce(const partition<Src>&, const partition<Dst>&, Policies...) -> sum_reduce<Src, Dst, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, sum_reduce, detail::no_partitions,
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_partitions<Given...>, sum_reduce, detail::no_partitions,
                           detail::no_partitions) {
   static_assert(detail::dependent_false<Given...>,
                 PARTITA_REQUIRES_TWO_PARTITIONS("partita::sum_reduce(p_x, p_y, policies...)"));

@@ -24,10 +24,11 @@ namespace partita {
 /// Routes tokens to experts that are distributed evenly over the workers: `token_dispatcher to(everyone, experts,
 /// choice); auto rows = to.dispatch(x); …; auto y = to.combine(computed, weights);`. Collective.
 /// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
-///           `choice` has `per_token` experts for each token, one token after the other, and `weights` an element for
-///           each choice. `dispatch` returns a row for each choice of an expert of this worker, in ascending order of
-///           the experts and, for each expert, in the order of workers and tokens: `rows_of(expert)`.
-/// Requires: choices below `experts`, and equal `experts` and `per_token` on all workers [shape_error,
+///           `choice` has `experts_per_token` experts for each token, one token after the other, and `weights` an
+///           element for each choice. `dispatch` returns a row for each choice of an expert of this worker, in
+///           ascending order of the experts and, for each expert, in the order of workers and tokens:
+///           `rows_of(expert)`.
+/// Requires: choices below `experts`, and equal `experts` and `experts_per_token` on all workers [shape_error,
 ///           disagreement_error, on all workers].
 /// Cost:     the row of each choice travels to the expert once, and back once; `combine_adjoint` also moves two numbers
 ///           per choice. To construct: three exchanges of lists, one of them of the choices.
@@ -35,10 +36,11 @@ namespace partita {
 class token_dispatcher {
  public:
   /// Collective. `choice` has the experts of this worker's tokens: a container of integers.
-  token_dispatcher(const world& everyone, std::size_t experts, const index_list& choice, std::size_t per_token = 1)
+  token_dispatcher(const world& everyone, std::size_t experts, const index_list& choice,
+                   std::size_t experts_per_token = 1)
       : experts_(balanced_part(experts, everyone.size(), everyone.id())),
-        per_token_(per_token),
-        movement_(planned(everyone, experts, choice)) {}
+        experts_per_token_(experts_per_token),
+        movement_(make_planner(everyone, experts, choice)) {}
 
   /// The range of experts of this worker, and the rows that have chosen one of these experts.
   const interval& experts() const { return experts_; }
@@ -46,21 +48,21 @@ class token_dispatcher {
     if (expert < experts_.start || expert >= experts_.stop) return {};
     return {first_row_[expert - experts_.start], first_row_[expert - experts_.start + 1]};
   }
-  std::size_t tokens() const { return movement_.pattern().owned / per_token_; }
+  std::size_t tokens() const { return movement_.pattern().owned / experts_per_token_; }
   std::size_t rows() const { return movement_.pattern().wanted; }
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
   auto dispatch(const X& x) const {
-    if constexpr (takes<X>()) return dispatched(dispatch_number, x, ".dispatch(x)");
+    if constexpr (takes<X>()) return dispatch_rows(dispatch_number, x, ".dispatch(x)");
     else return detail::rejected_call();
   }
   /// The sum of the rows that the chosen experts computed for each token.
   template <class Y>
   auto combine(const Y& y) const {
     if constexpr (takes<Y>()) {
-      return summed(movement_.combine<sum_t>(combine_number, y, ".combine(y)"),
-                    [](std::size_t) { return element_of<Y>(1); });
+      return sum_returned_rows(movement_.combine<sum_t>(combine_number, y, ".combine(y)"),
+                               [](std::size_t) { return element_of<Y>(1); });
     } else {
       return detail::rejected_call();
     }
@@ -68,13 +70,13 @@ class token_dispatcher {
   /// The sum of the rows that the chosen experts computed for each token, with a weight for each choice.
   template <class Y, class Weights>
   auto combine(const Y& y, const Weights& weights) const {
-    if constexpr (takes_reals<Y, Weights>()) {
+    if constexpr (accepts_real_elements<Y, Weights>()) {
       constexpr const char* call = ".combine(y, weights)";
       const xt::xtensor<element_of<Y>, rank_of<Weights>> w = weights;
-      detail::local_error wrong;
-      expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
-      return summed(movement_.combine<sum_t>(weighted_number, y, call, wrong),
-                    [&](std::size_t k) { return w.data()[k]; });
+      detail::local_error found_error;
+      expect(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned);
+      return sum_returned_rows(movement_.combine<sum_t>(weighted_number, y, call, found_error),
+                               [&](std::size_t k) { return w.data()[k]; });
     } else {
       return detail::rejected_call();
     }
@@ -82,17 +84,17 @@ class token_dispatcher {
   /// The adjoint of z = combine(y, weights): the pair of dy and the gradient of the weights.
   template <class Y, class Weights, class Dz>
   auto combine_adjoint(const Y& y, const Weights& weights, const Dz& dz) const {
-    if constexpr (takes_reals<Y, Weights>() && takes_reals<Y, Dz>() && same_rank<Y, Dz>()) {
+    if constexpr (accepts_real_elements<Y, Weights>() && accepts_real_elements<Y, Dz>() && is_same_rank<Y, Dz>()) {
       using T = element_of<Y>;
       constexpr const char* call = ".combine_adjoint(y, weights, dz)";
       const xt::xtensor<T, rank_of<Y>> rows_y = y, given = dz;
       const xt::xtensor<T, rank_of<Weights>> w = weights;
-      detail::local_error wrong;
-      expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
-      expect(wrong, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
-      expect(wrong, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
+      detail::local_error found_error;
+      expect(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned);
+      expect(found_error, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
+      expect(found_error, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
              detail::row_elements(given.shape()));
-      auto dy = dispatched(adjoint_number, given, call, wrong);
+      auto dy = dispatch_rows(adjoint_number, given, call, found_error);
       xt::xtensor<T, 1> flat(std::array{w.size()}), products = xt::zeros<T>({rows()});
       std::copy_n(w.data(), w.size(), flat.data());
       const auto weight_of = movement_.copy(dispatch_number, flat, call);
@@ -120,33 +122,33 @@ class token_dispatcher {
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t { dispatch_number = 1, combine_number, weighted_number = 6, adjoint_number };
 
-  detail::index_planner planned(const world& everyone, std::size_t experts, const index_list& choice) {
+  detail::index_planner make_planner(const world& everyone, std::size_t experts, const index_list& choice) {
     const auto& state = everyone.state();
     return detail::one_call(*state, [&] {
       std::shared_ptr<detail::transport> shared_transport;
-      auto pattern =
-          detail::pattern_by_expert(*state, shared_transport, experts, choice, per_token_, words.call, first_row_);
+      auto pattern = detail::make_pattern_by_expert(*state, shared_transport, experts, choice, experts_per_token_,
+                                                    words.call, first_row_);
       return detail::index_planner(state, std::move(shared_transport), std::move(pattern), words);
     });
   }
   /// Sends the row of each token to each of its experts.
   template <class X>
-  auto dispatched(call_number number, const X& x, const char* call, detail::local_error before = {}) const {
+  auto dispatch_rows(call_number number, const X& x, const char* call, detail::local_error before = {}) const {
     using T = element_of<X>;
     const xt::xtensor<T, rank_of<X>> given = x;
     expect(before, call, "a row of x for each token", given.shape(0), tokens());
-    if (per_token_ == 1) return movement_.copy(number, given, call, before);
+    if (experts_per_token_ == 1) return movement_.copy(number, given, call, before);
     auto shape = given.shape();
     shape[0] = movement_.pattern().owned;
     xt::xtensor<T, rank_of<X>> rows(shape);
     const std::size_t width = detail::row_elements(given.shape());
     for (std::size_t k = 0; k < shape[0] && !before.any(); ++k)
-      std::copy_n(given.data() + k / per_token_ * width, width, rows.data() + k * width);
+      std::copy_n(given.data() + k / experts_per_token_ * width, width, rows.data() + k * width);
     return movement_.copy(number, rows, call, before);
   }
   /// The weighted sum of the rows of each token's choices, in the order of the choices.
   template <class T, std::size_t Rank, class Weight>
-  pooled_tensor<T, Rank> summed(pooled_tensor<T, Rank> returned, Weight weight) const {
+  pooled_tensor<T, Rank> sum_returned_rows(pooled_tensor<T, Rank> returned, Weight weight) const {
     std::array<std::size_t, Rank> shape{};
     std::copy(returned.shape().begin(), returned.shape().end(), shape.begin());
     const std::size_t choices = shape[0], width = detail::row_elements(returned.shape());
@@ -154,19 +156,19 @@ class token_dispatcher {
     auto y = make_pooled<T, Rank>(*movement_.memory(), shape);
     for (std::size_t k = 0; k < choices; ++k)
       for (std::size_t e = 0; e < width; ++e) {
-        T& sum = y.data()[k / per_token_ * width + e];
+        T& sum = y.data()[k / experts_per_token_ * width + e];
         const T term = static_cast<T>(weight(k) * returned.data()[k * width + e]);
-        sum = k % per_token_ == 0 ? term : static_cast<T>(sum + term);
+        sum = k % experts_per_token_ == 0 ? term : static_cast<T>(sum + term);
       }
     return y;
   }
-  /// Sets an error unless `got` equals the required number.
-  void expect(detail::local_error& wrong, const char* call, const char* what, std::size_t got,
+  /// Sets an error unless `actual_count` equals the required number.
+  void expect(detail::local_error& found_error, const char* call, const char* what, std::size_t actual_count,
               std::size_t wanted) const {
-    if (wrong.any() || got == wanted) return;
-    wrong = detail::local_error(text(words.call)
-                                << call << ": requires " << what << ", " << wanted << " on worker "
-                                << movement_.state().id() << ", got " << got << "; dimension 0 numbers tokens or rows");
+    if (found_error.any() || actual_count == wanted) return;
+    found_error = detail::local_error(text(words.call) << call << ": requires " << what << ", " << wanted
+                                                       << " on worker " << movement_.state().id() << ", got "
+                                                       << actual_count << "; dimension 0 numbers tokens or rows");
   }
 
   template <class X>
@@ -179,7 +181,7 @@ class token_dispatcher {
     return has_rows;
   }
   template <class Y, class Other>
-  static consteval bool takes_reals() {
+  static consteval bool accepts_real_elements() {
     if constexpr (takes<Y>() && takes<Other>()) {
       constexpr bool real = std::floating_point<element_of<Y>> && std::is_same_v<element_of<Y>, element_of<Other>>;
       static_assert(real,
@@ -191,14 +193,14 @@ class token_dispatcher {
     }
   }
   template <class Y, class Dz>
-  static consteval bool same_rank() {
+  static consteval bool is_same_rank() {
     static_assert(rank_of<Y> == rank_of<Dz>,
                   "partita::token_dispatcher::combine_adjoint(y, weights, dz): requires y and dz of one rank");
     return rank_of<Y> == rank_of<Dz>;
   }
 
   interval experts_;
-  std::size_t per_token_;
+  std::size_t experts_per_token_;
   std::vector<std::size_t> first_row_;       // the first row of each expert of this worker, and the number of all rows
   mutable detail::index_movement movement_;  // mutable, because a call caches plans
 };

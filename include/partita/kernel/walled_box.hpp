@@ -60,21 +60,21 @@ class walled_operator {
       : p_(detail::partition_of_box<Rank>(p)),
         points_(box.points),
         transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
-        inverse_(transform_.inverse(dynamic_extents<Rank>(points_))),
+        inverse_transform_(transform_.inverse(dynamic_extents<Rank>(points_))),
         factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
                                     [&](auto... i) { return double(factor(index<Rank>{i...})); })),
-        number_(detail::number_of_factors<Rank>(box, points_, factor)) {}
+        number_(detail::factors_fingerprint<Rank>(box, points_, factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) {
       p_.world().state()->note_local(number_, "partita::walled_operator", points_);
-      auto waves =
-          detail::kernel_access::call(transform_, x, detail::unbalanced_field("walled_operator", p_, points_, x));
+      auto waves = detail::kernel_access::call(transform_, x,
+                                               detail::describe_unbalanced_field("walled_operator", p_, points_, x));
       using real = typename decltype(waves)::value_type;
       for (std::size_t k = 0; k < waves.size(); ++k) waves.data()[k] *= static_cast<real>(factors_.data()[k]);
-      return inverse_(waves);
+      return inverse_transform_(waves);
     } else {
       return detail::rejected_call{};
     }
@@ -105,7 +105,7 @@ class walled_operator {
 
   dynamic_partition<Rank> p_;
   std::array<std::size_t, Rank> points_;
-  transform transform_, inverse_;
+  transform transform_, inverse_transform_;
   xt::xtensor<double, Rank> factors_;
   std::uint64_t number_;
 };

@@ -28,15 +28,15 @@ struct window_structure : planned_boxes<Rank> {
   halo_plan<Rank> windows{};
   std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
   std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty for one exchange without rounds
-  exchanges_by_kind refreshing{};
+  exchanges_by_kind refresh_exchanges{};
 
-  bool is_cut_at(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
+  bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
   bool fits(const box_call<Rank>& call) const {
-    return call.cuts == nullptr ? planned_boxes<Rank>::fits(call) : is_cut_at(call.cuts);
+    return call.cuts == nullptr ? planned_boxes<Rank>::fits(call) : has_same_cuts(call.cuts);
   }
   /// The cells of a window that are not ghosts.
   template <class T>
-  strided<const T, Rank> own_cells(const strided<T, Rank>& w) const {
+  strided<const T, Rank> own_cells_of_windows(const strided<T, Rank>& w) const {
     const exchange_plan<Rank>& e = this->there;
     const bool has = !e.kept.empty() && windows.is_own_block(e.kept.front());
     return strided<const T, Rank>(w).part(has ? e.kept.front().at_destination : std::array<std::size_t, Rank>{},
@@ -46,7 +46,7 @@ struct window_structure : planned_boxes<Rank> {
 
 /// Plans for windows. `Windows` defines the window of each worker by name(), p() with the blocks, fingerprint(),
 /// beyond() the borders, error_message(extents), and plan(cuts, worker); optionally by outside(), the function beyond
-/// the borders, and rounds(cuts, plan, one_memory).
+/// the borders, and rounds(cuts, plan, shares_one_memory).
 template <class Windows>
 class window_exchange_planner {
  public:
@@ -72,7 +72,7 @@ class window_exchange_planner {
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
-    const transport& open = opened(shared_transport, *world());
+    const transport& open = open_transport(shared_transport, *world());
     const text name_of_call = text(name()) << call.direction;
     if (!call.forward) {
       found_error = local_error(
@@ -92,28 +92,29 @@ class window_exchange_planner {
     s.there = s.windows.exchange;
     s.back = reversed(s.there);
     if constexpr (requires { windows_.rounds(*s.cuts, s.windows, true); })
-      s.rounds = windows_.rounds(*s.cuts, s.windows, open.one_memory());
+      s.rounds = windows_.rounds(*s.cuts, s.windows, open.shares_one_memory());
     return s;
   }
 
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     if (!forward) return lasting_exchange(shared_transport, world(), lowered(s.back), kind);
-    return in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind, shared_transport);
+    return make_exchange_in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind,
+                                   shared_transport);
   }
   /// The exchange that fills only the ghosts.
-  std::shared_ptr<box_exchange> refreshing(const structure& s, const element_kind& kind,
-                                           const std::shared_ptr<transport>& shared_transport) const {
+  std::shared_ptr<box_exchange> refresh_exchanges(const structure& s, const element_kind& kind,
+                                                  const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
     if (s.rounds.empty()) {
       first = lowered(s.windows.ghosts_alone());
-      first.agreed_between = true;
+      first.is_agreed_between_calls = true;
     } else {
       exchange_plan<rank> ghosts = s.rounds.front();
       if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the first is the block itself
       first = lowered(ghosts);
     }
-    return in_rounds(std::move(first), s.rounds, kind, shared_transport);
+    return make_exchange_in_rounds(std::move(first), s.rounds, kind, shared_transport);
   }
 
   /// Fills the ghosts beyond the borders while cells of other workers travel. If a boundary function of the user
@@ -122,23 +123,24 @@ class window_exchange_planner {
   void beside(const structure& s, bool forward, const strided<T, rank>& window, exchange_operation& pending) const {
     if (!forward || !s.there.takes) return;
     if constexpr (requires { windows_.outside(); })
-      pending.also([&] { fill_outside(s.windows, window, windows_.beyond(), windows_.outside()); });
+      pending.run_meanwhile([&] { fill_outside(s.windows, window, windows_.beyond(), windows_.outside()); });
     else fill_outside(s.windows, window, windows_.beyond());
   }
 
  private:
   /// An exchange in rounds: the first round, followed by `rounds`.
-  std::shared_ptr<box_exchange> in_rounds(lowered_plan first, const std::vector<exchange_plan<rank>>& rounds,
-                                          const element_kind& kind,
-                                          const std::shared_ptr<transport>& shared_transport) const {
+  std::shared_ptr<box_exchange> make_exchange_in_rounds(lowered_plan first,
+                                                        const std::vector<exchange_plan<rank>>& rounds,
+                                                        const element_kind& kind,
+                                                        const std::shared_ptr<transport>& shared_transport) const {
     std::unique_ptr<box_exchange> later;
     for (std::size_t k = rounds.size(); k-- > 1;) {
       auto round = shared_transport->exchange(lowered(rounds[k]), kind);
-      if (later) round->then(std::move(later));
+      if (later) round->then_run(std::move(later));
       later = std::move(round);
     }
     auto all = lasting_exchange(shared_transport, world(), std::move(first), kind);
-    if (later) all->then(std::move(later));
+    if (later) all->then_run(std::move(later));
     return all;
   }
 
@@ -154,22 +156,22 @@ class refreshing_movement : public Base {
 
  protected:
   using structure = typename Base::structure;
-  using planned_by = typename Base::planner_type;
+  using planner_of_movement = typename Base::planner_type;
   using shape_type = std::array<std::size_t, Base::rank>;
 
   /// Starts to fill the ghosts of windows w in this memory, which already contain their own blocks.
   template <class T, class Window, class Memory>
   pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
     this->finish_pending();
-    box_call<Base::rank> call = Base::template call_of_type<T>(3, direction, memory.shape);
+    box_call<Base::rank> call = Base::template make_call_for_type<T>(3, direction, memory.shape);
     call.forward = false;
     const structure* agreed = nullptr;
-    const auto own = [&](const structure& s) { return s.own_cells(w); };
-    const std::uint64_t number = this->start_in_place(call, &structure::refreshing, own, memory, [&] {
-      structure& s = agree_on_plan<planned_by>(*this, call, false);
+    const auto own = [&](const structure& s) { return s.own_cells_of_windows(w); };
+    const std::uint64_t number = this->start_in_place(call, &structure::refresh_exchanges, own, memory, [&] {
+      structure& s = agree_on_plan<planner_of_movement>(*this, call, false);
       agreed = &s;
-      const auto make = [&] { return this->planner_.refreshing(s, call.kind, this->shared_transport()); };
-      return std::pair(&s, s.there.takes ? &s.refreshing.find(call.kind, make) : nullptr);
+      const auto make = [&] { return this->planner_.refresh_exchanges(s, call.kind, this->shared_transport()); };
+      return std::pair(&s, s.there.takes ? &s.refresh_exchanges.find(call.kind, make) : nullptr);
     });
     if (!agreed->there.takes) return {{}, nullptr, 0};
     this->planner_.beside(*agreed, true, w, *this->operation());
@@ -180,14 +182,14 @@ class refreshing_movement : public Base {
   const structure& agree_on_frame(const cut* cuts, std::size_t count, const shape_type& extents, const char* direction,
                                   const text& error_message) {
     this->finish_pending();
-    box_call<Base::rank> call = Base::template call_of_type<T>(5, direction, extents);
+    box_call<Base::rank> call = Base::template make_call_for_type<T>(5, direction, extents);
     call.cuts = cuts, call.before = local_error(error_message);
     for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
-    return agree_on_plan<planned_by>(*this, call, false);
+    return agree_on_plan<planner_of_movement>(*this, call, false);
   }
   /// Makes a window whose cells are all zero.
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> frame_of(const window_structure<Rank>& s) {
+  pooled_tensor<T, Rank> make_frame(const window_structure<Rank>& s) {
     auto y = make_pooled<T, Rank>(*this->memory(), s.there.destination_shape);
     y.fill(T{});
     return y;
@@ -213,7 +215,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
     return s == nullptr ? nullptr : &s->windows;
   }
   /// The decomposition of the tensor of the last call. Requires: an earlier call.
-  const decomposition<rank>& cuts_of_last_call() const { return *this->structures_.latest()->cuts; }
+  const decomposition<rank>& last_call_cuts() const { return *this->structures_.latest()->cuts; }
 
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>
@@ -226,7 +228,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   void prepare(const shape_type& own_shape, const char* direction, const local_error& before) {
     this->one_call([&] {
       this->finish_pending();
-      box_call<rank> call = base::template call_of_type<T>(4, direction, own_shape);
+      box_call<rank> call = base::template make_call_for_type<T>(4, direction, own_shape);
       call.before = before;
       agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
     });
@@ -236,8 +238,8 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   /// window, all zeros.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
-    return this->template frame_of<T>(this->template agree_on_frame<T>(
-        cuts.cuts.data(), rank, cuts.extents(), direction, windows().error_of_cuts(cuts, direction)));
+    return this->template make_frame<T>(this->template agree_on_frame<T>(
+        cuts.cuts.data(), rank, cuts.extents(), direction, windows().find_cut_error(cuts, direction)));
   }
 };
 

@@ -47,10 +47,10 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
  public:
   template <class Extents>
   batch_norm(const partition<Extents>& p, const batch_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({own_channels(detail::erase_extents<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(detail::of_rank<Rank>(p), name, detail::number_of_layer<T>(options)),
-        normaliser_(detail::of_rank<Rank>(p), all_but_channels(), all_but_channels(), true),
+        layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
+        normaliser_(detail::erase_extents<Rank>(p), all_but_channels(), all_but_channels(), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -69,7 +69,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
                   "partita::batch_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
-    const auto& tensor = layout_.learn(shape, this->error_in_parameters(name));
+    const auto& tensor = layout_.find_layout(shape, this->error_in_parameters(name));
     std::size_t elements_per_channel = 1;
     for (std::size_t d = 0; d < Rank; ++d) elements_per_channel *= d == 1 ? 1 : tensor.extents[d];
     refuse(tensor, elements_per_channel);

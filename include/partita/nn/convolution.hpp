@@ -179,8 +179,8 @@ class convolution {
       const block_argument<X> argument(given);
       // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
-      const shape_type extents = input.cuts_of_last_call().extents(), all = split.extents_of_y(extents);
-      x_shape = detail::as_array<rank>(later.so_far().shape());
+      const shape_type extents = input.last_call_cuts().extents(), all = split.extents_of_y(extents);
+      x_shape = detail::as_array<rank>(later.incomplete_result().shape());
       // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       part_shape = {};
       if (p_work.active()) {
@@ -193,8 +193,8 @@ class convolution {
       // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
       auto y = detail::uninitialised_in<T, rank>(input.memory(), part_shape);
       if (p_work.active())
-        local().forward(later.so_far().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data(),
-                        there_at_once(), [&] { x = later.finish(); });
+        local().forward(later.incomplete_result().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr,
+                        y.data(), there_at_once(), [&] { x = later.finish(); });
       else x = later.finish();
       // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
       if (!by_output()) {

@@ -39,10 +39,10 @@ class cross_entropy_loss {
  public:
   template <class Extents>
   explicit cross_entropy_loss(const partition<Extents>& p, const cross_entropy_options& options = {})
-      : layout_(detail::of_rank<Rank>(p), "partita::cross_entropy_loss(p)(x, target)",
-                detail::number_of_layer<T>(options)),
-        largest_(detail::of_rank<Rank>(p), dimensions<1>, maximum),
-        sum_(detail::of_rank<Rank>(p), dimensions<1>, partita::sum),
+      : layout_(detail::erase_extents<Rank>(p), "partita::cross_entropy_loss(p)(x, target)",
+                detail::layer_fingerprint<T>(options)),
+        largest_(detail::erase_extents<Rank>(p), dimensions<1>, maximum),
+        sum_(detail::erase_extents<Rank>(p), dimensions<1>, partita::sum),
         sums_(p.world()),
         options_(options) {
     static_assert(Extents::rank() == Rank,
@@ -113,7 +113,7 @@ class cross_entropy_loss {
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
-    const auto& tensor = layout_.learn(detail::shape_array<Rank>(given.shape()), error_in_shapes(given, classes));
+    const auto& tensor = layout_.find_layout(detail::shape_array<Rank>(given.shape()), error_in_shapes(given, classes));
     softmax_ = given;
     std::array<std::size_t, Rank - 1> rows_shape{};
     for (std::size_t d = 0; d + 1 < Rank; ++d) rows_shape[d] = given.shape()[d == 0 ? 0 : d + 1];

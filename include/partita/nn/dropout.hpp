@@ -45,7 +45,7 @@ class dropout {
     using T = element_of<X>;
     xt::xtensor<T, rank> y = block_on(layout_.p(), x);
     layout_.note(hasher(step_).mix(training_).value());
-    const auto& tensor = layout_.learn(detail::shape_array<rank>(y.shape()));
+    const auto& tensor = layout_.find_layout(detail::shape_array<rank>(y.shape()));
     own_ = tensor.own;
     extents_ = tensor.extents;
     drops_ = training_;

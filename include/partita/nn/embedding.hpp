@@ -51,9 +51,10 @@ class embedding {
  public:
   template <class Extents>
   embedding(const partition<Extents>& p, const embedding_options& options)
-      : layout_(detail::of_rank<Rank>(p), "partita::embedding(p, options)", detail::number_of_layer<T>(options)),
-        along_line_(detail::of_rank<Rank>(p), dimensions<Rank - 1>, sum),
-        across_(detail::of_rank<Rank>(p), all_dimensions_but<Rank - 1>, sum),
+      : layout_(detail::erase_extents<Rank>(p), "partita::embedding(p, options)",
+                detail::layer_fingerprint<T>(options)),
+        along_line_(detail::erase_extents<Rank>(p), dimensions<Rank - 1>, sum),
+        across_(detail::erase_extents<Rank>(p), all_dimensions_but<Rank - 1>, sum),
         options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "

@@ -42,10 +42,10 @@ class group_norm : public detail::scale_and_shift<T, 1> {
  public:
   template <class Extents>
   group_norm(const partition<Extents>& p, const group_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({own_channels(detail::erase_extents<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(detail::of_rank<Rank>(p), name, detail::number_of_layer<T>(options)),
-        normaliser_(detail::of_rank<Rank>(p), all_but(0), all_but(1), true),
+        layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
+        normaliser_(detail::erase_extents<Rank>(p), all_but(0), all_but(1), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -61,7 +61,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
                   "partita::group_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
-    detail::expect_channels(layout_.learn(shape, this->error_in_parameters(name)), cut_, name);
+    detail::expect_channels(layout_.find_layout(shape, this->error_in_parameters(name)), cut_, name);
     forward_done_ = true;
     arrange(shape);
     const auto all = normaliser_.measure(block);

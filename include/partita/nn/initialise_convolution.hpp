@@ -22,7 +22,8 @@ void initialise(convolution<T, Features>& layer, F f) {
   for (std::size_t k = 0; k < layer.weight().size(); ++k) {
     auto i = index_of(k, mine.shape());
     for (std::size_t d = 0; d < Features + 2; ++d) i[d] += mine.start[d];
-    layer.weight().data()[k] = detail::as_element<T>(detail::at_index(f, i, std::make_index_sequence<Features + 2>()));
+    layer.weight().data()[k] =
+        detail::as_element<T>(detail::call_at_index(f, i, std::make_index_sequence<Features + 2>()));
   }
   layer.bias().fill(T(0));
 }

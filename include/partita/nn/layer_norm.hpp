@@ -37,9 +37,9 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
  public:
   template <class Extents>
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
-      : scale_and_shift<T, K>(own_shape(of_rank<Rank>(p), options), options.affine, options.affine && Centred),
-        layout_(of_rank<Rank>(p), name, number_of_layer<T>(options)),
-        normaliser_(of_rank<Rank>(p), last(), first(), Centred),
+      : scale_and_shift<T, K>(own_shape(erase_extents<Rank>(p), options), options.affine, options.affine && Centred),
+        layout_(erase_extents<Rank>(p), name, layer_fingerprint<T>(options)),
+        normaliser_(erase_extents<Rank>(p), last(), first(), Centred),
         options_(options),
         cuts_(cuts_for(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
@@ -52,7 +52,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                   "partita::layer_norm<T, Rank, K>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = shape_array<Rank>(block.shape());
-    refuse(layout_.learn(shape, this->error_in_parameters(name)));
+    refuse(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
     normaliser_.arrange({shape, first()}, {shape, last()});
     const auto all = normaliser_.measure(block);

@@ -76,7 +76,7 @@ class linear {
                               << ids_of(p_w) << "; make the three from the same workers in the same order");
     }
     state_ = std::make_unique<state>(p_x.reshape(extents(1, p_x.size())), p_y.reshape(extents(1, p_y.size())),
-                                     detail::of_rank<2>(p_w), options);
+                                     detail::erase_extents<2>(p_w), options);
   }
 
   PARTITA_FALLBACK_CONSTRUCTOR(linear) {

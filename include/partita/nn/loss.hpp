@@ -90,7 +90,7 @@ class elementwise_loss {
 
   template <class Extents>
   explicit elementwise_loss(const partition<Extents>& p, const options_type& options = {})
-      : layout_(detail::of_rank<Rank>(p), Function::name, detail::number_of_layer<T>(options)),
+      : layout_(detail::erase_extents<Rank>(p), Function::name, detail::layer_fingerprint<T>(options)),
         sums_(p.world()),
         options_(options) {
     static_assert(Extents::rank() == Rank,

@@ -84,7 +84,7 @@ class softmax_cross_entropy {
       } else {
         gradient_ = scores;
       }
-      detail::spread(*world_, all_, &loss, 1, detail::tag::user);
+      detail::spread(*world_, all_, &loss, 1, detail::tag::first_user_tag);
       called_ = true;
       return loss;
     });
@@ -115,7 +115,7 @@ class softmax_cross_entropy {
         all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
         for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
       }
-      detail::spread(*world_, all_, &right, 1, detail::tag::user);
+      detail::spread(*world_, all_, &right, 1, detail::tag::first_user_tag);
       return right;
     });
   }
@@ -152,7 +152,8 @@ class softmax_cross_entropy {
     detail::agree_if_checked(*world_, fingerprint_, detail::local_error(error_message), call);
     // All workers of p must have the same batch. The largest batch and the largest complement of a batch over the
     // workers give the largest and the smallest batch.
-    const auto most = detail::largest(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
+    const auto most =
+        detail::maximum_over_workers(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
     if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
                         << ~most[1] << " to " << most[0]);
@@ -171,9 +172,9 @@ class softmax_cross_entropy {
   template <class U, class Combine>
   void all_reduce(std::vector<U>& values, Combine combine) {
     std::vector<U> incoming(values.size());
-    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(), detail::tag::user,
-                    combine);
-    detail::spread(*world_, over_, values.data(), values.size(), detail::tag::user);
+    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(),
+                    detail::tag::first_user_tag, combine);
+    detail::spread(*world_, over_, values.data(), values.size(), detail::tag::first_user_tag);
   }
 
   std::shared_ptr<detail::world_state> world_;

@@ -90,7 +90,7 @@ class transposed_convolution {
       x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_in_weights())).finish();
     }
     // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
-    const shape_type of_y = extents_of_y(output_.cuts_of_last_call().extents());
+    const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
     if (fresh_.is_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
@@ -157,7 +157,7 @@ class transposed_convolution {
  private:
   /// Makes the workers compare their options in the next agreement.
   void note(const char* call) const {
-    p_.world().state()->note_local(hasher(detail::number_of_layer<T>(options_)).mix(call).value(),
+    p_.world().state()->note_local(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
                                    "transposed_convolution");
   }
   static const transposed_convolution_options<Features>& checked(

@@ -49,21 +49,21 @@ struct halo_boundaries {
   std::array<double, Rank> value_before{};
   std::array<double, Rank> value_after{};
 
-  constexpr halo_boundaries(boundary everywhere, double constant = 0) {  // NOLINT: one condition for all dimensions
-    before.fill(everywhere), after.fill(everywhere);
+  constexpr halo_boundaries(boundary kind, double constant = 0) {  // NOLINT: one condition for all dimensions
+    before.fill(kind), after.fill(kind);
     value_before.fill(constant), value_after.fill(constant);
   }
   constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
       : halo_boundaries(each, each, constant) {}
-  constexpr halo_boundaries(const std::array<boundary, Rank>& at_start, const std::array<boundary, Rank>& at_end,
+  constexpr halo_boundaries(const std::array<boundary, Rank>& lower, const std::array<boundary, Rank>& upper,
                             double constant = 0)
-      : before(at_start), after(at_end) {
+      : before(lower), after(upper) {
     value_before.fill(constant), value_after.fill(constant);
   }
-  constexpr halo_boundaries(const std::array<boundary, Rank>& at_start, const std::array<boundary, Rank>& at_end,
-                            const std::array<double, Rank>& constants_at_start,
-                            const std::array<double, Rank>& constants_at_end)
-      : before(at_start), after(at_end), value_before(constants_at_start), value_after(constants_at_end) {}
+  constexpr halo_boundaries(const std::array<boundary, Rank>& lower, const std::array<boundary, Rank>& upper,
+                            const std::array<double, Rank>& lower_constants,
+                            const std::array<double, Rank>& upper_constants)
+      : before(lower), after(upper), value_before(lower_constants), value_after(upper_constants) {}
 
   template <class... More>
     requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&

@@ -37,17 +37,17 @@ namespace detail {
 
 /// Converts the dimensions of an operand to a run-time list.
 template <broadcast_dimensions_choice Dims>
-constexpr broadcast_dimensions_list list_of(const Dims& dims) {
+constexpr broadcast_dimensions_list to_dimension_list(const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
   else return dims;
 }
 
 /// An error message in an array of exactly its length, so that a compiler prints all of it as a template argument.
 template <std::size_t N>
-struct exact_message {
+struct static_message {
   char sentence[N];
 };
-template <exact_message Sentence>
+template <static_message Sentence>
 struct the_call_is_not_legal;
 
 // Functions that are template arguments have named types in this header: clang 14 crashes on a lambda as a template
@@ -55,7 +55,7 @@ struct the_call_is_not_legal;
 template <auto MakeText>
 constexpr auto make_message() {
   constexpr auto whole_message = MakeText();
-  exact_message<whole_message.size() + 1> exact{};
+  static_message<whole_message.size() + 1> exact{};
   for (std::size_t k = 0; k < whole_message.size(); ++k) exact.sentence[k] = whole_message[k];
   return exact;
 }
@@ -67,26 +67,26 @@ inline constexpr shape_list static_shape<extents<E...>> = std::array<std::size_t
 
 /// The extents of a shape that is known at compile time.
 template <auto MakeShape, class = std::make_index_sequence<MakeShape().size()>>
-struct extents_of_shape;
+struct extents_from_shape;
 template <auto MakeShape, std::size_t... D>
-struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
+struct extents_from_shape<MakeShape, std::index_sequence<D...>> {
   static constexpr shape_list shape = MakeShape();
   using type = extents<shape[D]...>;
 };
 
 /// Names the rejected operation in compiler messages: any element-wise function.
-struct any_elementwise {
+struct any_function_name {
   static constexpr const char* name = "elementwise";
 };
 
 template <broadcast_verdict Verdict, class Operation, class Lhs, class Rhs, class Dims>
-struct sentence_of_broadcast {
+struct broadcast_message {
   constexpr auto operator()() const {
     return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
   }
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct sentence_of_broadcast_in_dim {
+struct broadcast_in_dim_message {
   constexpr auto operator()() const {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
   }
@@ -94,7 +94,7 @@ struct sentence_of_broadcast_in_dim {
 
 /// One static_assert for each error of a broadcast; its literal states the rule. A member of incomplete type makes g++
 /// also print the whole message, with the shapes and the valid alternatives.
-template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
+template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_function_name>
 struct require_legal_broadcast {
   using enum broadcast_fault;
   static_assert(
@@ -127,7 +127,7 @@ struct require_legal_broadcast {
       Verdict.fault != incompatible_shapes,
       "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
       "slice one of the operands first");
-  the_call_is_not_legal<make_message<sentence_of_broadcast<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_message<broadcast_message<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
@@ -155,7 +155,7 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dims_not_unique,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
-  the_call_is_not_legal<make_message<sentence_of_broadcast_in_dim<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_message<broadcast_in_dim_message<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
   requires(Verdict.fault == broadcast_fault::none)
@@ -176,7 +176,7 @@ concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
 namespace detail {
 
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
-struct shape_of_broadcast {
+struct make_broadcast_shape {
   constexpr shape_list operator()() const {
     constexpr bool legal = broadcastable<Lhs, Rhs, D...>;
     if constexpr (!legal) return shape_list{};
@@ -197,7 +197,7 @@ struct broadcast_extents {
   static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
                                                    broadcast_dimensions_t<D...>>
       judged{};
-  using type = typename detail::extents_of_shape<detail::shape_of_broadcast<Lhs, Rhs, D...>{}>::type;
+  using type = typename detail::extents_from_shape<detail::make_broadcast_shape<Lhs, Rhs, D...>{}>::type;
   static constexpr type value{};
 };
 

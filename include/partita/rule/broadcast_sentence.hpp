@@ -15,7 +15,7 @@ namespace detail {
 
 /// Writes a shape as [2, dynamic, 4].
 template <class Extent>
-constexpr text shown(const short_list<Extent>& shape) {
+constexpr text format_shape(const short_list<Extent>& shape) {
   text out("[");
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (d > 0) out << ", ";
@@ -29,17 +29,17 @@ constexpr text shown(const short_list<Extent>& shape) {
 }
 
 /// An error message lists at most this many alternatives.
-inline constexpr std::size_t most_alternatives = 6;
+inline constexpr std::size_t max_alternatives = 6;
 
 /// Lists every strictly increasing map from dimensions of `small` to dimensions of `large` that begins with `chosen`;
 /// returns their number.
 template <class Extent>
 constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
                                         broadcast_dimensions_list chosen, std::size_t found) {
-  if (found > most_alternatives) return found;
+  if (found > max_alternatives) return found;
   const std::size_t i = chosen.size();
   if (i == small.size()) {
-    if (found == most_alternatives) {
+    if (found == max_alternatives) {
       out << " or ...";
     } else {
       out << (found == 0 ? "broadcast_dimensions<" : " or <");
@@ -60,7 +60,7 @@ constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& sma
 
 /// Writes the suggestion of an error message: the broadcast_dimensions that would be valid for two shapes.
 template <class Extent>
-constexpr void offer_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large) {
+constexpr void append_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large) {
   out << "; ";
   if (small.empty()) {
     out << "leave broadcast_dimensions out for a scalar";
@@ -83,7 +83,7 @@ constexpr bool is_permuted(const broadcast_dimensions_list& dims) {
   return true;
 }
 
-constexpr text call_sentence(const char* operation, const char* operands, const broadcast_dimensions_list& dims) {
+constexpr text format_call(const char* operation, const char* operands, const broadcast_dimensions_list& dims) {
   text out("partita::");
   out << operation << "(" << operands;
   if (!dims.empty()) {
@@ -101,7 +101,7 @@ template <class Extent>
 constexpr text explain_verdict(const broadcast_verdict& verdict, const char* operation, const short_list<Extent>& lhs,
                                const short_list<Extent>& rhs, const broadcast_dimensions_list& dims) {
   using enum broadcast_fault;
-  text out = detail::call_sentence(operation, "lhs, rhs", dims);
+  text out = detail::format_call(operation, "lhs, rhs", dims);
   const bool is_lhs_smaller = lhs.size() < rhs.size();
   const auto& small = is_lhs_smaller ? lhs : rhs;
   const auto& large = is_lhs_smaller ? rhs : lhs;
@@ -109,7 +109,7 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
   const char* large_name = is_lhs_smaller ? "rhs" : "lhs";
   const std::size_t i = verdict.at;
   text shapes("; lhs is ");
-  shapes << detail::shown(lhs) << ", rhs is " << detail::shown(rhs);
+  shapes << detail::format_shape(lhs) << ", rhs is " << detail::format_shape(rhs);
   switch (verdict.fault) {
     case same_rank_dims_not_identity:
       out << "operands of equal rank " << lhs.size()
@@ -147,7 +147,7 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
     default:
       return out << name_of(verdict.fault) << shapes;
   }
-  detail::offer_alternatives(out, small, large);
+  detail::append_alternatives(out, small, large);
   return out;
 }
 
@@ -156,10 +156,10 @@ template <class Extent>
 constexpr text explain_verdict(const broadcast_verdict& verdict, strictness level, const short_list<Extent>& operand,
                                const short_list<Extent>& result, const broadcast_dimensions_list& dims) {
   using enum broadcast_fault;
-  text out = detail::call_sentence("broadcast_in_dim", "x, result", dims);
+  text out = detail::format_call("broadcast_in_dim", "x, result", dims);
   const std::size_t i = verdict.at;
   text shapes("; x is ");
-  shapes << detail::shown(operand) << ", the result " << detail::shown(result);
+  shapes << detail::format_shape(operand) << ", the result " << detail::format_shape(result);
   switch (verdict.fault) {
     case dims_size_mismatch:
       out << "one entry of broadcast_dimensions for each dimension of x (" << operand.size() << "), got " << dims.size()
@@ -187,7 +187,7 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, strictness leve
     default:
       return out << name_of(verdict.fault) << shapes;
   }
-  detail::offer_alternatives(out, operand, result);
+  detail::append_alternatives(out, operand, result);
   return out;
 }
 
@@ -201,8 +201,8 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const short_lis
 template <class Extent>
 constexpr text explain_ternary(const char* call, const char* requirement, const short_list<Extent>& a,
                                const short_list<Extent>& b, const short_list<Extent>& c) {
-  return text("partita::") << call << ": requires " << requirement << "; the shapes are " << detail::shown(a) << ", "
-                           << detail::shown(b) << ", " << detail::shown(c)
+  return text("partita::") << call << ": requires " << requirement << "; the shapes are " << detail::format_shape(a)
+                           << ", " << detail::format_shape(b) << ", " << detail::format_shape(c)
                            << "; use broadcast_in_dim on the smaller ones first";
 }
 
@@ -215,7 +215,7 @@ constexpr text explain_numpy(const broadcast_verdict& verdict, const char* opera
   if (verdict.fault == broadcast_fault::no_operands) return out << "at least one operand";
   out << "extents that are equal or 1 in every dimension, counted from the last; dimension " << verdict.at
       << " of the result has no extent that fits all; the shapes are ";
-  for (std::size_t k = 0; k < count; ++k) out << (k == 0 ? "" : ", ") << detail::shown(operands[k]);
+  for (std::size_t k = 0; k < count; ++k) out << (k == 0 ? "" : ", ") << detail::format_shape(operands[k]);
   return out << "; reshape one of them first";
 }
 

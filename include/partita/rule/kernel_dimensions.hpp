@@ -25,9 +25,9 @@ using dimension_list = short_list<std::size_t>;
 namespace detail {
 
 template <std::size_t Rank, std::size_t... D>
-inline constexpr bool dimensions_below = ((D < Rank) && ...);
+inline constexpr bool are_dimensions_below_rank = ((D < Rank) && ...);
 template <std::size_t... D>
-inline constexpr bool distinct_dimensions = [] {
+inline constexpr bool are_distinct_dimensions = [] {
   constexpr std::size_t all[] = {D..., 0};
   for (std::size_t a = 0; a < sizeof...(D); ++a)
     for (std::size_t b = 0; b < a; ++b)
@@ -37,16 +37,16 @@ inline constexpr bool distinct_dimensions = [] {
 
 /// D is a list of partition dimensions.
 template <class D>
-inline constexpr bool named_dimensions = std::is_same_v<D, dimension_list>;
+inline constexpr bool is_dimension_list = std::is_same_v<D, dimension_list>;
 template <std::size_t... D>
-inline constexpr bool named_dimensions<dimensions_t<D...>> = true;
+inline constexpr bool is_dimension_list<dimensions_t<D...>> = true;
 template <std::size_t... D>
-inline constexpr bool named_dimensions<all_dimensions_but_t<D...>> = true;
+inline constexpr bool is_dimension_list<all_dimensions_but_t<D...>> = true;
 /// Fallback: a first argument of a kernel that is not a list of dimensions is a compile-time error.
 template <class... Other>
-inline constexpr bool no_dimensions = true;
+inline constexpr bool is_not_a_dimension_list = true;
 template <class First, class... Other>
-inline constexpr bool no_dimensions<First, Other...> = !named_dimensions<First>;
+inline constexpr bool is_not_a_dimension_list<First, Other...> = !is_dimension_list<First>;
 
 }  // namespace detail
 

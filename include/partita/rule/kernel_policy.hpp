@@ -36,7 +36,7 @@ concept broadcast_policy =
 namespace detail {
 /// Each of `Policies` is a broadcast_policy. A variable, because g++ does not explain variables.
 template <class... Policies>
-inline constexpr bool broadcast_policies = (broadcast_policy<Policies> && ...);
+inline constexpr bool are_broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail
 
 }  // namespace partita

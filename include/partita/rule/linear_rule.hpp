@@ -42,19 +42,19 @@ constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const
   if constexpr (W != 2) {
     return {.why = reason::weight_rank, .extent = W, .required = 2};
   } else {
-    const auto side = [](const auto& p, std::size_t features, bool output) -> linear_verdict {
+    const auto side = [](const auto& p, std::size_t feature_count, bool output) -> linear_verdict {
       const std::size_t rank = p.size();
       if (rank == 0) return {.why = reason::no_features, .output = output};
       for (std::size_t d = 0; d + 1 < rank; ++d)
         if (p[d] != 1 && p[d] != dynamic)
           return {.why = reason::batch_is_cut, .output = output, .dimension = d, .extent = p[d], .required = 1};
       const std::size_t cut = p[rank - 1];
-      if (cut != features && cut != dynamic && features != dynamic)
+      if (cut != feature_count && cut != dynamic && feature_count != dynamic)
         return {.why = reason::features_differ,
                 .output = output,
                 .dimension = rank - 1,
                 .extent = cut,
-                .required = features};
+                .required = feature_count};
       return {};
     };
     if (algorithm != weight_stationary) {

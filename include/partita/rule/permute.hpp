@@ -45,36 +45,36 @@ constexpr axes_order<Rank> inverse_axes(const axes_order<Rank>& axes) {
 
 /// Reorders one value per source dimension to the order of the result's dimensions.
 template <class T, std::size_t Rank>
-constexpr std::array<T, Rank> in_result_order(const std::array<T, Rank>& of_source, const axes_order<Rank>& axes) {
-  std::array<T, Rank> of_result{};
-  for (std::size_t k = 0; k < Rank; ++k) of_result[k] = of_source[axes[k]];
-  return of_result;
+constexpr std::array<T, Rank> in_result_order(const std::array<T, Rank>& source_values, const axes_order<Rank>& axes) {
+  std::array<T, Rank> result_values{};
+  for (std::size_t k = 0; k < Rank; ++k) result_values[k] = source_values[axes[k]];
+  return result_values;
 }
 
 /// Reorders one value per result dimension to the order of the source's dimensions.
 template <class T, std::size_t Rank>
-constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& of_result, const axes_order<Rank>& axes) {
-  std::array<T, Rank> of_source{};
-  for (std::size_t k = 0; k < Rank; ++k) of_source[axes[k]] = of_result[k];
-  return of_source;
+constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& result_values, const axes_order<Rank>& axes) {
+  std::array<T, Rank> source_values{};
+  for (std::size_t k = 0; k < Rank; ++k) source_values[axes[k]] = result_values[k];
+  return source_values;
 }
 
 /// Reorders the dimensions of a box from the source's order to the result's order.
 template <std::size_t Rank>
-constexpr box<Rank> in_result_order(const box<Rank>& of_source, const axes_order<Rank>& axes) {
-  return {in_result_order(of_source.start, axes), in_result_order(of_source.stop, axes)};
+constexpr box<Rank> in_result_order(const box<Rank>& source_values, const axes_order<Rank>& axes) {
+  return {in_result_order(source_values.start, axes), in_result_order(source_values.stop, axes)};
 }
 
 /// Returns lists and boxes whose rank is known only at run time unchanged: their dimensions are never permuted.
 constexpr const shape_list& inverse_axes(const shape_list& axes) { return axes; }
 template <class T>
-constexpr const short_list<T>& in_result_order(const short_list<T>& of_source, const shape_list&) {
-  return of_source;
+constexpr const short_list<T>& in_result_order(const short_list<T>& values, const shape_list&) {
+  return values;
 }
 template <class T>
-constexpr const short_list<T>& in_source_order(const short_list<T>& of_result, const shape_list&) {
-  return of_result;
+constexpr const short_list<T>& in_source_order(const short_list<T>& values, const shape_list&) {
+  return values;
 }
-constexpr const box<dynamic>& in_result_order(const box<dynamic>& of_source, const shape_list&) { return of_source; }
+constexpr const box<dynamic>& in_result_order(const box<dynamic>& values, const shape_list&) { return values; }
 
 }  // namespace partita

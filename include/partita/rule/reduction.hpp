@@ -199,13 +199,13 @@ namespace detail {
 
 // Uses the compiler's built-in functions, because <cmath> has as many lines as the whole of rule/.
 template <class T>
-T exponential(T x) {
+T exponential_function(T x) {
   if constexpr (std::is_same_v<T, float>) return __builtin_expf(x);
   else if constexpr (std::is_same_v<T, double>) return __builtin_exp(x);
   else return __builtin_expl(x);
 }
 template <class T>
-T logarithm_of_one_and(T x) {
+T log_one_plus(T x) {
   if constexpr (std::is_same_v<T, float>) return __builtin_log1pf(x);
   else if constexpr (std::is_same_v<T, double>) return __builtin_log1p(x);
   else return __builtin_log1pl(x);
@@ -230,12 +230,12 @@ struct log_sum_exp_t {
     const T most = a > b || a != a ? a : b, least = a > b || a != a ? b : a;
     if (most == least && most != infinity && most != -infinity) return most + log_2;
     if (most == least || most == infinity || most != most) return most + (least != least ? least : T(0));
-    return most + detail::logarithm_of_one_and(detail::exponential(least - most));
+    return most + detail::log_one_plus(detail::exponential_function(least - most));
   }
   /// The derivative of the reduced value y by an element x.
   template <class T>
   static T derivative(T x, T y) {
-    return detail::exponential(x - y);
+    return detail::exponential_function(x - y);
   }
 };
 
@@ -265,11 +265,11 @@ namespace detail {
 
 /// The reduction that an argument of a kernel names.
 template <class Named>
-struct reduction_named {
+struct named_reduction_tag {
   using type = Named;
 };
 template <class R>
-struct reduction_named<R (*)(reduction_name)> {
+struct named_reduction_tag<R (*)(reduction_name)> {
   using type = R;
 };
 
@@ -283,13 +283,13 @@ concept has_untyped_identity = requires {
 };
 /// Whether R accepts elements of type T. Without a member `takes`, R accepts what its function accepts.
 template <class R, class T>
-constexpr bool takes_elements() {
+constexpr bool accepts_element_type() {
   if constexpr (requires { R::template takes<T>; }) return R::template takes<T>;
   else return true;
 }
 /// The identity element of a reduction: the contribution of a worker without a block.
 template <class R, class T>
-constexpr T identity_of() {
+constexpr T reduction_identity() {
   if constexpr (has_typed_identity<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
@@ -310,7 +310,7 @@ inline constexpr bool has_reproducible_form = is_linear_reduction<R> || is_idemp
 /// R is a reduction of elements of type T: an empty type with a function of two elements and an identity.
 template <class R, class T>
 concept reduction_of =
-    std::is_empty_v<R> && std::is_default_constructible_v<R> && detail::takes_elements<R, T>() &&
+    std::is_empty_v<R> && std::is_default_constructible_v<R> && detail::accepts_element_type<R, T>() &&
     (detail::has_typed_identity<R, T> || detail::has_untyped_identity<R, T>)&&requires(const R& r, const T& a) {
       { r(a, a) } -> std::convertible_to<T>;
     };
@@ -344,7 +344,7 @@ using pending_reductions = reduction_list<sum_t, mean_t, maximum_t, minimum_t, p
 
 /// The pending_reduction of R, or `none` if R cannot be pending: then reduced dimensions must be whole.
 template <class R>
-inline constexpr pending_reduction kind_of_reduction = pending_reductions::kind_of<R>();
+inline constexpr pending_reduction pending_kind_of_reduction = pending_reductions::kind_of<R>();
 
 }  // namespace detail
 }  // namespace partita

@@ -18,7 +18,7 @@ namespace detail {
 
 /// Checks that two shapes are equal, and merges what is known of each extent.
 template <class Extent>
-constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a, const short_list<Extent>& b) {
+constexpr basic_ternary_broadcast<Extent> require_same_shape(const short_list<Extent>& a, const short_list<Extent>& b) {
   if (a.size() != b.size()) return {{broadcast_fault::incompatible_shapes, 0}, {}};
   short_list<Extent> merged;
   for (std::size_t d = 0; d < a.size(); ++d) {
@@ -37,9 +37,9 @@ template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>& predicate,
                                                        const short_list<Extent>& on_true,
                                                        const short_list<Extent>& on_false) {
-  const auto values = detail::same_shape(on_true, on_false);
+  const auto values = detail::require_same_shape(on_true, on_false);
   if (!values.verdict || predicate.empty()) return values;
-  return detail::same_shape(predicate, values.result);
+  return detail::require_same_shape(predicate, values.result);
 }
 
 /// Checks clamp(low, operand, high): the result has the operand's shape; each bound has it, too, or is a scalar.
@@ -47,11 +47,11 @@ template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_clamp(const short_list<Extent>& low, const short_list<Extent>& operand,
                                                       const short_list<Extent>& high) {
   if (!low.empty())
-    if (const auto judged = detail::same_shape(low, operand); !judged.verdict) return judged;
+    if (const auto judged = detail::require_same_shape(low, operand); !judged.verdict) return judged;
   if (!high.empty())
-    if (const auto judged = detail::same_shape(high, operand); !judged.verdict) return judged;
+    if (const auto judged = detail::require_same_shape(high, operand); !judged.verdict) return judged;
   if (!low.empty() && !high.empty())
-    if (const auto judged = detail::same_shape(low, high); !judged.verdict) return judged;
+    if (const auto judged = detail::require_same_shape(low, high); !judged.verdict) return judged;
   return {{}, operand};
 }
 

@@ -222,8 +222,8 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
                                      .mix(call)
                                      .mix(parameter)
                                      .value();
-    agree_together(*on.everyone().state(), number, wrong,
-                   [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
+    agree_on_call(*on.everyone().state(), number, wrong,
+                  [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
     const std::size_t first = group_along(on, b.row_layout) * volume_in(b.extents);
     for (std::size_t& place : wanted) place += first;
     const index_list owned =

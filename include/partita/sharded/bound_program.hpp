@@ -151,7 +151,7 @@ class bound_program {
     result_ = detail::outside_result(steps_, y, result_number_);
     steps_.begin_backward();
     if (gradients_of.empty()) return;
-    const sharding place = detail::place_of_cotangent(y.layout());
+    const sharding place = detail::cotangent_sharding(y.layout());
     detail::run_backward(y, seed_.template recorded<Result>(steps_, on_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
       std::uint32_t& number = gradient_numbers_.emplace_back();

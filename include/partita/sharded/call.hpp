@@ -46,7 +46,7 @@ consteval std::size_t rank_if_known() {
 }
 /// Whether X has the dimensions D, as far as its type shows, and each of them is named once.
 template <class X, std::size_t... D>
-inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && distinct_dimensions<D...>;
+inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && are_distinct_dimensions<D...>;
 // The texts of compile-time errors about dimensions.
 #define PARTITA_REQUIRES_DIMENSION(call) call ": requires a dimension that x has; count from 0"
 #define PARTITA_REQUIRES_DIMENSIONS(call) call ": requires dimensions that x has, each once; count them from 0"

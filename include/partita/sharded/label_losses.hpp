@@ -71,7 +71,7 @@ struct spread_over_classes_operation {
 
   static constexpr partita::rule rule(const shape_span& dy) {
     partita::rule r;
-    const own_factors f(r, dy[0]);
+    const separate_factors f(r, dy[0]);
     r.begin_operand();
     f.write(r);
     r.begin_result();

@@ -11,7 +11,7 @@ namespace detail {
 
 constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, std::size_t operands) {
   partita::rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   for (std::size_t t = 0; t <= operands; ++t) {
     t < operands ? r.begin_operand() : r.begin_result();
     f.write(r);

@@ -132,7 +132,7 @@ class measured_times final : public step_times {
       }
       const auto bits =
           std::bit_cast<std::uint64_t>(least);  // bits of positive numbers are in the order of the numbers
-      return std::bit_cast<double>(detail::largest<1>(*on_->everyone().state(), {bits})[0]);
+      return std::bit_cast<double>(detail::maximum_over_workers<1>(*on_->everyone().state(), {bits})[0]);
     });
   }
   /// The k-th least time of the runs without the first run, which fetches memory.
@@ -178,7 +178,7 @@ class measured_times final : public step_times {
         program_.run_one<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
     steps.begin_backward();
     if (one.gradients != 0 && y.state()->node)
-      detail::run_backward(y, outside(detail::place_of_cotangent(y.layout()), y.extents()));
+      detail::run_backward(y, outside(detail::cotangent_sharding(y.layout()), y.extents()));
   }
   /// Fills a tensor with repeating numbers between 0 and 1, which are no exceptional case for any operation.
   static void fill(const tensor& x) {

@@ -12,7 +12,7 @@
 namespace partita {
 
 /// The layout of the cotangent of a value, which depends only on the layout of the value.
-inline sharding layout_of_cotangent(const sharding& layout) { return detail::place_of_cotangent(layout); }
+inline sharding layout_of_cotangent(const sharding& layout) { return detail::cotangent_sharding(layout); }
 
 /// Predicts all movements of `f(x...)` and then of its backward pass for the gradients with respect to all of x. Each
 /// entry of the result has the operation, the old and the new layout, and the bytes that this worker will receive. f is

@@ -296,7 +296,7 @@ auto split(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, "partita::split<n>(x, dimensions<d>): requires a dimension that x has");
   if constexpr (N > 0 && detail::has_dimensions<X, D>) {
     const shape_list whole = detail::extents_of_any(x);
-    const std::size_t n = whole[detail::dimension_of(static_cast<std::ptrdiff_t>(D), whole.size(), "split")];
+    const std::size_t n = whole[detail::checked_dimension(static_cast<std::ptrdiff_t>(D), whole.size(), "split")];
     std::array<std::size_t, N> parts{};
     for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(n, N, k).size();
     return detail::parts_of<D>(x, parts);

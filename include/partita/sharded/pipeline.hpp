@@ -305,7 +305,7 @@ class pipeline {
           dy = detail::tensor_of(stages_[s].on, made[s].layout(), made[s].extents(), std::move(seed));
         } else {
           steps_.begin_task(number.of(numbers::to_last, s + 1, m));
-          dy = reshard(dy, stages_[s].on->where(), detail::place_of_cotangent(made[s].layout()));
+          dy = reshard(dy, stages_[s].on->where(), detail::cotangent_sharding(made[s].layout()));
         }
         steps_.begin_task(number.of(numbers::backward, s, m));
         detail::run_backward(made[s], dy);

@@ -85,9 +85,9 @@ auto squeeze(X&& x, dimensions_t<D...>) {
 }
 template <detail::any_tensor X, std::size_t... D>
 auto unsqueeze(const X& x, dimensions_t<D...>) {
-  static_assert(detail::distinct_dimensions<D...>,
+  static_assert(detail::are_distinct_dimensions<D...>,
                 "partita::unsqueeze(x, dimensions<d...>): requires dimensions of the result, each once");
-  if constexpr (detail::distinct_dimensions<D...>) return detail::call(detail::unsqueeze_operation<D...>{}, x);
+  if constexpr (detail::are_distinct_dimensions<D...>) return detail::call(detail::unsqueeze_operation<D...>{}, x);
 }
 /// Joins tensors of equal extents along a new dimension: `stack(dimensions<0>, x, y, z)`.
 /// Cost:     that of concatenate.

@@ -50,7 +50,7 @@ struct reduction_along {
   static constexpr partita::rule rule(const shape_span& shapes) {
     attributes::list axes;
     (axes.push_back(D), ...);
-    return rules::reduction(kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
+    return rules::reduction(pending_kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
   }
 };
 /// A reduction as an operation. The loop of the operation combines elements by the reduction, and its adjoint follows
@@ -69,7 +69,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     } else {
       const std::size_t rank = x.shape.size();
       std::uint32_t reduced = sizeof...(D) == 0 ? ~std::uint32_t{0} : 0;
-      ((reduced |= std::uint32_t{1} << dimension_of(D, rank, "reduction")), ...);
+      ((reduced |= std::uint32_t{1} << checked_dimension(D, rank, "reduction")), ...);
       const auto to = steps_in(y.shape);
       std::array<short_list<std::ptrdiff_t>, 2> steps{short_list<std::ptrdiff_t>{}, steps_in(x.shape)};
       std::size_t next = 0;
@@ -77,7 +77,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
         steps[0].push_back(in(reduced, d) ? 0 : to[Keep ? d : next]);
         next += in(reduced, d) ? 0U : 1U;
       }
-      std::fill(y.begin(), y.end(), identity_of<R, T>());
+      std::fill(y.begin(), y.end(), reduction_identity<R, T>());
       const std::ptrdiff_t sy = rank == 0 ? 0 : steps[0][rank - 1];
       for_each_row(x.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
         T* into = y.memory + at[0];
@@ -92,10 +92,10 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     const shape_list extents = x.extents();
     const partita::rule how = bound(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
     const auto repeated = [&](const X& v) {
-      return run_operation<T>({rule_of_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
+      return run_operation<T>({select_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
     };
     const auto summed = [&](const X& v) {
-      return run_operation<T>({rule_of_tensors(how, {0}, 1, "count"), block_work::map}, {v});
+      return run_operation<T>({select_tensors(how, {0}, 1, "count"), block_work::map}, {v});
     };
     const auto finished = [](const X& v) { return v.layout().is_partial() ? reshard(v, v.layout().finished()) : v; };
     namespace f = element_functions;
@@ -144,8 +144,8 @@ auto reduced(const X& x) {
 
 template <class X>
 std::size_t extent_along(const X& x, std::ptrdiff_t d) {
-  if constexpr (tensor_value<X>) return x.extents()[dimension_of(d, x.extents().size(), "mean")];
-  else return static_cast<std::size_t>(x.shape()[dimension_of(d, rank_of<X>, "mean")]);
+  if constexpr (tensor_value<X>) return x.extents()[checked_dimension(d, x.extents().size(), "mean")];
+  else return static_cast<std::size_t>(x.shape()[checked_dimension(d, rank_of<X>, "mean")]);
 }
 template <std::ptrdiff_t... D, class X>
 double elements_along(const X& x) {

@@ -27,7 +27,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
   y = detail::recorded<T>(std::move(y), {x}, [&] {
-    return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::place_of_cotangent(from)); };
+    return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::cotangent_sharding(from)); };
   });
   if (y.state()->node) y.state()->node->is_reshard = true;
   return y;
@@ -69,7 +69,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {
-        return reshard(dy, from->where(), detail::place_of_cotangent(old_layout));
+        return reshard(dy, from->where(), detail::cotangent_sharding(old_layout));
       };
     });
   });
@@ -78,6 +78,6 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
 #define PARTITA_RESHARD_OF_TENSOR(EXTERN, T)                                               \
   EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const sharding&); \
   EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const placed_mesh&, const sharding&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_RESHARD_OF_TENSOR, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_RESHARD_OF_TENSOR, extern)
 
 }  // namespace partita

@@ -66,7 +66,7 @@ struct add_rows_operation {
       throw shape_error(text("partita::scatter_add: requires updates with the dimensions of the indices ")
                         << x[1] << " from dimension " << D << " on, got " << x[0]);
     partita::rule r;
-    const own_factors f(r, x[0]);
+    const separate_factors f(r, x[0]);
     r.begin_operand();
     f.write(r);
     r.begin_operand();
@@ -109,7 +109,7 @@ auto ones_like(const X& x) {
 template <class X>
 std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   const shape_list all = extents_of_any(x);
-  return all[dimension_of(static_cast<std::ptrdiff_t>(d), all.size(), call)];
+  return all[checked_dimension(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
 /// X are only arrays, or only tensors.

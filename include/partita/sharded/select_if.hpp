@@ -34,7 +34,7 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
       if (mask.data()[k] != M{}) own.push_back(start + k);
     std::size_t before = 0, count = 0;
     for (const auto& [is_active, of_group, from, kept] :
-         gathered<4>(*everyone.state(), {on->active() ? 1U : 0U, group, start, own.size()})) {
+         gather_numbers<4>(*everyone.state(), {on->active() ? 1U : 0U, group, start, own.size()})) {
       if (is_active != 0 && of_group == 0) count += kept;
       if (is_active != 0 && of_group == group && from < start) before += kept;
     }

@@ -309,7 +309,7 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
                                                          const shape_list&, detail::tensor_block<T>, std::uint64_t);  \
   EXTERN template std::uint64_t detail::noted_tensor<T>(const std::shared_ptr<detail::bound_mesh>&, const char*,      \
                                                         const sharding&, const shape_list&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_TENSOR_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_TENSOR_OF, extern)
 
 }  // namespace partita
 

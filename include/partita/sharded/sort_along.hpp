@@ -57,7 +57,7 @@ struct in_line_order {
   void for_each_in_order(const tensor_part<const T>& keys, F f) const {
     const dimension_loops n(keys.shape, D);
     const std::size_t first = std::min(most, n.along);
-    std::vector<key_and_place> line(n.along);
+    std::vector<key_and_position> line(n.along);
     const auto end = line.begin() + static_cast<std::ptrdiff_t>(first);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i) {
@@ -77,7 +77,7 @@ struct in_line_order {
 template <std::size_t D>
 constexpr rule rule_by_keys(const shape_span& x, const char* name) {
   rule r;
-  const own_factors f(r, x[0], std::uint32_t{1} << D);
+  const separate_factors f(r, x[0], std::uint32_t{1} << D);
   const auto add_dimensions = [&] {
     for (std::size_t d = 0; d < x[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
   };

@@ -100,7 +100,7 @@ auto as_kind_of(const X& x, const F& f) {
   }
 }
 template <class X>
-consteval bool takes_elements() {
+consteval bool accepts_element_type() {
   static_assert(tensor_kind<X> != 3,
                 "partita::sort(x), argsort, top_k, quantile, unique: requires a sharded tensor; in a traced program "
                 "use sort(x, dimensions<0>)");
@@ -130,7 +130,7 @@ consteval bool takes_elements() {
 /// Adjoint:  moves the elements of dy to the places from which the elements of x came.
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
-  if constexpr (detail::takes_elements<X>())
+  if constexpr (detail::accepts_element_type<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       detail::mesh_to_sort(given, false, "sort(x)", direction.descending ? 1 : 0);
       const auto z = detail::without_pending(given, "sort(x)");
@@ -145,7 +145,7 @@ auto sort(const X& x, const sort_direction& direction = {}) {
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto argsort(const X& x, const sort_direction& direction = {}) {
-  if constexpr (detail::takes_elements<X>())
+  if constexpr (detail::accepts_element_type<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       detail::mesh_to_sort(given, false, "argsort(x)", direction.descending ? 1 : 0);
       return detail::indices_in_order(detail::without_pending(given, "argsort(x)"),
@@ -161,7 +161,7 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 /// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
-  if constexpr (detail::takes_elements<X>()) {
+  if constexpr (detail::accepts_element_type<X>()) {
     const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
       const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)", k);
       const auto z = detail::without_pending(given, "top_k(x, k)");
@@ -190,7 +190,7 @@ auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
   static_assert(has_fractions,
                 "partita::quantile(x, probability): requires elements that are no integers; cast x to float or double");
-  if constexpr (detail::takes_elements<X>() && has_fractions) {
+  if constexpr (detail::accepts_element_type<X>() && has_fractions) {
     return detail::as_kind_of<true, 0>(x, [&](const auto& given) {
       detail::mesh_to_sort(given, false, "quantile(x, probability)", std::bit_cast<std::uint64_t>(probability));
       const std::size_t n = given.extents()[0];
@@ -219,16 +219,17 @@ auto quantile(const X& x, double probability) {
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto unique(const X& x) {
-  if constexpr (detail::takes_elements<X>())
+  if constexpr (detail::accepts_element_type<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       const auto& on = detail::mesh_to_sort(given, false, "unique(x)", 0);
       const auto z = detail::without_pending(given, "unique(x)");
       return on->one_call([&] {
         const auto own = unique(on->everyone(), detail::elements_in_part(z));
         std::size_t before = 0, all = 0;
-        for (std::size_t k = 0; const auto& of_worker : detail::gathered<1>(*on->everyone().state(), {own.size()})) {
-          before += k++ < on->everyone().id() ? of_worker[0] : 0;
-          all += of_worker[0];
+        for (std::size_t k = 0;
+             const auto& list_of_worker : detail::gather_numbers<1>(*on->everyone().state(), {own.size()})) {
+          before += k++ < on->everyone().id() ? list_of_worker[0] : 0;
+          all += list_of_worker[0];
         }
         return detail::numbers_at(z, own, interval{before, before + own.size()}, detail::bare(z.layout()), {all},
                                   nullptr, "unique");

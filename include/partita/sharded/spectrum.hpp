@@ -32,11 +32,12 @@ template <std::size_t D, class X>
 X with_points(const X& x, const resized_line& line) {
   if (line.n == line.m) return x;
   const double factor = line.factor();
-  const X from = line.grows() && factor != 1 ? with_scaled_wave<D>(x, line.last(), factor) : x;
-  const auto [rising, falling] = line.kept_ranges();
+  const X from = line.is_lengthened() && factor != 1 ? with_scaled_wave<D>(x, line.shared_wave(), factor) : x;
+  const auto [rising, falling] = line.wave_ranges();
   X y = moved_part<D>(from, rising.from, rising.count, rising.to, line.extent());
-  if (!line.half) return add(y, moved_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
-  return !line.grows() && factor != 1 ? with_scaled_wave<D>(y, line.last(), factor) : y;
+  if (!line.is_half_spectrum)
+    return add(y, moved_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
+  return !line.is_lengthened() && factor != 1 ? with_scaled_wave<D>(y, line.shared_wave(), factor) : y;
 }
 
 /// Changes the numbers of points of spectrum x along each of the dimensions D. If `real` is not 0, x has along the last
@@ -47,12 +48,13 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
   X y = x;
   std::size_t k = 0;
   const auto resize = [&]<std::size_t At>(dimensions_t<At>) {
-    const std::size_t n = extents[dimension_of(static_cast<std::ptrdiff_t>(At), extents.size(), call)], m = points[k++];
+    const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(At), extents.size(), call)],
+                      m = points[k++];
     if (n == 0 || m == 0)
       throw shape_error(text("partita::") << call << ": requires at least one point along dimension " << At
                                           << ", got a spectrum of extents " << extents << " for " << m << " points");
-    const bool half = real != 0 && k == points.size();
-    y = with_points<At>(y, {half ? real : n, m, half});
+    const bool is_half_spectrum = real != 0 && k == points.size();
+    y = with_points<At>(y, {is_half_spectrum ? real : n, m, is_half_spectrum});
   };
   (resize(dimensions<D>), ...);
   return y;
@@ -60,7 +62,7 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
 
 /// Throws a shape_error unless the half spectrum of n real numbers along dimension d has the extents of x.
 inline void require_half_spectrum(const char* call, const shape_list& x, std::size_t d, std::size_t n) {
-  if (n == 0 || half_spectrum(n) != x[dimension_of(static_cast<std::ptrdiff_t>(d), x.size(), call)])
+  if (n == 0 || half_spectrum(n) != x[checked_dimension(static_cast<std::ptrdiff_t>(d), x.size(), call)])
     throw shape_error(text("partita::") << call << ": requires n / 2 + 1 numbers along dimension " << d
                                         << " for n real numbers, got n = " << n << " and a tensor of extents " << x
                                         << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");
@@ -70,7 +72,7 @@ template <class X, std::size_t... D>
 auto shifted_frequencies(const char* call, const X& x, bool back) {
   const shape_list extents = extents_of_any(x);
   const auto shift = [&](std::size_t d) {
-    const std::size_t n = extents[dimension_of(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
+    const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
     return static_cast<std::ptrdiff_t>(back ? n - n / 2 : n / 2);
   };
   return operate(roll_operation<D...>({shift(D)...}), x);

@@ -57,7 +57,7 @@ bool all_read_what_others_wrote(const detail::own_node& members, detail::arena& 
   std::vector<unsigned long long> offsets(members.size());
   const unsigned long long offset = memory.offset(block);
   MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
-  bool right = memory.holds(block);
+  bool right = memory.is_in_own_part(block);
   for (std::size_t k = 0; k < members.size(); ++k)
     right = right && *reinterpret_cast<int*>(memory.at(k, offsets[k])) == static_cast<int>(members.worker(k)) + 1;
   MPI_Barrier(members.communicator());
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_killed_leaves_no_file_behind) {
 BOOST_AUTO_TEST_CASE(a_node_knows_its_members) {
   const partita::detail::own_node members(MPI_COMM_WORLD);
   BOOST_TEST(members.worker(members.place()) == static_cast<std::size_t>(own_worker()));
-  BOOST_TEST(members.place_of(static_cast<std::size_t>(own_worker())) == members.place());
-  BOOST_TEST(members.place_of(100000) == members.size());
+  BOOST_TEST(members.place_of_worker(static_cast<std::size_t>(own_worker())) == members.place());
+  BOOST_TEST(members.place_of_worker(100000) == members.size());
 }
 
 BOOST_AUTO_TEST_CASE(pretended_nodes_share_nothing_between_each_other) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
   auto* const block = static_cast<int*>(memory.allocate(1000 * sizeof(int)));
   BOOST_TEST(reinterpret_cast<std::uintptr_t>(block) % 4096 == 0U);
   block[999] = own_worker() + 1;
-  unsigned long long offset = memory.holds(block) ? memory.offset(block) : ~0ULL;
+  unsigned long long offset = memory.is_in_own_part(block) ? memory.offset(block) : ~0ULL;
   std::vector<unsigned long long> offsets(members.size());
   MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
   if (memory.shared())
@@ -155,22 +155,22 @@ BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
   for (std::size_t bytes : {1UL, 4096UL, 5000UL, 70000UL, 3000000UL}) {
     void* const first = memory.allocate(bytes);
     memory.release(first, bytes);
-    const std::size_t fresh = memory.fresh_blocks();
+    const std::size_t fresh = memory.allocated_block_count();
     for (int k = 0; k < 5; ++k) {
       void* const again = memory.allocate(bytes);
       BOOST_TEST(again == first);
       memory.release(again, bytes);
     }
-    BOOST_TEST(memory.fresh_blocks() == fresh);
+    BOOST_TEST(memory.allocated_block_count() == fresh);
   }
 }
 
 BOOST_AUTO_TEST_CASE(sizes_waste_less_than_a_quarter_and_keep_their_class) {
   using detail::spare_blocks;
   for (std::size_t bytes = 1; bytes < (std::size_t{1} << 24); bytes += 1 + bytes / 7) {
-    const std::size_t size = partita::detail::spare_blocks::rounded(bytes);
+    const std::size_t size = partita::detail::spare_blocks::round_up_block_bytes(bytes);
     BOOST_TEST(size >= bytes);
-    BOOST_TEST(partita::detail::spare_blocks::rounded(size) == size);
+    BOOST_TEST(partita::detail::spare_blocks::round_up_block_bytes(size) == size);
     if (bytes > 16384) BOOST_TEST(static_cast<double>(size) < 1.3 * static_cast<double>(bytes));
   }
 }
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(memory_follows_what_is_used_whatever_the_sizes) {
   detail::arena& memory = detail::arena::of(members, (std::size_t{1} << 31) + (std::size_t{1} << 20));
   std::size_t worst = 0, highest = 0;
   hurt(memory, most, [&](void* block, std::size_t bytes) {
-    if (!memory.holds(block)) return;
+    if (!memory.is_in_own_part(block)) return;
     worst = std::max(worst, memory.resident_bytes());
     highest = std::max<std::size_t>(highest, memory.offset(block) + bytes);
   });
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
   partita::detail::arena& memory = partita::detail::arena::of(members, std::size_t{1} << 20);
   std::vector<void*> blocks;
   for (int k = 0; k < 8; ++k) blocks.push_back(memory.allocate(300000));
-  BOOST_TEST(!memory.holds(blocks.back()));
+  BOOST_TEST(!memory.is_in_own_part(blocks.back()));
   for (void* block : blocks) memory.release(block, 300000);
 }
 
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
   BOOST_TEST(moved.data() == data);
   const auto copied = moved;
   BOOST_TEST(copied(29, 39) == 3);
-  BOOST_TEST(!memory.holds(copied.data()));
+  BOOST_TEST(!memory.is_in_own_part(copied.data()));
   xt::xtensor<float, 2> plain = moved + 1.F;
   BOOST_TEST(plain(0, 0) == 4);
   moved = plain;
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
     BOOST_TEST(right);
     // the first worker of each node sends the messages of the fastest dissemination, the others send nothing
     const auto used = static_cast<std::size_t>(all_workers() < nodes ? all_workers() : nodes);
-    const std::size_t messages = partita::detail::dissemination::over(used, members.link().cost).messages();
+    const std::size_t messages = partita::detail::dissemination::choose_radix(used, members.link().cost).messages();
     BOOST_TEST(messages == (used < 2 ? 0U : used - 1U));  // on the link that pretended nodes have, one round is fastest
     BOOST_TEST(test::bytes_sent() - before == (members.place() == 0 ? rounds * messages * 32 : 0));
   }

@@ -196,7 +196,7 @@ void moves_everything(const trial& how, unsigned seed,
         here[d] += low - start[d];
         arrives[d] += low - other[d];
       }
-      if (giver == taker) plan.add_kept(common.data(), here.data(), arrives.data());
+      if (giver == taker) plan.add_kept_box(common.data(), here.data(), arrives.data());
       else if (giver == me) sends.push_back({taker, common, here, arrives});
       else receives.push_back({giver, common, arrives, here});
     });

@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
   const world everyone(test::workers());
   detail::world_state& state = *everyone.state();
   const std::uint64_t P = everyone.size(), me = everyone.id();
-  const auto all = detail::gathered<2>(state, {me, 7 * me});
+  const auto all = detail::gather_numbers<2>(state, {me, 7 * me});
   BOOST_TEST(all.size() == P);
   for (std::uint64_t k = 0; k < P; ++k) BOOST_TEST((all[k] == facts<2>{k, 7 * k}));
   BOOST_TEST((detail::sum_of_all<2>(state, {me, 1}) == facts<2>{P * (P - 1) / 2, P}));
@@ -21,7 +21,8 @@ BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
 BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
   const world everyone(test::workers());
   const std::uint64_t P = everyone.size(), me = everyone.id(), high = std::uint64_t{1} << 63U;
-  const auto most = detail::largest<3>(*everyone.state(), {me, me == P - 1 ? high + 2 : 1, ~std::uint64_t{0} - me});
+  const auto most =
+      detail::maximum_over_workers<3>(*everyone.state(), {me, me == P - 1 ? high + 2 : 1, ~std::uint64_t{0} - me});
   BOOST_TEST((most == facts<3>{P - 1, high + 2, ~std::uint64_t{0}}));
 }
 
@@ -36,8 +37,8 @@ BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
 BOOST_AUTO_TEST_CASE(something_holds_on_all_workers_or_not) {
   const world everyone(test::workers());
   for (int call = 0; call < 3; ++call) {
-    BOOST_TEST(detail::holds_on_all(*everyone.state(), true));
-    BOOST_TEST(detail::holds_on_all(*everyone.state(), everyone.id() + 1 != everyone.size()) == false);
+    BOOST_TEST(detail::is_true_on_all(*everyone.state(), true));
+    BOOST_TEST(detail::is_true_on_all(*everyone.state(), everyone.id() + 1 != everyone.size()) == false);
   }
 }
 

@@ -30,7 +30,7 @@ class patience {
 class told {
  public:
   explicit told(double seconds) : name_("/tmp/partita_hang_report_" + std::to_string(::getpid())) {
-    detail::hang_report::patience = seconds;
+    detail::hang_report::seconds_until_report = seconds;
     before_ = ::dup(2);
     const int file = ::open(name_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
     ::dup2(file, 2);
@@ -50,7 +50,7 @@ class told {
 
  private:
   void stop() {
-    detail::hang_report::patience = 10;
+    detail::hang_report::seconds_until_report = 10;
     if (before_ < 0) return;
     ::dup2(before_, 2);
     ::close(before_);

@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(a_trial_finds_something_of_each, *test::at_least(2)) {
   MPI_Comm_rank(everyone, &id);
   if (id > 1) return;
   detail::link_trial trial(everyone, 1 - id, true);
-  if (id == 1) return trial.answer();
-  const detail::measured_link link = trial.ask();
+  if (id == 1) return trial.answer_commands();
+  const detail::measured_link link = trial.measure_link();
   BOOST_TEST((link.cost.latency > 0 && link.cost.latency < 1 && link.cost.message > 0 && link.cost.byte > 0));
   BOOST_TEST(link.cost.byte < 1e-6);
   BOOST_TEST((link.eager_bytes >= 2048 && link.eager_bytes <= 32768));

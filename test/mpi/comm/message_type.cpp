@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_type_lists_the_elements_of_a_box_in_order) {
       const auto first = memory.begin() + at * static_cast<std::ptrdiff_t>(element);
       expected.insert(expected.end(), first, first + static_cast<std::ptrdiff_t>(element));
     }
-    MPI_Datatype type = partita::detail::type_of_box(shape.data(), strides.data(), 3, element);
+    MPI_Datatype type = partita::detail::make_box_type(shape.data(), strides.data(), 3, element);
     MPI_Type_commit(&type);
     std::vector<char> packed(expected.size());
     int bytes = 0, at = 0;

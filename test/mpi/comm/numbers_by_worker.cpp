@@ -19,10 +19,10 @@ BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
   for (std::size_t k = 0; k < P; ++k)
     for (std::size_t i = 0; i < lengths[k]; ++i) mine.all[mine.first[k] + i] = number(me, k, i);
   for (const std::size_t most : {std::size_t{1000}, 2 * P, std::size_t{1}}) {
-    const auto theirs = detail::sent_to_each(*everyone.state(), mine, most);
+    const auto theirs = detail::exchange_lists(*everyone.state(), mine, most);
     for (std::size_t k = 0; k < P; ++k) {
       BOOST_TEST(theirs.count(k) == length(k, me));
-      for (std::size_t i = 0; i < theirs.count(k); ++i) BOOST_TEST(theirs.of_worker(k)[i] == number(k, me, i));
+      for (std::size_t i = 0; i < theirs.count(k); ++i) BOOST_TEST(theirs.list_of_worker(k)[i] == number(k, me, i));
     }
   }
 }
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
 BOOST_AUTO_TEST_CASE(nothing_is_sent_where_there_is_nothing) {
   const world everyone(test::workers());
   const auto none = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), 0));
-  BOOST_TEST(detail::sent_to_each(*everyone.state(), none).all.empty());
+  BOOST_TEST(detail::exchange_lists(*everyone.state(), none).all.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

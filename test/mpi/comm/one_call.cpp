@@ -18,8 +18,8 @@ void agree(const world& everyone) { detail::agree_if_checked(*everyone.state(), 
 /// Sets after how many seconds a wait is long, during its lifetime.
 class patience {
  public:
-  explicit patience(double seconds) { detail::hang_report::patience = seconds; }
-  ~patience() { detail::hang_report::patience = 10; }
+  explicit patience(double seconds) { detail::hang_report::seconds_until_report = seconds; }
+  ~patience() { detail::hang_report::seconds_until_report = 10; }
 };
 
 void wait_for(double seconds) {
@@ -52,11 +52,11 @@ BOOST_AUTO_TEST_CASE(it_makes_them_throw_also_where_they_compare_blocks, *test::
   BOOST_CHECK_THROW(detail::one_call(*everyone.state(),
                                      [&] {
                                        if (everyone.id() == 1) throw std::bad_alloc();
-                                       everyone.state()->holds_on_all(true);
+                                       everyone.state()->is_true_on_all(true);
                                      }),
                     communication_error);
-  BOOST_TEST(everyone.state()->holds_on_all(true));
-  BOOST_TEST(!everyone.state()->holds_on_all(everyone.id() != 0));
+  BOOST_TEST(everyone.state()->is_true_on_all(true));
+  BOOST_TEST(!everyone.state()->is_true_on_all(everyone.id() != 0));
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_does_not_last) {

@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_faults) {
 
 BOOST_AUTO_TEST_CASE(on_one_node_there_is_no_message_and_what_is_shared_is_what_the_plan_says) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;    // the environment has decided
-  rows_to_columns move({.shared = true, .pretended_node = 0});  // one node, even if the environment pretends several
+  rows_to_columns move({.shared = true, .simulated_node = 0});  // one node, even if the environment pretends several
   std::vector<float> x(600 * 600, 1.F);
   move.call(500, 600, x);
   std::size_t elements = 0;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(on_one_node_there_is_no_message_and_what_is_shared_is_what_
 BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_bytes_are_the_plans) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // the environment has decided
   for (int nodes : {2, 3}) {
-    rows_to_columns move({.shared = true, .pretended_node = static_cast<int>(own_worker()) % nodes});
+    rows_to_columns move({.shared = true, .simulated_node = static_cast<int>(own_worker()) % nodes});
     std::vector<float> x(600 * 600, 1.F);
     move.call(500, 600, x);
     std::size_t messages = 0, elements = 0;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
   const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})},
       wide{dynamic_extents<2>(std::size_t{1}, n)};
   for (int nodes : {1, 2}) {
-    const partita::detail::transport_policy policy{.shared = true, .pretended_node = static_cast<int>(me) % nodes};
+    const partita::detail::transport_policy policy{.shared = true, .simulated_node = static_cast<int>(me) % nodes};
     partita::detail::transport first(MPI_COMM_WORLD, policy), second(MPI_COMM_WORLD, policy);
     const auto plan =
         partita::detail::lowered(plan_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_takes_flags_for_each_worker_of_the_node_and_no_rin
   constexpr std::size_t made = 20;
   for (std::size_t k = 0; k < made; ++k)
     kernels.push_back(std::make_unique<partita::detail::transport>(MPI_COMM_WORLD));
-  const std::size_t flags = partita::detail::spare_blocks::rounded(256 * members.size());
+  const std::size_t flags = partita::detail::spare_blocks::round_up_block_bytes(256 * members.size());
   BOOST_TEST(memory.resident_bytes() - before <= made * flags);
   if (all_workers() <= 16) BOOST_TEST(flags == 4096U);
 }
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(boxes_go_by_message_where_no_room_is_left_for_a_ring) {
   std::vector<std::pair<void*, std::size_t>> taken;  // blocks that earlier tests left in the pool
   for (std::size_t bytes = std::size_t{1} << 24; bytes > 2048; bytes -= bytes / 9) do
       taken.emplace_back(ways.memory().allocate(bytes), bytes);
-    while (ways.memory().holds(taken.back().first));
+    while (ways.memory().is_in_own_part(taken.back().first));
   const grid<dynamic_extents<1>> p{dynamic_extents<1>(n)};
   const auto group = block_group_of(p, {false}, me);
   const auto plan = plan_wholes(group, balanced_parts<1>({each * n}, group.shape), me);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(what_the_root_has_comes_to_all_members) {
     const worker_group group = group_from(everyone, first);
     if (group.members.empty()) continue;
     std::vector<std::uint64_t> data(3, group.position == 0 ? 40 + first : 0);
-    detail::spread(*everyone.state(), group, data.data(), data.size(), tag::user);
+    detail::spread(*everyone.state(), group, data.data(), data.size(), tag::first_user_tag);
     BOOST_TEST(data == (std::vector<std::uint64_t>(3, 40 + first)), boost::test_tools::per_element());
   }
 }
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(what_members_bring_is_combined_at_the_root_also_if_some_bri
       const std::vector<std::uint64_t> mine{1, me};
       std::vector<std::uint64_t> into(2, 99), incoming(2, 99);  // what is there does not count
       detail::collect(*everyone.state(), group, gives ? mine.data() : nullptr, into.data(), incoming.data(), 2,
-                      tag::user, [](std::uint64_t& a, std::uint64_t b) { a += b; });
+                      tag::first_user_tag, [](std::uint64_t& a, std::uint64_t b) { a += b; });
       if (group.position != 0) continue;
       std::uint64_t ids = 0;
       for (std::size_t k = first; k < P; ++k) ids += root_gives || k != P - 1 ? k : 0;

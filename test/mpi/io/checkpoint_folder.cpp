@@ -43,7 +43,7 @@ struct setting {
     return saved.step() == step && saved.load<float, 2>("x", q) == block(q, scale) &&
            saved.load<float, 2>("x", p, file_options{.run_bytes = 1}) == block(p, scale);
   }
-  std::string path_of(std::uint64_t step) const { return run + "/" + detail::step_name(step); }
+  std::string path_of(std::uint64_t step) const { return run + "/" + detail::step_folder_name(step); }
   /// Calls f on one worker and waits until all workers can see its effects.
   template <class F>
   void alone(F f) const {

@@ -70,8 +70,8 @@ xt::xtensor<T, 1> block_of_any_kind(std::size_t n, std::size_t worker) {
 /// The correctly rounded sums over workers first … last - 1.
 template <class T>
 xt::xtensor<T, 1> sum_of_any_kind(std::size_t n, std::size_t first, std::size_t last) {
-  using number = typename partita::detail::numbers_of<T>::type;
-  constexpr std::size_t each = partita::detail::numbers_of<T>::count;
+  using number = typename partita::detail::component_numbers<T>::type;
+  constexpr std::size_t each = partita::detail::component_numbers<T>::count;
   std::vector<xt::xtensor<T, 1>> blocks;
   for (std::size_t k = first; k < last; ++k) blocks.push_back(block_of_any_kind<T>(n, k));
   auto sum = uninitialised<T, 1>({n});

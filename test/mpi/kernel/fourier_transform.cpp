@@ -215,7 +215,7 @@ struct checked {
       const std::size_t at = std::is_same_v<Kind, real_to_complex_t> ? count - 1 - k : k;
       real_transform real{};
       if constexpr (detail::is_real_to_real<Kind>) real = kind.kinds[at];
-      all.transform(along[at], detail::kind_of_line<Kind>(at, count), real,
+      all.transform(along[at], detail::line_kind_of_dimension<Kind>(at, count), real,
                     inverse || std::is_same_v<Kind, complex_to_real_t>, norm, real_extents[along[at]]);
     }
     const auto q = f.result_partition(dynamic_extents<Rank>(extents));

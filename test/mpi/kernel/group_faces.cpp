@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_mean_is_divided_by_the_number_of_its_blocks_and_so_is_its
 /// names, also those that are too long to be written out.
 BOOST_AUTO_TEST_CASE(workers_are_named_as_a_range_or_one_by_one) {
   using ids = std::vector<std::size_t>;
-  const auto named = [](const ids& all) { return std::string(detail::workers_of(all).c_str()); };
+  const auto named = [](const ids& all) { return std::string(detail::list_workers(all).c_str()); };
   BOOST_TEST(named({7}) == "7");
   BOOST_TEST(named({3, 4}) == "3 to 4");
   BOOST_TEST(named({3, 4, 5}) == "3 to 5");

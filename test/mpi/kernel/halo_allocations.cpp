@@ -22,8 +22,8 @@ void expect_steady(const world& everyone, const char* what, Call call) {
   }
   allocations = test::allocations() - allocations;
   messages = test::messages() - messages;  // BOOST_TEST itself allocates
-  const bool on_one_node =
-      detail::own_node::of(everyone.communicator()).size() == everyone.size() && detail::arena::shared_by_environment();
+  const bool on_one_node = detail::own_node::of(everyone.communicator()).size() == everyone.size() &&
+                           detail::arena::environment_allows_sharing();
   if (!on_one_node && everyone.size() > 1) return;
   BOOST_TEST(allocations == 0U, what << " allocates " << allocations << " times");
   BOOST_TEST(messages == 0U, what << " sends " << messages << " messages");

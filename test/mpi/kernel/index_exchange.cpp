@@ -160,9 +160,9 @@ BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
   // ... and are copied as one run for each worker.
   const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::exchange_words);
   const auto& pattern = *planner.pattern();
-  BOOST_TEST(pattern.kept.is_one_run());
+  BOOST_TEST(pattern.kept.has_one_run());
   BOOST_TEST(pattern.travel.packed.groups().size() == P - 1);
-  BOOST_TEST(pattern.travel.placed.groups().size() <= 2U);
+  BOOST_TEST(pattern.travel.placed_rows.groups().size() <= 2U);
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_written_as_they_travel_whatever_their_width) {
@@ -287,10 +287,10 @@ BOOST_AUTO_TEST_CASE(rows_of_each_field_are_aligned_in_a_packed_row) {
   const std::size_t element[] = {1, 8, 4, 16}, elements[] = {3, 1, 1, 2};
   for (std::size_t f = 0; f < 4; ++f) call.given[f].element = element[f], call.given[f].elements = elements[f];
   BOOST_TEST((call.offsets() == std::array<std::size_t, 4>{0, 8, 16, 32}));
-  BOOST_TEST(call.pitch() == 64U);
+  BOOST_TEST(call.row_pitch() == 64U);
   call.given[3].elements = 1, call.given[3].element = 2;
   BOOST_TEST(call.offsets()[3] == 20U);
-  BOOST_TEST(call.pitch() == 32U);  // so that the next row begins as the first
+  BOOST_TEST(call.row_pitch() == 32U);  // so that the next row begins as the first
 }
 
 BOOST_AUTO_TEST_CASE(a_pending_exchange_that_nobody_finishes_is_completed) {
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(steady_calls_allocate_nothing) {
   const std::size_t before = test::allocations();
   for (int k = 0; k < 5; ++k) call();
   const std::size_t allocations = test::allocations() - before;
-  if (detail::arena::shared_by_environment()) BOOST_TEST(allocations == 0U);
+  if (detail::arena::environment_allows_sharing()) BOOST_TEST(allocations == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(no_worker_holds_more_than_what_it_owns_and_wants) {

@@ -137,7 +137,7 @@ void expect_posted(const world& everyone, const Kernel& kernel, const expected& 
 /// Checks that this worker sent what messages_between_nodes() reports, if there are only messages between nodes.
 template <class Kernel>
 void expect_told(const Kernel& kernel, const std::array<std::size_t, 2>& global, std::size_t me) {
-  if (std::getenv("PARTITA_SHARED_FREE") != nullptr || !partita::detail::arena::shared_by_environment()) return;
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr || !partita::detail::arena::environment_allows_sharing()) return;
   const auto told = kernel.messages_between_nodes(global, sizeof(double)).posted_by(me);
   BOOST_TEST(kernel.counts().messages == told.messages);
   BOOST_TEST(kernel.counts().bytes_by_message == told.elements * sizeof(double));

@@ -28,7 +28,7 @@ bool comes_by_itself(const world& everyone, int from) {
   const double start = MPI_Wtime();
   int there = 0;
   while (there == 0 && MPI_Wtime() - start < 5)
-    MPI_Iprobe(from, everyone.state()->tag_of_blocks(), everyone.state()->communicator(), &there, MPI_STATUS_IGNORE);
+    MPI_Iprobe(from, everyone.state()->block_tag(), everyone.state()->communicator(), &there, MPI_STATUS_IGNORE);
   return there != 0;
 }
 

@@ -111,7 +111,7 @@ class stride_planner {
   /// The plans in both directions for blocks of these sizes. Collective.
   structure learn(const partita::detail::box_call<1>& call, std::shared_ptr<partita::detail::transport>& channels,
                   partita::detail::local_error& trouble) const {
-    opened(channels, *world());
+    open_transport(channels, *world());
     const std::size_t n = partita::detail::sum_of_all<1>(*world(), {call.shape[0]})[0], me = everyone_.id();
     const cut cuts = cut::balanced(n, everyone_.size());
     if (cuts.size(me) != call.shape[0])
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_send
       expect_boxes(reversed(plan), r.adjoint(dy));
       const bool by_message = how == strategy::message;
       // the environment pretends several nodes or missing shared memory, in the same way on all workers
-      const bool pretends = !partita::detail::arena::shared_by_environment() ||
+      const bool pretends = !partita::detail::arena::environment_allows_sharing() ||
                             std::getenv("PARTITA_NODES") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr;
       if (!by_message && pretends) return;
       expect_executed(everyone, r, plan, by_message, [&] { y = r(x); });

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(on_one_node_a_repeated_call_neither_allocates_nor_speaks_to
   const std::size_t allocated_since = test::allocations() - allocated, said_since = test::messages() - said;
   BOOST_TEST(allocated_since == 0U);
   const char* const nodes = std::getenv("PARTITA_NODES");
-  if (partita::detail::arena::shared_by_environment() && (nodes == nullptr || std::atoi(nodes) < 2))
+  if (partita::detail::arena::environment_allows_sharing() && (nodes == nullptr || std::atoi(nodes) < 2))
     BOOST_TEST(said_since == 0U);
   BOOST_TEST(sum >= 0);
 }

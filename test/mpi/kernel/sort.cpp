@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_SUITE(sorting)
 BOOST_AUTO_TEST_CASE(blocks_are_sorted_stably_whatever_bits_their_numbers_have_in_common) {
   std::mt19937_64 random(7);
   const auto check = [](const char* kind, std::vector<double> numbers) {
-    std::vector<detail::key_and_place> elements, wanted;
+    std::vector<detail::key_and_position> elements, wanted;
     for (std::size_t j = 0; j < numbers.size(); ++j) elements.push_back({detail::sort_key(numbers[j]), j});
     wanted = elements;
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(equal_sorted_reversed_and_empty_blocks_are_sorted_as_any_ot
 }
 
 BOOST_AUTO_TEST_CASE(keys_of_any_width_are_sorted_and_equal_ones_keep_their_order) {
-  using element = detail::key_and_place;
+  using element = detail::key_and_position;
   std::mt19937_64 random(8);
   for (unsigned width = 1; width <= 64; ++width) {
     std::vector<element> all(1024 + width);

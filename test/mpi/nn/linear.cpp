@@ -189,7 +189,7 @@ void expect_steady(const world& everyone, std::size_t f_x, std::size_t f_y, std:
                                   {.in_features = 70, .out_features = 110});
   const auto x = block(p_x, 40, 70, x_at), dy = block(p_y, 40, 110, dy_at);
   const bool on_one_node = partita::detail::own_node::of(everyone.communicator()).size() == everyone.size() &&
-                           partita::detail::arena::shared_by_environment();
+                           partita::detail::arena::environment_allows_sharing();
   std::size_t allocations = 0, messages = 0;
   for (int round = 0; round < 10; ++round) {
     if (round == 4) allocations = test::allocations(), messages = test::messages();

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
       }
     }
     // Instead of 40 messages, each worker that is reached by messages gets one.
-    if (nodes == 1) has_shared_memory = x.state()->on->channels().one_memory();
+    if (nodes == 1) has_shared_memory = x.state()->on->channels().shares_one_memory();
     const std::size_t of_node = (p - everyone.id() % nodes + nodes - 1) / nodes;  // workers are dealt to the nodes
     BOOST_TEST(sent[0] - sent[1] == (p == 1 ? 0 : 39 * (p - (has_shared_memory ? of_node : 1))));
   }

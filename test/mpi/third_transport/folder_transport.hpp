@@ -146,10 +146,10 @@ class group_in_folder : public partita::detail::group_transport {
       blocks.emplace_back(s.bytes());
       folder_->wait_for(group_.members[k], blocks.back().data(), s.bytes());
     }
-    if (s.op->exactly != nullptr) {
+    if (s.op->combine_exactly != nullptr) {
       std::vector<const char*> all;
       for (const auto& block : blocks) all.push_back(block.data());
-      return s.op->exactly(all.data(), all.size(), s.n, s.y);
+      return s.op->combine_exactly(all.data(), all.size(), s.n, s.y);
     }
     for (std::size_t k = 1; k < blocks.size(); ++k)
       s.op->combine(blocks[0].data(), blocks[0].data(), blocks[k].data(), s.n);

@@ -197,9 +197,9 @@ class program {
         tensor dx = dy;
         if (s.back == adjoint::product) {
           const tensor other = kept(s, 1 - i);
-          dx = computed(number, detail::rule_of_tensors(s.how, {2, 1 - i}, i, "back"), dy, &other);
+          dx = computed(number, detail::select_tensors(s.how, {2, 1 - i}, i, "back"), dy, &other);
         } else if (s.back == adjoint::map) {
-          dx = computed(number, detail::rule_of_tensors(s.how, {1}, 0, "back"), dy, nullptr);
+          dx = computed(number, detail::select_tensors(s.how, {1}, 0, "back"), dy, nullptr);
         } else if (s.back != adjoint::pass) {
           const tensor other = kept(s, s.back == adjoint::times_other ? 1 - i : i);
           const shape_list shapes[]{dy.shape, other.shape};
@@ -208,7 +208,7 @@ class program {
           dx = computed(number, bound(how, both), dy, &other);
         }
         if (s.back == adjoint::pass && s.how.rank(i) != s.how.rank(s.count))
-          dx = computed(number, detail::rule_of_tensors(s.how, {s.count}, i, "sum"), dx, nullptr);
+          dx = computed(number, detail::select_tensors(s.how, {s.count}, i, "sum"), dx, nullptr);
         tensor& x = tensors_[number];
         x.cotangent = cotangent(x.layout);
         x.reached = true;

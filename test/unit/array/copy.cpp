@@ -25,7 +25,7 @@ using shape_type = std::vector<std::size_t>;
 
 std::vector<instruction_set> sets() {
   std::vector<instruction_set> all;
-  for (auto set : {instruction_set::portable, instruction_set::avx2, instruction_set::avx512})
+  for (auto set : {instruction_set::baseline, instruction_set::avx2, instruction_set::avx512})
     if (set <= partita::detail::best_instruction_set()) all.push_back(set);
   return all;
 }

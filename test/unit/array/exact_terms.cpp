@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_that_pass_nodes_are_those_of_all_numbers_roun
       for (auto& block : blocks) block[i] = sample<T>(kind, random);
       if (random() % 3 == 0 && blocks.size() > 1) blocks.back()[i] = -blocks[0][i];
     }
-    exact_terms_of<T, 1> sums[4], between, root;
+    typed_exact_terms<T, 1> sums[4], between, root;
     between.clear(n), root.clear(n);
     for (std::size_t k = 0; k < nodes; ++k) {
       sums[k].clear(n);
@@ -99,12 +99,12 @@ BOOST_AUTO_TEST_CASE(numbers_of_any_width_are_read_as_they_were_written) {
     for (unsigned k = 0; k < 40; ++k) {
       const auto width = static_cast<unsigned>(random() % 65);
       all.emplace_back(width == 0 ? 0 : random() >> (64U - width), width);
-      to.put(all.back().first, width), bits += width;
+      to.write(all.back().first, width), bits += width;
     }
     to.finish();
     BOOST_TEST(bytes.size() == (bits + 7) / 8);
     bit_reader from(bytes.data());
-    for (const auto& [number, width] : all) BOOST_TEST(from.get(width) == number, width << " bits");
+    for (const auto& [number, width] : all) BOOST_TEST(from.read(width) == number, width << " bits");
   }
 }
 
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_like_numbers_take_hardly_more_than_one_blo
   for (const unsigned kind : {2U, 0U, 1U})
     for (const std::size_t count : {2U, 4U, 8U}) {
       std::vector<std::vector<T>> blocks(count, std::vector<T>(n));
-      exact_terms_of<T, 1> node, root;
+      typed_exact_terms<T, 1> node, root;
       node.clear(n), root.clear(n);
       for (auto& block : blocks) {
         for (T& x : block) x = sample<T>(kind, random);

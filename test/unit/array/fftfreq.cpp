@@ -45,10 +45,12 @@ BOOST_AUTO_TEST_CASE(a_transform_and_its_inverse_divide_by_the_points_once_in_th
   for (const line_kind kind : {complex_to_complex, real_to_complex, complex_to_real, real_to_real})
     for (const real_transform real : {dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst_4, hartley})
       for (const std::size_t n : {2U, 3U, 8U}) {
-        const auto line = [&](bool inverse, fourier_norm norm) { return line_of(1, kind, real, inverse, norm, n); };
+        const auto line = [&](bool inverse, fourier_norm norm) {
+          return make_transform(1, kind, real, inverse, norm, n);
+        };
         for (const fourier_norm norm : {fourier_norm::backward, fourier_norm::ortho, fourier_norm::forward}) {
           const line_transform there = line(false, norm), back = line(true, norm);
-          BOOST_TEST(is(there.factor * back.factor * logical_points(kind, real, n), 1));
+          BOOST_TEST(is(there.factor * back.factor * normalisation_factor(kind, real, n), 1));
           BOOST_TEST((!there.backward && back.backward && there.dimension == 1));
           BOOST_TEST((inverse_kind(there.real) == back.real && inverse_kind(back.real) == there.real));
           BOOST_TEST((is(there.before.first * back.after.first, 1) && is(there.before.last * back.after.last, 1)));
@@ -56,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_transform_and_its_inverse_divide_by_the_points_once_in_th
         }
         BOOST_TEST((line(false, fourier_norm::backward).factor == 1 && line(true, fourier_norm::forward).factor == 1));
         BOOST_TEST(line(false, fourier_norm::ortho).factor == line(true, fourier_norm::ortho).factor);
-        BOOST_TEST(!line(false, fourier_norm::backward).before.any());
-        BOOST_TEST(!line(false, fourier_norm::forward).after.any());
+        BOOST_TEST(!line(false, fourier_norm::backward).before.has_factors());
+        BOOST_TEST(!line(false, fourier_norm::forward).after.has_factors());
       }
 }

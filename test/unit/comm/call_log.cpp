@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
   const auto note = [&](std::uint64_t world, char call) {
     slot.note(world, ++number, static_cast<std::uint64_t>(call), [&] { return partita::text("call ") << call; });
   };
-  const auto log = [] { return printed([] { partita::detail::call_log::print(slot); }); };
+  const auto log = [] { return printed([] { partita::detail::call_log::print_calls(slot); }); };
   BOOST_TEST(log().empty());
   note(0, 'w');
   BOOST_TEST(log() ==

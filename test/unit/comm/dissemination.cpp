@@ -20,7 +20,7 @@ bool all_hear_of_all(const dissemination& d) {
   std::size_t now = d.nodes;
   std::set<std::size_t> distances;
   bool once = true;
-  d.for_messages([&](std::size_t round, std::size_t distance) {
+  d.for_each_message([&](std::size_t round, std::size_t distance) {
     if (round != now) before = heard, now = round;
     once = once && distance > 0 && distance < d.nodes && distances.insert(distance).second;
     for (std::size_t node = 0; node < d.nodes; ++node)
@@ -42,21 +42,21 @@ BOOST_AUTO_TEST_CASE(every_node_hears_of_every_other_one_by_any_radix) {
 
 BOOST_AUTO_TEST_CASE(a_long_way_makes_few_rounds_and_dear_messages_many) {
   const link_cost far{1e-3, 1e-6, 1e-8}, dear{1e-6, 1e-6, 1e-8}, card{10e-6, 0.8e-6, 8e-11};
-  BOOST_TEST(dissemination::over(16, far).rounds() == 1);
-  BOOST_TEST(dissemination::over(16, dear).rounds() == 4);
-  BOOST_TEST(dissemination::over(16, card).rounds() == 2);
-  BOOST_TEST(dissemination::over(16, card).messages() == 6);
-  BOOST_TEST(dissemination::over(1000, far).rounds() == 2);
-  BOOST_TEST(dissemination::over(1, far).messages() == 0);
-  BOOST_TEST(dissemination::over(2, dear).messages() == 1);
+  BOOST_TEST(dissemination::choose_radix(16, far).rounds() == 1);
+  BOOST_TEST(dissemination::choose_radix(16, dear).rounds() == 4);
+  BOOST_TEST(dissemination::choose_radix(16, card).rounds() == 2);
+  BOOST_TEST(dissemination::choose_radix(16, card).messages() == 6);
+  BOOST_TEST(dissemination::choose_radix(1000, far).rounds() == 2);
+  BOOST_TEST(dissemination::choose_radix(1, far).messages() == 0);
+  BOOST_TEST(dissemination::choose_radix(2, dear).messages() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(no_radix_is_faster_than_the_one_chosen) {
   for (const link_cost& link : {link_cost{1e-3, 1e-6}, link_cost{1e-5, 1e-6}, link_cost{2e-6, 1e-6}})
     for (const std::size_t nodes : {2U, 3U, 5U, 16U, 17U, 64U, 200U}) {
-      const auto chosen = dissemination::over(nodes, link);
-      BOOST_TEST(chosen.radix <= dissemination::most_messages + 1);
-      for (std::size_t radix = 2; radix <= dissemination::most_messages + 1; ++radix)
+      const auto chosen = dissemination::choose_radix(nodes, link);
+      BOOST_TEST(chosen.radix <= dissemination::max_messages + 1);
+      for (std::size_t radix = 2; radix <= dissemination::max_messages + 1; ++radix)
         BOOST_TEST(chosen.seconds(link) <= (dissemination{nodes, radix}).seconds(link));
     }
 }

@@ -46,7 +46,7 @@ void put(const listed_box& b, const block_memory& from, char* base, std::ptrdiff
   std::ptrdiff_t dense[most_dimensions] = {};
   partita::detail::dense_strides(b.shape, 2, dense);
   kind.copy(base + offset * static_cast<std::ptrdiff_t>(sizeof(element)), strides,
-            partita::detail::address_of(b, from, 2, sizeof(element)), from.strides == nullptr ? dense : from.strides,
+            partita::detail::box_address(b, from, 2, sizeof(element)), from.strides == nullptr ? dense : from.strides,
             b.shape, 2, sizeof(element), stores::cached);
 }
 
@@ -55,41 +55,43 @@ std::size_t carry_out(std::vector<simulated_worker>& all) {
   for (simulated_worker& w : all) {
     w.leaving.assign(w.joint.leaving_bytes, 0), w.arriving.assign(w.joint.arriving_bytes, 0);
     const joint_plan& j = w.joint;
-    for (std::size_t k = 0; k < j.direct.sends.size(); ++k) {
-      auto& to = all[j.direct.sends[k].worker];
-      put(j.direct.sends[k], w.block(), to.result().data, j.direct.offset_there(k), j.direct.strides_there(k));
+    for (std::size_t k = 0; k < j.direct_plan.sends.size(); ++k) {
+      auto& to = all[j.direct_plan.sends[k].worker];
+      put(j.direct_plan.sends[k], w.block(), to.result().data, j.direct_plan.peer_offset(k),
+          j.direct_plan.peer_strides(k));
     }
-    for (std::size_t k = 0; k < j.direct.kept.size(); ++k)
-      put(j.direct.kept[k], w.block(), w.result().data,
-          partita::detail::offset_of(j.direct.kept_to[k], w.result().strides, 2), w.result().strides);
+    for (std::size_t k = 0; k < j.direct_plan.kept.size(); ++k)
+      put(j.direct_plan.kept[k], w.block(), w.result().data,
+          partita::detail::box_offset(j.direct_plan.kept_destinations[k], w.result().strides, 2), w.result().strides);
   }
   for (simulated_worker& w : all) {
     const joint_plan& j = w.joint;
     std::map<std::size_t, std::size_t> met;
-    for (std::size_t k = 0; k < j.collecting.sends.size(); ++k) {
-      const listed_box b = j.collecting.sends[k];
+    for (std::size_t k = 0; k < j.collecting_boxes.sends.size(); ++k) {
+      const listed_box b = j.collecting_boxes.sends[k];
       simulated_worker& owner = all[b.worker];
-      put(b, w.block(), owner.leaving.data(), j.collecting.offset_there(k), j.collecting.strides_there(k));
+      put(b, w.block(), owner.leaving.data(), j.collecting_boxes.peer_offset(k), j.collecting_boxes.peer_strides(k));
       // what the owner expects of this worker stands in the same order
-      const box_list& expected = owner.joint.collecting.receives;
+      const box_list& expected = owner.joint.collecting_boxes.receives;
       std::size_t& next = met[b.worker];
       while (next < expected.size() && expected[next].worker != w.plan.worker) ++next;
       BOOST_REQUIRE(next < expected.size());
       BOOST_TEST(std::equal(b.shape, b.shape + 2, expected[next].shape));
-      BOOST_TEST(static_cast<std::ptrdiff_t>(expected[next].stage / sizeof(element)) == j.collecting.offset_there(k));
+      BOOST_TEST(static_cast<std::ptrdiff_t>(expected[next].stage / sizeof(element)) ==
+                 j.collecting_boxes.peer_offset(k));
       ++next;
     }
-    for (std::size_t k = 0; k < j.own_leaving.size(); ++k)
-      partita::detail::pack_box(kind, j.own_leaving[k], 2, w.block(), w.leaving.data() + j.own_leaving[k].stage, true,
-                                stores::cached);
+    for (std::size_t k = 0; k < j.own_leaving_boxes.size(); ++k)
+      partita::detail::pack_box(kind, j.own_leaving_boxes[k], 2, w.block(),
+                                w.leaving.data() + j.own_leaving_boxes[k].stage, true, stores::cached);
   }
   std::size_t messages = 0;
   for (simulated_worker& w : all) {
     std::map<std::size_t, std::size_t> met;
-    for (std::size_t k = 0; k < w.joint.leaving.size(); ++k, ++messages) {
-      const listed_box m = w.joint.leaving[k];
+    for (std::size_t k = 0; k < w.joint.leaving_messages.size(); ++k, ++messages) {
+      const listed_box m = w.joint.leaving_messages[k];
       simulated_worker& to = all[m.worker];
-      const box_list& expected = to.joint.arriving;
+      const box_list& expected = to.joint.arriving_messages;
       std::size_t& next = met[m.worker];
       while (next < expected.size() && expected[next].worker != w.plan.worker) ++next;
       BOOST_REQUIRE(next < expected.size());
@@ -100,12 +102,13 @@ std::size_t carry_out(std::vector<simulated_worker>& all) {
   }
   for (simulated_worker& w : all) {
     const joint_plan& j = w.joint;
-    for (std::size_t k = 0; k < j.handing_out.sends.size(); ++k)
-      put(j.handing_out.sends[k], {w.arriving.data(), nullptr}, all[j.handing_out.sends[k].worker].result().data,
-          j.handing_out.offset_there(k), j.handing_out.strides_there(k));
-    for (std::size_t k = 0; k < j.own_arriving.size(); ++k)
-      partita::detail::pack_box(kind, j.own_arriving[k], 2, w.result(), w.arriving.data() + j.own_arriving[k].stage,
-                                false, stores::cached);
+    for (std::size_t k = 0; k < j.distributing_boxes.sends.size(); ++k)
+      put(j.distributing_boxes.sends[k], {w.arriving.data(), nullptr},
+          all[j.distributing_boxes.sends[k].worker].result().data, j.distributing_boxes.peer_offset(k),
+          j.distributing_boxes.peer_strides(k));
+    for (std::size_t k = 0; k < j.own_arriving_boxes.size(); ++k)
+      partita::detail::pack_box(kind, j.own_arriving_boxes[k], 2, w.result(),
+                                w.arriving.data() + j.own_arriving_boxes[k].stage, false, stores::cached);
   }
   return messages;
 }
@@ -149,12 +152,12 @@ counted move(const std::vector<std::size_t>& nodes, const grid<grid_shape>& from
     std::vector<lowered_plan> of_node;
     for (std::size_t other = 0; other < nodes.size(); ++other)
       if (nodes[other] == nodes[w]) of_node.push_back(plans[other]);
-    all[w].joint = partita::detail::joint_planner(w, sizeof(element), std::move(of_node), first_of).split();
+    all[w].joint = partita::detail::joint_planner(w, sizeof(element), std::move(of_node), first_of).make_joint_plan();
   }
   counted c{carry_out(all), 0};
   for (std::size_t w = 0; w < nodes.size(); ++w) {
     BOOST_TEST(all[w].y == block(to, of_y, w), boost::test_tools::per_element());
-    c.most_of_an_owner = std::max(c.most_of_an_owner, all[w].joint.leaving.size());
+    c.most_of_an_owner = std::max(c.most_of_an_owner, all[w].joint.leaving_messages.size());
   }
   return c;
 }

@@ -27,7 +27,7 @@ recorded_trace small_trace() {
   program.lanes = {0, 0, 1}, program.forward = 2;
   all.programs = {program};
   all.steps = {{0, 2, 9, 7000, 9000, 1500}};
-  all.dropped = 3;
+  all.dropped_count = 3;
   return all;
 }
 

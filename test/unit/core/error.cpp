@@ -24,7 +24,7 @@ void throws_its_sentence() {
 /// What a worker throws after others have reported an error of this type to it.
 template <class Error>
 void comes_back_from_another_worker() {
-  const auto thrower = [] { detail::raise(detail::failure_of(Error("why")), "why"); };
+  const auto thrower = [] { detail::raise(detail::failure_kind_of_error(Error("why")), "why"); };
   BOOST_CHECK_EXCEPTION(thrower(), Error,
                         [](const Error& e) { return typeid(e) == typeid(Error) && std::string(e.what()) == "why"; });
 }
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them)
       letters.back().fingerprint = static_cast<std::uint64_t>(call);
       letters.back().sentence = text("call ") << call;
     }
-    return std::string(detail::difference(letters).c_str());
+    return std::string(detail::describe_difference(letters).c_str());
   };
   BOOST_TEST(told("ab") == begin + "worker 0 makes call a, worker 1 makes call b" + end);
   BOOST_TEST(told("aab") == begin + "worker 0 and 1 other make call a, worker 2 makes call b" + end);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them)
   BOOST_TEST(detail::first_difference(letters).operation == 1U);
   letters[1].kind = static_cast<std::uint64_t>(detail::failure::io), letters[1].sentence = "the first";
   letters[2].kind = static_cast<std::uint64_t>(detail::failure::shape), letters[2].sentence = "the second";
-  BOOST_CHECK_EXCEPTION(detail::raise_first(letters), io_error,
+  BOOST_CHECK_EXCEPTION(detail::throw_first_error(letters), io_error,
                         [](const io_error& e) { return std::string(e.what()) == "the first"; });
 
   detail::local_operations done;

@@ -112,15 +112,16 @@ BOOST_AUTO_TEST_CASE(what_is_moved_in_part_or_interrupted_is_moved_whole) {
     moved += count < 7 ? count : 7;
     return static_cast<ssize_t>(count < 7 ? count : 7);
   };
-  BOOST_TEST(detail::transfer_all(100, some) == 0);
+  BOOST_TEST(detail::transfer_all_bytes(100, some) == 0);
   BOOST_TEST(moved == 100U);
-  BOOST_TEST(detail::transfer_all(10, [](std::size_t, std::size_t) -> ssize_t { return 0; }) == detail::end_of_file);
-  BOOST_TEST(detail::transfer_all(10, [](std::size_t done, std::size_t) -> ssize_t {
+  BOOST_TEST(detail::transfer_all_bytes(10, [](std::size_t, std::size_t) -> ssize_t { return 0; }) ==
+             detail::end_of_file);
+  BOOST_TEST(detail::transfer_all_bytes(10, [](std::size_t done, std::size_t) -> ssize_t {
                errno = ENOSPC;
                return done == 0 ? 3 : -1;
              }) == ENOSPC);
   std::size_t largest = 0;
-  BOOST_TEST(detail::transfer_all(std::size_t{5} << 30U, [&](std::size_t, std::size_t count) {
+  BOOST_TEST(detail::transfer_all_bytes(std::size_t{5} << 30U, [&](std::size_t, std::size_t count) {
                largest = std::max(largest, count);
                return static_cast<ssize_t>(count);
              }) == 0);
@@ -157,9 +158,9 @@ BOOST_AUTO_TEST_CASE(places_behind_4_gigabytes_are_no_other_places) {
 
 BOOST_AUTO_TEST_CASE(a_temporary_stands_beside_its_file) {
   BOOST_TEST(detail::temporary_name("a/w.npy", 0xab) == "a/w.npy.tmp.00000000000000ab");
-  BOOST_TEST(detail::folder_of("a/b/w.npy") == "a/b");
-  BOOST_TEST(detail::folder_of("w.npy") == ".");
-  BOOST_TEST(detail::folder_of("/w.npy") == "/");
+  BOOST_TEST(detail::parent_folder("a/b/w.npy") == "a/b");
+  BOOST_TEST(detail::parent_folder("w.npy") == ".");
+  BOOST_TEST(detail::parent_folder("/w.npy") == "/");
   BOOST_TEST(detail::random_word() != detail::random_word());
 }
 

@@ -108,15 +108,15 @@ BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
       BOOST_TEST(::chown(old.c_str(), 1, 2) == 0);
       BOOST_TEST(::chmod(old.c_str(), mode) == 0);
     }
-    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode_to(fresh) == 0);
+    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode(fresh) == 0);
     BOOST_TEST(mode_of(fresh) == mode);
     BOOST_TEST(status_of(fresh).st_uid == status_of(old).st_uid);
     BOOST_TEST(status_of(fresh).st_gid == status_of(old).st_gid);
-    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode_to(here / "none") == ENOENT);
+    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode(here / "none") == ENOENT);
     ::unlink(old.c_str());
   }
   BOOST_TEST(::chmod(fresh.c_str(), 0604) == 0);
-  BOOST_TEST(replaced_file::of(here / "none").copy_owner_and_mode_to(fresh) == 0);  // nothing to hand on
+  BOOST_TEST(replaced_file::of(here / "none").copy_owner_and_mode(fresh) == 0);  // nothing to hand on
   BOOST_TEST(mode_of(fresh) == mode_t{0604});
 }
 
@@ -143,8 +143,9 @@ BOOST_AUTO_TEST_CASE(locks_are_shared_or_for_one_and_are_waited_for) {
   BOOST_TEST(one.lock(true) == EWOULDBLOCK);
   posix_file closed;
   BOOST_TEST(closed.wait_for_lock(false) == 0);  // as on a file system without locks
-  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EBADF}) BOOST_TEST(posix_file::has_no_locks(error));
-  for (const int error : {0, EWOULDBLOCK, EIO}) BOOST_TEST(!posix_file::has_no_locks(error));
+  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EBADF})
+    BOOST_TEST(posix_file::is_lock_unsupported(error));
+  for (const int error : {0, EWOULDBLOCK, EIO}) BOOST_TEST(!posix_file::is_lock_unsupported(error));
 }
 
 BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {

@@ -112,12 +112,12 @@ BOOST_AUTO_TEST_CASE(half_of_a_spectrum_is_taken_before_all_others_and_left_afte
                       .grid_y = {4, 1, 1},
                       .dimensions = {0, 1, 2},
                       .workers = 4,
-                      .before_all = 2};
+                      .first_dimension = 2};
   const route forward = choose_pencils(real);
   BOOST_TEST((forward.front().dimensions.empty()));
   BOOST_TEST((forward[1].dimensions[0] == 2U));
-  real.before_all = pencil_request::no_such;
-  real.after_all = 2;
+  real.first_dimension = pencil_request::no_dimension;
+  real.last_dimension = 2;
   BOOST_TEST((choose_pencils(real) == route{{{1, 1, 4}, {0, 1}}, {{4, 1, 1}, {2}}}));
 }
 
@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(random_routes_transform_each_dimension_once_where_it_is_who
     if (r.dimensions.empty()) r.dimensions.push_back(0);
     r.in_place = r.grid_x == r.grid_y && random() % 2 == 0;
     const std::size_t last = r.dimensions[r.dimensions.size() - 1], order = random() % 3;
-    if (order == 1) r.before_all = last;
-    if (order == 2) r.after_all = last;
+    if (order == 1) r.first_dimension = last;
+    if (order == 2) r.last_dimension = last;
 
     const route found = choose_pencils(r);
     std::vector<std::size_t> done;

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(rows_are_visited_in_the_order_in_which_they_were_added) {
     const std::size_t first = wanted.empty() ? 0 : random() % wanted.size();
     const std::size_t count = wanted.empty() ? 0 : random() % (wanted.size() - first + 1);
     std::vector<move> part;
-    rows.for_each_to(first, count, [&](const row_run& run) {
+    rows.for_each_run_in_rows(first, count, [&](const row_run& run) {
       for (const move& one : moves_of(run)) part.push_back(one);
     });
     const auto at = wanted.begin() + static_cast<std::ptrdiff_t>(first);
@@ -103,9 +103,9 @@ BOOST_AUTO_TEST_CASE(many_rows_are_a_run_and_scattered_ones_take_four_bytes) {
     scattered.add(3 * k + k % 2, k);
     apart.add((std::size_t{1} << 33U) + 2 * k, k);
   }
-  BOOST_TEST(run.is_one_run());
+  BOOST_TEST(run.has_one_run());
   BOOST_TEST(scattered.groups().size() == 2U);  // the last row is a run
-  BOOST_TEST(!scattered.is_one_run());
+  BOOST_TEST(!scattered.has_one_run());
   BOOST_TEST(apart.groups().size() == 1000U);  // numbers of more than four bytes
   BOOST_TEST(listed(apart)[999].from == (std::size_t{1} << 33U) + 1998);
   // long runs take no list, although each begins where the one before ends on one side
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(many_rows_are_a_run_and_scattered_ones_take_four_bytes) {
     for (std::size_t k = 0; k < 5; ++k)
       long_runs.add(turn ? row_run{100 * k, 300 * k, 100} : row_run{300 * k, 100 * k, 100});
     BOOST_TEST(long_runs.groups().size() == 5U);
-    for (const row_moves::group& one : long_runs.groups()) BOOST_TEST((one.side == row_moves::listed::none));
+    for (const row_moves::group& one : long_runs.groups()) BOOST_TEST((one.side == row_moves::listed_side::none));
     BOOST_TEST(long_runs.rows() == 500U);
   }
   // across the last number of four bytes, on either side
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {
         std::vector<std::uint8_t> part(count * width, 0);
         row_block start = to;
         start.data = reinterpret_cast<std::byte*>(part.data());
-        copy_rows_to(start, from, rows, first, count);
+        copy_rows_to_range(start, from, rows, first, count);
         BOOST_REQUIRE(std::equal(part.begin(), part.end(), c.begin() + static_cast<std::ptrdiff_t>(first * width)));
       }
       for (std::uint8_t& byte : b) byte = static_cast<std::uint8_t>(byte + 1);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing
     const std::vector<move> wanted = random_moves(random, true);
     for (const move& one : wanted) packed.add(one.from, one.to);
     const std::size_t fields = round % 4;  // none: rows of no element
-    gathered_rows rows(std::make_shared<const row_moves>(packed));
+    rows_to_gather rows(std::make_shared<const row_moves>(packed));
     std::vector<std::vector<std::uint8_t>> memory(fields + 1);
     std::vector<row_block> blocks;
     std::vector<std::size_t> offsets;
@@ -207,8 +207,8 @@ BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing
         for (std::size_t f = 0; f < fields; ++f)
           for (std::size_t k = 0; k < blocks[f].row_bytes(); ++k)
             expected[one.to * pitch + offsets[f] + k] = static_cast<std::uint8_t>(
-                blocks[f].from_row(one.from).data[blocks[f].offset(k / blocks[f].element) +
-                                                  static_cast<std::ptrdiff_t>(k % blocks[f].element)]);
+                blocks[f].skip_rows(one.from).data[blocks[f].offset(k / blocks[f].element) +
+                                                   static_cast<std::ptrdiff_t>(k % blocks[f].element)]);
       const auto written = [&](std::size_t first, std::size_t count, std::size_t column, std::size_t columns) {
         const std::size_t shape[] = {count, columns}, at[] = {first, column};
         std::vector<std::uint8_t> all(count * columns + 16, 0xEE);  // and nothing behind

@@ -231,8 +231,8 @@ BOOST_AUTO_TEST_CASE(a_plan_of_run_time_rank_is_executed_like_others) {
   const auto low = detail::lowered(plan_boxes(box_overlaps(had, wanted), 0));
   BOOST_TEST(low.rank == 2U);
   BOOST_TEST(low.sends.size() == 1U);
-  BOOST_TEST(low.offset_there(0) == 0);
-  BOOST_TEST(low.strides_there(0)[0] == 2);
+  BOOST_TEST(low.peer_offset(0) == 0);
+  BOOST_TEST(low.peer_strides(0)[0] == 2);
   BOOST_TEST(low.received_strides[0] == 1);
   const auto back = reversed(plan_boxes(box_overlaps(had, wanted), 0));
   BOOST_TEST(back.sends.size() == 1U);

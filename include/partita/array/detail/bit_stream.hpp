@@ -11,31 +11,31 @@ namespace partita::detail {
 /// Appends bits to bytes, least significant bit first.
 class bit_writer {
  public:
-  explicit bit_writer(std::vector<char>& to) : to_(&to) {}
+  explicit bit_writer(std::vector<char>& to) : bytes_(&to) {}
 
   /// Requires n <= 64 and a `value` without bits beyond the first n.
-  PARTITA_DECL void put(std::uint64_t value, unsigned n);
+  PARTITA_DECL void write(std::uint64_t value, unsigned n);
   PARTITA_DECL void finish();
 
  private:
-  static constexpr unsigned half = 32;
-  std::vector<char>* to_;
-  std::uint64_t held_ = 0;
-  unsigned count_ = 0;
+  static constexpr unsigned chunk_bits = 32;
+  std::vector<char>* bytes_;
+  std::uint64_t buffered_bits_ = 0;
+  unsigned bit_count_ = 0;
 };
 
 /// Reads numbers from bytes in the bit order of bit_writer.
 class bit_reader {
  public:
-  explicit bit_reader(const char* from) : from_(from) {}
+  explicit bit_reader(const char* from) : bytes_(from) {}
 
-  PARTITA_DECL std::uint64_t get(unsigned n);
+  PARTITA_DECL std::uint64_t read(unsigned n);
 
  private:
-  static constexpr unsigned half = 32;
-  const char* from_;
-  std::uint64_t held_ = 0;
-  unsigned count_ = 0;
+  static constexpr unsigned chunk_bits = 32;
+  const char* bytes_;
+  std::uint64_t buffered_bits_ = 0;
+  unsigned bit_count_ = 0;
 };
 
 }  // namespace partita::detail

@@ -12,53 +12,54 @@
 
 namespace partita::detail {
 
-inline constexpr std::size_t cache_line = 64;       ///< the bytes of a cache line
-inline constexpr std::size_t long_run = 1024;       ///< from this many bytes on, a call of memcpy is worth its overhead
-inline constexpr std::size_t fetched_run = 4096;    ///< up to this size in bytes, hardware prefetches no next run
-inline constexpr std::size_t fetched_ahead = 1024;  ///< the distance of software prefetches, in bytes
+inline constexpr std::size_t cache_line = 64;            ///< the bytes of a cache line
+inline constexpr std::size_t memcpy_threshold = 1024;    ///< from this many bytes on, memcpy is called
+inline constexpr std::size_t prefetch_threshold = 4096;  ///< up to this size in bytes, hardware prefetches no next run
+inline constexpr std::size_t prefetch_distance = 1024;   ///< the distance of software prefetches, in bytes
 
 // Vectors of N bytes, as small elements or as the words that streaming stores need, and of N elements of S bytes or of
 // type T. These types are GNU typedefs, because g++ ignores a dependent vector size in an alias declaration.
 template <std::size_t N>
-struct bytes_of {
+struct byte_vector {
   typedef unsigned char type __attribute__((vector_size(N)));
 };
 template <>
-struct bytes_of<1> {
+struct byte_vector<1> {
   typedef unsigned char type;
 };
 template <std::size_t N>
-struct words_of {
+struct word_vector {
   typedef long long type __attribute__((vector_size(N)));
 };
 template <>
-struct words_of<8> {
+struct word_vector<8> {
   typedef long long type;
 };
 template <class T, std::size_t N>
-struct elements_of_type {
+struct vector_of_type {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 template <std::size_t S, std::size_t N>
-struct elements_of
-    : elements_of_type<std::conditional_t<S == 1, std::uint8_t,
-                                          std::conditional_t<S == 2, std::uint16_t,
-                                                             std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
-                       N> {};
+struct element_vector
+    : vector_of_type<std::conditional_t<S == 1, std::uint8_t,
+                                        std::conditional_t<S == 2, std::uint16_t,
+                                                           std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
+                     N> {};
 
 /// The unsigned integer type of the size of T.
 template <class T>
-struct bits_of {
+struct unsigned_of_size {
   typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
 };
 
 /// An address that may be outside of the block: the address is only prefetched, never read.
-inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
-  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
+inline const void* prefetch_address(const char* from, std::size_t k, std::ptrdiff_t distance) {
+  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k +
+                                       static_cast<std::uintptr_t>(distance));
 }
 
 /// Orders streaming stores before all later stores.
-inline void finish_streaming() {
+inline void finish_streaming_stores() {
 #if defined(__x86_64__)
   __builtin_ia32_sfence();
 #endif
@@ -71,67 +72,67 @@ inline void finish_streaming() {
 #define PARTITA_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-#define PARTITA_WIDTH 16
+#define PARTITA_VECTOR_BYTES 16
 #define PARTITA_TARGET
-namespace portable {
+namespace baseline {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
-}  // namespace portable
+}  // namespace baseline
 #undef PARTITA_TARGET
-#undef PARTITA_WIDTH
+#undef PARTITA_VECTOR_BYTES
 
 #if defined(__x86_64__)
-#define PARTITA_WIDTH 32
+#define PARTITA_VECTOR_BYTES 32
 #define PARTITA_TARGET __attribute__((target("avx2")))
 namespace avx2 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
 }  // namespace avx2
 #undef PARTITA_TARGET
-#undef PARTITA_WIDTH
+#undef PARTITA_VECTOR_BYTES
 
-#define PARTITA_WIDTH 64
+#define PARTITA_VECTOR_BYTES 64
 #define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 namespace avx512 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
 }  // namespace avx512
 #undef PARTITA_TARGET
-#undef PARTITA_WIDTH
-#define PARTITA_CHOOSE(set, call) \
-  (set == instruction_set::avx512 ? avx512::call : set == instruction_set::avx2 ? avx2::call : portable::call)
+#undef PARTITA_VECTOR_BYTES
+#define PARTITA_DISPATCH(isa, call) \
+  (isa == instruction_set::avx512 ? avx512::call : isa == instruction_set::avx2 ? avx2::call : baseline::call)
 #else
-#define PARTITA_CHOOSE(set, call) portable::call
+#define PARTITA_DISPATCH(isa, call) baseline::call
 #endif
 
 template <class = void>
-inline void copy_runs(instruction_set set, const strided_pair& pair, char* to, const char* from, bool streaming) {
-  PARTITA_CHOOSE(set, copy_runs(pair, to, from, streaming));
+inline void copy_runs(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
+  PARTITA_DISPATCH(isa, copy_runs(pair, to, from, streaming));
 }
 
 template <std::size_t S>
-void copy_transposed(instruction_set set, const strided_pair& pair, char* to, const char* from, bool streaming) {
-  PARTITA_CHOOSE(set, copy_transposed<S>(pair, to, from, streaming));
+void copy_transposed(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
+  PARTITA_DISPATCH(isa, copy_transposed<S>(pair, to, from, streaming));
 }
 
 template <class T>
-void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
-  PARTITA_CHOOSE(set, add_run(to, a, b, n));
+void add_run(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) {
+  PARTITA_DISPATCH(isa, add_run(to, a, b, n));
 }
 
 template <class T>
-void add_exactly_run(instruction_set set, T* sum, T* rounding, typename bits_of<T>::type* inexact, const T* from,
-                     std::size_t n) {
-  PARTITA_CHOOSE(set, add_exactly_run(sum, rounding, inexact, from, n));
+void add_run_with_errors(instruction_set isa, T* sum, T* rounding, typename unsigned_of_size<T>::type* inexact,
+                         const T* from, std::size_t n) {
+  PARTITA_DISPATCH(isa, add_run_with_errors(sum, rounding, inexact, from, n));
 }
 
-/// Copies one run with streaming stores. A caller must call finish_streaming() before it signals another worker.
+/// Copies one run with streaming stores. A caller must call finish_streaming_stores() before it signals another worker.
 template <class = void>
-inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
-  PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));
+inline void copy_run_streaming(instruction_set isa, char* to, const char* from, std::size_t n) {
+  PARTITA_DISPATCH(isa, copy_run_streaming(to, from, n, static_cast<std::ptrdiff_t>(prefetch_distance)));
 }
 
-#undef PARTITA_CHOOSE
+#undef PARTITA_DISPATCH
 #undef PARTITA_UNROLL
 
 }  // namespace partita::detail

@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 /// The instruction sets for which the loops over bytes are compiled; a program needs no -march for any of them.
-enum class instruction_set { portable, avx2, avx512 };
+enum class instruction_set { baseline, avx2, avx512 };
 
 /// The best instruction set of this processor. AVX-512 is used only together with VBMI: processors without VBMI lower
 /// their clock.

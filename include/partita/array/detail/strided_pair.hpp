@@ -9,36 +9,36 @@ namespace partita::detail {
 
 /// The maximal number of loops after collapsing; a block with more loops is processed in slices along its first
 /// dimension.
-inline constexpr std::size_t most_loops = most_dimensions;
+inline constexpr std::size_t max_loops = most_dimensions;
 
 /// The loops over two blocks, outermost first: extents above 1, strides in bytes. A single element has no loop.
 struct strided_pair {
   std::size_t loops = 0;
-  std::size_t extent[most_loops] = {};
-  std::ptrdiff_t to_stride[most_loops] = {};
-  std::ptrdiff_t from_stride[most_loops] = {};
+  std::size_t extent[max_loops] = {};
+  std::ptrdiff_t dst_stride[max_loops] = {};
+  std::ptrdiff_t src_stride[max_loops] = {};
 
   /// Appends an inner loop, or extends the innermost loop if both loops are contiguous in both blocks.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
     if (n == 1) return;
     const auto m = static_cast<std::ptrdiff_t>(n);
-    if (loops > 0 && to_stride[loops - 1] == m * to && from_stride[loops - 1] == m * from) {
+    if (loops > 0 && dst_stride[loops - 1] == m * to && src_stride[loops - 1] == m * from) {
       extent[loops - 1] *= n;
-      to_stride[loops - 1] = to;
-      from_stride[loops - 1] = from;
+      dst_stride[loops - 1] = to;
+      src_stride[loops - 1] = from;
     } else {
       extent[loops] = n;
-      to_stride[loops] = to;
-      from_stride[loops] = from;
+      dst_stride[loops] = to;
+      src_stride[loops] = from;
       ++loops;
     }
   }
 
   constexpr void swap(std::size_t i, std::size_t j) {
     const std::size_t n = extent[i];
-    const std::ptrdiff_t to = to_stride[i], from = from_stride[i];
-    extent[i] = extent[j], to_stride[i] = to_stride[j], from_stride[i] = from_stride[j];
-    extent[j] = n, to_stride[j] = to, from_stride[j] = from;
+    const std::ptrdiff_t to = dst_stride[i], from = src_stride[i];
+    extent[i] = extent[j], dst_stride[i] = dst_stride[j], src_stride[i] = src_stride[j];
+    extent[j] = n, dst_stride[j] = to, src_stride[j] = from;
   }
 
   /// Moves loop i to position j and shifts the loops between i and j.
@@ -60,23 +60,23 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 
 /// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with negative strides
 /// in both blocks is reversed (the pointers move to its other end). Loops have the order of the source, so that memory
-/// is read forwards. Requires rank <= most_loops and no extent 0.
-PARTITA_DECL strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
-                                  const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
-                                  std::size_t element);
+/// is read forwards. Requires rank <= max_loops and no extent 0.
+PARTITA_DECL strided_pair make_strided_pair(char*& to, const std::ptrdiff_t* dst_strides, const char*& from,
+                                            const std::ptrdiff_t* src_strides, const std::size_t* shape,
+                                            std::size_t rank, std::size_t element);
 
 /// Iterates over the outer `loops` of a pair, and advances the pointers to both blocks.
 class odometer {
  public:
-  odometer(const strided_pair& pair, std::size_t loops) : pair_(pair), loops_(loops) {}
+  odometer(const strided_pair& pair, std::size_t loops) : strided_pair_(pair), loop_count_(loops) {}
 
   /// Goes to the next position; returns false after the last position.
   PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:
-  const strided_pair& pair_;
-  std::size_t loops_;
-  std::size_t position_[most_loops] = {};
+  const strided_pair& strided_pair_;
+  std::size_t loop_count_;
+  std::size_t loop_position_[max_loops] = {};
 };
 
 }  // namespace partita::detail

@@ -5,6 +5,6 @@
 
 namespace partita {
 
-PARTITA_COPIES_AND_SUMS()
+PARTITA_INSTANTIATE_COPY_AND_ADD()
 
 }  // namespace partita

@@ -7,79 +7,79 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void box_exchange::pass_on(std::unique_ptr<box_transport> more) { passed_on_ = std::move(more); }
+PARTITA_DEF void box_exchange::pass_on(std::unique_ptr<box_transport> more) { forwarding_transport_ = std::move(more); }
 
 PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { transports_.push_back(std::move(more)); }
 
-PARTITA_DEF void box_exchange::from(std::shared_ptr<const written_block> source) { written_ = std::move(source); }
+PARTITA_DEF void box_exchange::from(std::shared_ptr<const written_block> source) { source_writer_ = std::move(source); }
 
 PARTITA_INLINE box_exchange::~box_exchange() { release(); }
 
 PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan,
                                        const element_kind& kind, bool oversubscribed)
     : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
-  if (plan_.accumulate) stage();
-  divide(ways);
+  if (plan_.accumulate) assign_staging_places();
+  divide_boxes(ways);
   x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_strides_.resize(plan_.rank);
 }
 
 PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_plan& plan) {
   std::swap(plan_, plan);
-  divide(ways);
+  divide_boxes(ways);
 }
 
-PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
+PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
   has_more_work_ = plan_.accumulate || trace::on();
-  if (shares_.size() != ways.size()) shares_.resize(ways.size(), lowered_plan(plan_.rank));
-  for (lowered_plan& share : shares_) share.copy_without_boxes(plan_);
+  if (channel_plans_.size() != ways.size()) channel_plans_.resize(ways.size(), lowered_plan(plan_.rank));
+  for (lowered_plan& share : channel_plans_) share.copy_properties(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
     std::size_t w = 0;
     while (w + 1 < ways.size() && !(ways[w]->carries(kind_) && ways[w]->reaches(worker))) ++w;
-    return shares_[w];
+    return channel_plans_[w];
   };
   for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
     const listed_box b = plan_.sends[k];
-    share_of(b.worker).add_send(b.worker, b.shape, b.at, plan_.offset_there(k), plan_.strides_there(k));
+    share_of(b.worker).add_send(b.worker, b.shape, b.at, plan_.peer_offset(k), plan_.peer_strides(k));
   }
   for (std::size_t k = 0; k < plan_.receives.size(); ++k)
     share_of(plan_.receives[k].worker).receives.add(plan_.receives[k]);
   // A channel that reaches this worker itself also copies the boxes that stay here.
-  kept_by_channel_ = false;
-  for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_channel_; ++w)
+  channel_keeps_boxes_ = false;
+  for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !channel_keeps_boxes_; ++w)
     if (ways[w]->carries(kind_) && ways[w]->reaches(plan_.worker)) {
-      shares_[w].kept = plan_.kept, shares_[w].kept_to = plan_.kept_to;
-      kept_by_channel_ = true;
+      channel_plans_[w].kept = plan_.kept, channel_plans_[w].kept_destinations = plan_.kept_destinations;
+      channel_keeps_boxes_ = true;
     }
   // Prepare the channels that have boxes; open channels follow the new plan, if they can.
   std::size_t used = 0;
   for (std::size_t w = 0; w < ways.size(); ++w) {
-    if (!shares_[w].has_boxes()) continue;
+    if (!channel_plans_[w].has_boxes()) continue;
     transports_.resize(std::max(transports_.size(), used + 1));
     channels_of_transports_.resize(transports_.size());
     std::unique_ptr<box_transport>& open = transports_[used];
-    if (open == nullptr || channels_of_transports_[used] != w || !open->follow(shares_[w]))
-      open = ways[w]->prepare(std::move(shares_[w]), kind_);
+    if (open == nullptr || channels_of_transports_[used] != w || !open->follow(channel_plans_[w]))
+      open = ways[w]->prepare(std::move(channel_plans_[w]), kind_);
     channels_of_transports_[used++] = w;
   }
   transports_.resize(used), channels_of_transports_.resize(used);
 }
 
-PARTITA_DEF void box_exchange::then(std::unique_ptr<box_exchange> next) {
-  next_ = std::move(next);
-  next_->is_next_ = has_more_work_ = true;
+PARTITA_DEF void box_exchange::then_run(std::unique_ptr<box_exchange> next) {
+  next_exchange_ = std::move(next);
+  next_exchange_->is_second_exchange_ = has_more_work_ = true;
 }
 
 PARTITA_DEF bool box_exchange::is_needed() const {
   for (const auto& c : transports_)
     if (c->is_needed()) return true;
-  return next_ != nullptr || passed_on_ != nullptr;
+  return next_exchange_ != nullptr || forwarding_transport_ != nullptr;
 }
 
 PARTITA_DEF carried box_exchange::counts() const {
   carried all;
   for (const auto& c : transports_) all += c->counts();
-  if (next_) all += next_->counts();
-  if (passed_on_) all += passed_on_->counts();
+  if (next_exchange_) all += next_exchange_->counts();
+  if (forwarding_transport_) all += forwarding_transport_->counts();
   return all;
 }
 
@@ -90,9 +90,9 @@ PARTITA_DEF void box_exchange::start(const void* x, const std::ptrdiff_t* x_stri
 }
 
 PARTITA_DEF void box_exchange::expect(void* y, const std::ptrdiff_t* y_strides) {
-  write_to(y, y_strides);
-  if (has_more_work_) expect_more();
-  if (!is_summed_ahead_) expect_boxes();
+  set_destination(y, y_strides);
+  if (has_more_work_) start_extra_work();
+  if (!was_summed_early_) expect_boxes();
 }
 
 PARTITA_DEF bool box_exchange::sends_speculatively() const {
@@ -103,53 +103,54 @@ PARTITA_DEF bool box_exchange::sends_speculatively() const {
 
 PARTITA_DEF void box_exchange::begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                            const std::ptrdiff_t* y_strides) {
-  write_to(y, y_strides);
-  take(x, x_strides);
+  set_destination(y, y_strides);
+  set_source(x, x_strides);
   for (const auto& c : transports_) c->begin_ahead(x_, y_);
 }
 
 PARTITA_DEF void box_exchange::give(const void* x, const std::ptrdiff_t* x_strides) {
-  if (is_summed_ahead_) return;
-  take(x, x_strides);
+  if (was_summed_early_) return;
+  set_source(x, x_strides);
   give_boxes();
-  if (!kept_by_channel_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
+  if (!channel_keeps_boxes_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
   advance();
 }
 
 PARTITA_DEF void box_exchange::send_speculatively(const void* x, const std::ptrdiff_t* x_strides) {
-  take(x, x_strides);
-  if (plan_.accumulate && next_) return sum_ahead();
+  set_source(x, x_strides);
+  if (plan_.accumulate && next_exchange_) return run_first_exchange();
   for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->send_speculatively(x_);
 }
 
 PARTITA_DEF void box_exchange::roll_back() {
-  if (!std::exchange(is_summed_ahead_, false)) {
+  if (!std::exchange(was_summed_early_, false)) {
     for (const auto& c : transports_) c->roll_back();
     return;
   }
-  next_->roll_back();
+  next_exchange_->roll_back();
   release();
 }
 
 PARTITA_DEF void box_exchange::finish() {
-  if (!is_summed_ahead_) finish_boxes();
-  if (has_more_work_) finish_more();
+  if (!was_summed_early_) finish_boxes();
+  if (has_more_work_) finish_extra_work();
 }
 
-PARTITA_DEF void box_exchange::take(const void* x, const std::ptrdiff_t* x_strides) {
+PARTITA_DEF void box_exchange::set_source(const void* x, const std::ptrdiff_t* x_strides) {
   for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(), written_.get()};  // the exchange only reads x
+  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(),
+        source_writer_.get()};  // the exchange only reads x
 }
 
-PARTITA_DEF void box_exchange::write_to(void* y, const std::ptrdiff_t* y_strides) {
+PARTITA_DEF void box_exchange::set_destination(void* y, const std::ptrdiff_t* y_strides) {
   for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
-  y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
+  y_ = final_y_ = {static_cast<char*>(y), y_strides_.data()};
 }
 
 PARTITA_DEF void box_exchange::expect_boxes() {
-  for (const auto& c : transports_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
-  passes_on_ = false;
-  if (passed_on_) passed_on_->expect(y_);
+  for (const auto& c : transports_) c->expect(plan_.accumulate ? block_memory{staging_area_, nullptr} : y_);
+  is_forwarding_ = false;
+  if (forwarding_transport_) forwarding_transport_->expect(y_);
 }
 
 PARTITA_DEF void box_exchange::give_boxes() {
@@ -165,78 +166,78 @@ PARTITA_DEF void box_exchange::finish_boxes() {
     if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
   }
   for (const auto& c : transports_) c->finish();
-  if (passed_on_) passed_on_->finish();
+  if (forwarding_transport_) forwarding_transport_->finish();
 }
 
-PARTITA_DEF void box_exchange::sum_ahead() {
-  expect_more();
+PARTITA_DEF void box_exchange::run_first_exchange() {
+  start_extra_work();
   expect_boxes();
   give_boxes();
   finish_boxes();
-  add_up();
-  release_staged();
-  is_summed_ahead_ = true;
-  next_->send_speculatively(y_.data, y_.strides);
+  add_received_boxes();
+  release_staging_area();
+  was_summed_early_ = true;
+  next_exchange_->send_speculatively(y_.data, y_.strides);
 }
 
-PARTITA_DEF void box_exchange::expect_more() {
-  if (trace::on()) traced_ = trace::current();
+PARTITA_DEF void box_exchange::start_extra_work() {
+  if (trace::on()) traced_ = trace::current_call();
   if (!plan_.accumulate) return;
-  if (is_summed_ahead_) {
-    y_ = {static_cast<char*>(intermediate_), plan_.received_strides.data()};
+  if (was_summed_early_) {
+    y_ = {static_cast<char*>(intermediate_block_), plan_.received_strides.data()};
     return;
   }
-  if (next_) {
-    between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
-    intermediate_ = memory_->allocate(between_bytes_);
-    pooled.add(between_bytes_);
-    y_ = {static_cast<char*>(intermediate_), plan_.received_strides.data()};
+  if (next_exchange_) {
+    intermediate_bytes_ = element_count_of_shape(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
+    intermediate_block_ = memory_->allocate(intermediate_bytes_);
+    pooled.add(intermediate_bytes_);
+    y_ = {static_cast<char*>(intermediate_block_), plan_.received_strides.data()};
   }
-  staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
-  pooled.add(arrived_bytes_);
+  staging_area_ = static_cast<char*>(memory_->allocate(staged_bytes_));
+  pooled.add(unpadded_bytes_);
 }
 
-PARTITA_DEF void box_exchange::finish_more() {
-  if (plan_.accumulate && !std::exchange(is_summed_ahead_, false)) {
-    add_up();
-    release_staged();
+PARTITA_DEF void box_exchange::finish_extra_work() {
+  if (plan_.accumulate && !std::exchange(was_summed_early_, false)) {
+    add_received_boxes();
+    release_staging_area();
   }
-  if (next_) {  // run the exchanges in sequence, because both announce their blocks through the same flags
-    next_->start(y_.data, y_.strides, last_y_.data, last_y_.strides);
-    next_->finish();
+  if (next_exchange_) {  // run the exchanges in sequence, because both announce their blocks through the same flags
+    next_exchange_->start(y_.data, y_.strides, final_y_.data, final_y_.strides);
+    next_exchange_->finish();
   }
   release();
-  if (!trace::on() || is_next_) return;
+  if (!trace::on() || is_second_exchange_) return;
   const carried moved = counts();
   trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
 }
 
-PARTITA_DEF void box_exchange::stage() {
-  constexpr std::size_t granule = 128;
+PARTITA_DEF void box_exchange::assign_staging_places() {
+  constexpr std::size_t alignment = 128;
   box_list staged(plan_.rank);
   std::size_t next = 0;
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
     const listed_box b = plan_.receives[k];
-    if (k > 0 && plan_.receives[k - 1].worker != b.worker) next = (next + granule - 1) / granule * granule;
+    if (k > 0 && plan_.receives[k - 1].worker != b.worker) next = (next + alignment - 1) / alignment * alignment;
     staged.add(b.worker, b.shape, b.at, next);
     next += plan_.receives.volume(k) * kind_.bytes;
   }
-  for (std::size_t k = 0; k < plan_.receives.size(); ++k) arrived_bytes_ += plan_.receives.volume(k) * kind_.bytes;
+  for (std::size_t k = 0; k < plan_.receives.size(); ++k) unpadded_bytes_ += plan_.receives.volume(k) * kind_.bytes;
   plan_.receives = std::move(staged);
   staged_bytes_ = next;
-  for (std::size_t k = 0; k < plan_.receives.size(); ++k) order_of_sum_.push_back(k);
-  std::sort(order_of_sum_.begin(), order_of_sum_.end(), [this](std::size_t a, std::size_t b) {
-    return plan_.turns[a] != plan_.turns[b] ? plan_.turns[a] < plan_.turns[b] : a < b;
+  for (std::size_t k = 0; k < plan_.receives.size(); ++k) sum_order_.push_back(k);
+  std::sort(sum_order_.begin(), sum_order_.end(), [this](std::size_t a, std::size_t b) {
+    return plan_.sum_positions[a] != plan_.sum_positions[b] ? plan_.sum_positions[a] < plan_.sum_positions[b] : a < b;
   });
 }
 
-PARTITA_DEF void box_exchange::add_up() {
+PARTITA_DEF void box_exchange::add_received_boxes() {
   const std::size_t rank = plan_.rank;
-  if (elements_in(plan_.received_shape.data(), rank) == 0) return;
-  bool first = !plan_.several;
-  if (plan_.several) clear();
+  if (element_count_of_shape(plan_.received_shape.data(), rank) == 0) return;
+  bool first = !plan_.has_several_blocks;
+  if (plan_.has_several_blocks) clear();
   const auto add = [&](const listed_box& to, const char* from, const std::ptrdiff_t* strides) {
-    char* const at = address_of(to, y_, rank, kind_.bytes);
+    char* const at = box_address(to, y_, rank, kind_.bytes);
     if (std::exchange(first, false)) {
       bool whole = true;
       for (std::size_t d = 0; d < rank; ++d) whole = whole && to.shape[d] == plan_.received_shape[d];
@@ -248,16 +249,16 @@ PARTITA_DEF void box_exchange::add_up() {
   bool own = false;
   const auto add_own = [&] {
     for (std::size_t k = 0; k < plan_.kept.size() && !own; ++k) {
-      listed_box to = plan_.kept_to[k];
-      add(to, address_of(plan_.kept[k], x_, rank, kind_.bytes), x_.strides);
+      listed_box to = plan_.kept_destinations[k];
+      add(to, box_address(plan_.kept[k], x_, rank, kind_.bytes), x_.strides);
     }
     own = true;
   };
-  for (const std::size_t k : order_of_sum_) {
+  for (const std::size_t k : sum_order_) {
     const listed_box b = plan_.receives[k];
-    if (plan_.turns[k] > plan_.turns.back()) add_own();
+    if (plan_.sum_positions[k] > plan_.sum_positions.back()) add_own();
     dense_strides(b.shape, rank, dense_strides_.data());
-    add(b, staged_ + b.stage, dense_strides_.data());
+    add(b, staging_area_ + b.stage, dense_strides_.data());
   }
   add_own();
   if (first) clear();
@@ -267,9 +268,9 @@ PARTITA_DEF void box_exchange::clear() {
   const std::vector<char> zero(kind_.bytes, 0);
   const std::vector<std::ptrdiff_t> nowhere(plan_.rank, 0);
   for (std::size_t k = 0; k < plan_.blocks.size(); ++k)
-    kind_.copy(address_of(plan_.blocks[k], y_, plan_.rank, kind_.bytes), y_.strides, zero.data(), nowhere.data(),
+    kind_.copy(box_address(plan_.blocks[k], y_, plan_.rank, kind_.bytes), y_.strides, zero.data(), nowhere.data(),
                plan_.blocks[k].shape, plan_.rank, kind_.bytes, stores::by_size);
-  if (plan_.several) return;
+  if (plan_.has_several_blocks) return;
   kind_.copy(y_.data, y_.strides, zero.data(), nowhere.data(), plan_.received_shape.data(), plan_.rank, kind_.bytes,
              stores::by_size);
 }
@@ -277,22 +278,22 @@ PARTITA_DEF void box_exchange::clear() {
 PARTITA_DEF bool box_exchange::advance() {
   bool done = true;
   for (std::size_t k = transports_.size(); k-- > 0;) done = transports_[k]->advance() && done;
-  if (!passed_on_ || (!done && !passes_on_)) return done;
-  if (!std::exchange(passes_on_, true)) passed_on_->give(y_);
-  return passed_on_->advance() && done;
+  if (!forwarding_transport_ || (!done && !is_forwarding_)) return done;
+  if (!std::exchange(is_forwarding_, true)) forwarding_transport_->give(y_);
+  return forwarding_transport_->advance() && done;
 }
 
-PARTITA_DEF void box_exchange::release_staged() {
-  if (staged_ == nullptr) return;
-  pooled.now -= arrived_bytes_;
-  memory_->release(std::exchange(staged_, nullptr), staged_bytes_);
+PARTITA_DEF void box_exchange::release_staging_area() {
+  if (staging_area_ == nullptr) return;
+  pooled.now -= unpadded_bytes_;
+  memory_->release(std::exchange(staging_area_, nullptr), staged_bytes_);
 }
 
 PARTITA_DEF void box_exchange::release() {
-  release_staged();
-  if (intermediate_ == nullptr) return;
-  pooled.now -= between_bytes_;
-  memory_->release(std::exchange(intermediate_, nullptr), between_bytes_);
+  release_staging_area();
+  if (intermediate_block_ == nullptr) return;
+  pooled.now -= intermediate_bytes_;
+  memory_->release(std::exchange(intermediate_block_, nullptr), intermediate_bytes_);
 }
 
 }  // namespace partita::detail

@@ -7,13 +7,13 @@ namespace partita::detail::tree_order {
 
 /// Combines the block of a position and the blocks of those below it in the tree into `to`. Returns false if the
 /// position has only its own block, which stays in place.
-PARTITA_DECL bool combine_below(const element_operation& op, const char* const* blocks, const binomial_tree& tree,
-                                std::size_t position, bool gives, std::size_t n, char* to) {
-  const char* together = gives ? blocks[position] : nullptr;
+PARTITA_DECL bool combine_subtree(const element_operation& op, const char* const* blocks, const binomial_tree& tree,
+                                  std::size_t position, bool contributes_block, std::size_t n, char* to) {
+  const char* together = contributes_block ? blocks[position] : nullptr;
   piece_buffer part;
   tree.for_below_smallest_first(position, [&](std::size_t other) {
     char* const there = together == nullptr ? to : part.bytes;
-    const char* const more = combine_below(op, blocks, tree, other, true, n, there) ? there : blocks[other];
+    const char* const more = combine_subtree(op, blocks, tree, other, true, n, there) ? there : blocks[other];
     if (together != nullptr) op.combine(to, together, more, n);
     together = together == nullptr ? more : to;
   });
@@ -27,11 +27,11 @@ namespace partita::detail {
 PARTITA_DEF const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                        std::size_t size, std::size_t n, char* to) {
   // the tree also rounds a sum of two numbers only once
-  if (op.exactly != nullptr && (size - first > 2 || op.width > 1)) {
-    op.exactly(blocks + first, size - first, n, to);
+  if (op.combine_exactly != nullptr && (size - first > 2 || op.width > 1)) {
+    op.combine_exactly(blocks + first, size - first, n, to);
     return to;
   }
-  return tree_order::combine_below(op, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
+  return tree_order::combine_subtree(op, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
 }
 
 }  // namespace partita::detail

@@ -7,7 +7,8 @@
 
 namespace partita::detail {
 
-PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbers_by_worker& mine, std::size_t most) {
+PARTITA_DEF numbers_by_worker exchange_lists(const world_state& world, const numbers_by_worker& mine,
+                                             std::size_t most) {
   const std::size_t workers = world.size();
   std::vector<std::uint64_t> sent(workers), arriving(workers);
   for (std::size_t k = 0; k < workers; ++k) sent[k] = mine.count(k);
@@ -18,13 +19,13 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
   const std::size_t share = std::max<std::size_t>(most / workers, 1);
   std::uint64_t longest = 0;
   for (std::size_t k = 0; k < workers; ++k) longest = std::max<std::uint64_t>(longest, sent[k]);
-  const std::size_t rounds = (largest<1>(world, {longest})[0] + share - 1) / share;
+  const std::size_t rounds = (maximum_over_workers<1>(world, {longest})[0] + share - 1) / share;
   std::vector<int> counts(2 * workers), places(2 * workers);
-  const auto lay_out = [&](const numbers_by_worker& lists, std::size_t round, int* count, int* place) {
+  const auto lay_out = [&](const numbers_by_worker& numbers_to_send, std::size_t round, int* count, int* place) {
     int at = 0;
     for (std::size_t k = 0; k < workers; ++k) {
-      const std::size_t done = std::min(round * share, lists.count(k));
-      count[k] = static_cast<int>(std::min(share, lists.count(k) - done));
+      const std::size_t done = std::min(round * share, numbers_to_send.count(k));
+      count[k] = static_cast<int>(std::min(share, numbers_to_send.count(k) - done));
       place[k] = at;
       at += count[k];
     }

@@ -6,29 +6,29 @@
 
 namespace partita::detail {
 
-PARTITA_DEF lent_header* lent_blocks::lend(arena& memory, std::size_t bytes, std::uint32_t views) {
-  const std::lock_guard<spin_lock> only(in_use());
-  reclaim();
+PARTITA_DEF lent_header* lent_blocks::lend_block(arena& memory, std::size_t bytes, std::uint32_t views) {
+  const std::lock_guard<spin_lock> only(lent_list_lock());
+  reclaim_returned_blocks();
   const std::size_t all = sizeof(lent_header) + bytes;
   auto* const header = ::new (memory.allocate(all)) lent_header{};
   header->views.store(views, std::memory_order_relaxed);
-  lent().push_back({&memory, header, all});
+  lent_list().push_back({&memory, header, all});
   return header;
 }
 
-PARTITA_DEF std::vector<lent_blocks::entry>& lent_blocks::lent() {
+PARTITA_DEF std::vector<lent_blocks::entry>& lent_blocks::lent_list() {
   // never destroyed, because views in static storage may outlive everything else
   static std::vector<entry>& entries = *new std::vector<entry>;
   return entries;
 }
 
-PARTITA_DEF spin_lock& lent_blocks::in_use() {
+PARTITA_DEF spin_lock& lent_blocks::lent_list_lock() {
   static spin_lock lock;
   return lock;
 }
 
-PARTITA_DEF void lent_blocks::reclaim() {
-  std::vector<entry>& all = lent();
+PARTITA_DEF void lent_blocks::reclaim_returned_blocks() {
+  std::vector<entry>& all = lent_list();
   for (std::size_t k = 0; k < all.size();) {
     if (all[k].header->views.load(std::memory_order_acquire) != 0) {
       ++k;
@@ -40,7 +40,7 @@ PARTITA_DEF void lent_blocks::reclaim() {
   }
 }
 
-lease::~lease() {
+lent_block_lease::~lent_block_lease() {
   // a forked child has copies of its parent's views, which are not counted
   if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
 }

@@ -10,17 +10,17 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   for (const lowered_plan& p : plans) dimensions += p.rank;
   lowered_plan all(dimensions);
   all.worker = plans.front().worker, all.accumulate = plans.front().accumulate;
-  all.several = true;
+  all.has_several_blocks = true;
   all.blocks = box_list(dimensions);
   all.source_shape.assign(dimensions, 1), all.received_shape.assign(dimensions, 1);
   all.received_strides.assign(dimensions, 1);
 
   std::vector<std::size_t> shape(dimensions), at(dimensions);
   const std::vector<std::ptrdiff_t> zero_strides(dimensions, 0);  // no other worker knows the addresses of these blocks
-  const auto in_place = [&](std::size_t tensor, const std::size_t* from, auto& to, std::size_t filled_with) {
+  const auto in_place = [&](std::size_t tensor, const std::size_t* from, auto& to, std::size_t fill_value) {
     std::size_t first = 0;
     for (std::size_t k = 0; k < tensor; ++k) first += plans[k].rank;
-    to.assign(dimensions, filled_with);
+    to.assign(dimensions, fill_value);
     for (std::size_t d = 0; d < plans[tensor].rank; ++d) to[first + d] = from[d];
   };
   const auto place = [&](std::size_t tensor, const std::size_t* box_shape, const std::size_t* box_start) {
@@ -56,16 +56,16 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   });
   by_worker(&lowered_plan::receives, [&](std::size_t tensor, std::size_t k, std::size_t from) {
     all.receives.add(from, shape.data(), at.data());
-    if (all.accumulate) all.turns.push_back(plans[tensor].turns[k]);
+    if (all.accumulate) all.sum_positions.push_back(plans[tensor].sum_positions[k]);
   });
-  if (all.accumulate) all.turns.push_back(plans.front().turns.back());
+  if (all.accumulate) all.sum_positions.push_back(plans.front().sum_positions.back());
   std::vector<std::size_t> at_source;
   for (std::size_t w = 0; w < plans.size(); ++w) {
     for (std::size_t k = 0; k < plans[w].kept.size(); ++k) {
       place(w, plans[w].kept[k].shape, plans[w].kept[k].at);
       at_source = at;
-      place(w, plans[w].kept[k].shape, plans[w].kept_to[k].at);
-      all.add_kept(shape.data(), at_source.data(), at.data());
+      place(w, plans[w].kept[k].shape, plans[w].kept_destinations[k].at);
+      all.add_kept_box(shape.data(), at_source.data(), at.data());
     }
     const std::vector<std::size_t> start(plans[w].rank, 0);
     place(w, plans[w].received_shape.data(), start.data());

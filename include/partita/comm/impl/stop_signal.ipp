@@ -7,20 +7,20 @@
 namespace partita {
 
 PARTITA_DEF stop_signal::stop_signal(world everyone, int number) : everyone_(std::move(everyone)), number_(number) {
-  is_received() = false;
+  signal_flag() = false;
   struct sigaction handler {};
-  handler.sa_handler = [](int) { is_received() = true; };
+  handler.sa_handler = [](int) { signal_flag() = true; };
   handler.sa_flags = SA_RESTART;
-  ::sigaction(number_, &handler, &before_);
+  ::sigaction(number_, &handler, &previous_action_);
 }
 
 PARTITA_DEF bool stop_signal::on_any() const {
   constexpr std::uint64_t fingerprint = 0x73746f70;
-  return everyone_.state()->agree(fingerprint, is_received() ? 0 : 1, detail::failure::none,
+  return everyone_.state()->agree(fingerprint, signal_flag() ? 0 : 1, detail::failure::none,
                                   [] { return text("partita::stop_signal::on_any()"); }) == 0;
 }
 
-PARTITA_DEF std::atomic<bool>& stop_signal::is_received() {
+PARTITA_DEF std::atomic<bool>& stop_signal::signal_flag() {
   static std::atomic<bool> it{false};
   return it;
 }

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour) {
+PARTITA_DEF std::vector<std::size_t> workers_with_colour(world_state& state, std::uint64_t colour) {
   return one_call(state, [&] {
     std::vector<std::uint64_t> all(state.size());
     state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
@@ -22,12 +22,12 @@ PARTITA_DEF std::vector<std::size_t> workers_of_colour(world_state& state, std::
 
 namespace partita {
 
-PARTITA_DEF world::world(checks level) : state_(detail::shared_world(initialised(), level)) {}
+PARTITA_DEF world::world(checks level) : state_(detail::shared_world(require_initialised(), level)) {}
 PARTITA_DEF world::world(const boost::mpi::communicator& communicator, checks level)
     : state_(detail::shared_world(MPI_Comm(communicator), level)) {}
 
 PARTITA_DEF world world::split(std::size_t colour) const {
-  return part(partita::workers(detail::workers_of_colour(*state(), colour)));
+  return part(partita::workers(detail::workers_with_colour(*state(), colour)));
 }
 
 PARTITA_DEF world world::part(const partita::workers& chosen) const {
@@ -38,7 +38,7 @@ PARTITA_DEF world world::part(const partita::workers& chosen) const {
   if (!chosen.contains(id())) return made;
   MPI_Comm communicator = MPI_COMM_NULL;
   try {
-    communicator = state_->communicator_of(chosen);
+    communicator = state_->make_communicator_for(chosen);
   } catch (const std::bad_alloc&) {  // the other workers wait for this one
     if (chosen.size() > 1) state_->report().lacks_memory_amid_call();
     throw;
@@ -47,12 +47,12 @@ PARTITA_DEF world world::part(const partita::workers& chosen) const {
   return made;
 }
 
-PARTITA_DEF MPI_Comm world::initialised() {
+PARTITA_DEF MPI_Comm world::require_initialised() {
   detail::process::expect_worker("partita::world");
   return MPI_COMM_WORLD;
 }
 
-PARTITA_DEF void world::refuse_absent() {
+PARTITA_DEF void world::throw_not_in_world() {
   throw partition_error(
       "partita::world: requires a world that this worker belongs to, and this one is a part of others or was moved "
       "from; ask active() first, and copy worlds: it is cheap");

@@ -11,12 +11,12 @@
 namespace partita::detail {
 
 /// The name of the folder of a step, such as "step-000000000012". Sorted names are in the order of the steps.
-PARTITA_DECL std::string step_name(std::uint64_t step);
+PARTITA_DECL std::string step_folder_name(std::uint64_t step);
 
 /// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
 struct checkpoint_list {
   std::vector<std::uint64_t> steps;
-  std::vector<std::string> leftovers;
+  std::vector<std::string> leftover_names;
   int error = 0;
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
@@ -34,7 +34,7 @@ class folder_lock {
   PARTITA_DECL int make(const std::string& folder);
   /// Whether no job is saving into a leftover folder; if true, no job begins to save there during the lifetime of this
   /// object. On a file system without locks the result is true if nothing was written to the folder for a day.
-  PARTITA_DECL bool claim(const std::string& folder);
+  PARTITA_DECL bool lock_if_unused(const std::string& folder);
 
  private:
   posix_file manifest_;

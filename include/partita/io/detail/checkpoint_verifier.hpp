@@ -22,20 +22,22 @@ namespace partita::detail {
 class checksum_shares {
  public:
   checksum_shares(std::size_t file_bytes, std::size_t slab_bytes)
-      : file_bytes_(file_bytes), slab_bytes_(slab_bytes), shares_((file_bytes + slab_bytes - 1) / slab_bytes) {}
+      : file_bytes_(file_bytes),
+        slab_bytes_(slab_bytes),
+        checksum_shares_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
   PARTITA_DECL void add(std::size_t at, const unsigned char* bytes, std::size_t n);
   /// Returns the checksums of all slabs of the file, on all workers. Collective.
-  PARTITA_DECL const std::vector<std::uint32_t>& of_all(const world& everyone);
+  PARTITA_DECL const std::vector<std::uint32_t>& checksums_of_all_slabs(const world& everyone);
 
  private:
-  /// The contribution of the current checksum, sum_, to that of a sequence in which n more bytes follow.
-  PARTITA_DECL std::uint32_t moved(std::size_t n);
-  PARTITA_DECL void complete();
+  /// The contribution of the current checksum, piece_checksum_, to that of a sequence in which n more bytes follow.
+  PARTITA_DECL std::uint32_t shifted_checksum(std::size_t n);
+  PARTITA_DECL void complete_slab();
 
-  std::size_t file_bytes_, slab_bytes_, slab_ = 0, upto_ = 0, distance_ = 0;
-  std::uint32_t sum_ = 0, shift_ = 0;
-  std::vector<std::uint32_t> shares_;
+  std::size_t file_bytes_, slab_bytes_, slab_ = 0, added_bytes_ = 0, shift_distance_ = 0;
+  std::uint32_t piece_checksum_ = 0, shift_factor_ = 0;
+  std::vector<std::uint32_t> checksum_shares_;
 };
 
 class checkpoint_verifier {
@@ -44,26 +46,26 @@ class checkpoint_verifier {
                       std::size_t slab_bytes, std::size_t data_at)
       : call_(call),
         path_(path),
-        entry_(entry),
+        manifest_entry_(entry),
         slab_bytes_(slab_bytes),
-        data_at_(data_at),
-        shares_(entry.bytes, slab_bytes) {}
+        data_offset_(data_at),
+        checksum_shares_(entry.bytes, slab_bytes) {}
 
-  PARTITA_DECL file_error front(const posix_file& file);
-  void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
+  PARTITA_DECL file_error check_header(const posix_file& file);
+  void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { checksum_shares_.add(at, bytes, n); }
   /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
   PARTITA_DECL void finish();
 
  private:
   /// Whether the header of the file matches the tensor in the manifest.
-  PARTITA_DECL bool describes(const npy_header_found& found) const;
+  PARTITA_DECL bool matches_header(const npy_header_found& found) const;
 
   const file_call& call_;
   const std::string& path_;
-  const manifest_tensor& entry_;
-  std::size_t slab_bytes_, data_at_;
-  checksum_shares shares_;
-  file_error other_header_;
+  const manifest_tensor& manifest_entry_;
+  std::size_t slab_bytes_, data_offset_;
+  checksum_shares checksum_shares_;
+  file_error header_error_;
 };
 
 }  // namespace partita::detail

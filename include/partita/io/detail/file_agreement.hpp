@@ -50,7 +50,7 @@ class file_call {
   const world& everyone() const { return world_; }
   const text& name() const { return name_; }
   std::size_t leader() const { return leader_; }
-  bool leads() const { return world_.id() == leader_; }
+  bool is_leader() const { return world_.id() == leader_; }
 
   /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t all_and(std::uint64_t choices) const;
@@ -58,22 +58,22 @@ class file_call {
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker reports that it has
   /// no memory, and one small broadcast.
   template <class... Number>
-  facts<sizeof...(Number)> numbers_of_leader(Number... mine) const {
-    return numbers_of_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
+  facts<sizeof...(Number)> leader_numbers(Number... mine) const {
+    return leader_numbers(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
   }
   template <std::size_t N>
-  facts<N> numbers_of_leader(const facts<N>& mine) const {
+  facts<N> leader_numbers(const facts<N>& mine) const {
     all_and(0);
-    return facts_from(*world_.state(), leader_, mine);
+    return broadcast_numbers(*world_.state(), leader_, mine);
   }
-  /// Broadcasts bytes of worker `who` to all workers.
+  /// Broadcasts bytes of worker `sender` to all workers.
   template <class Byte = std::uint8_t>  // a template parameter, so that only callers compile the broadcast
-  std::string bytes_of(std::size_t who, const std::string& mine) const {
+  std::string broadcast_bytes(std::size_t sender, const std::string& mine) const {
     if (world_.size() == 1) return mine;
-    const auto one = world_.partition<1>(workers{who});
+    const auto one = world_.partition<1>(workers{sender});
     const auto every = world_.partition(extents<dynamic>(world_.size()));
     auto block = zero_volume<Byte, 1>();
-    if (world_.id() == who) {
+    if (world_.id() == sender) {
       block.resize({mine.size()});
       if (!mine.empty()) std::memcpy(block.data(), mine.data(), mine.size());
     }
@@ -86,7 +86,8 @@ class file_call {
 
   /// Makes an error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory
   /// (errno 2); " from an errno. Makes no error if `error` is 0.
-  PARTITA_DECL file_error cannot(const char* doing, const std::string& path, int error, const char* way_out) const;
+  PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
+                                      const char* error_advice) const;
   PARTITA_DECL file_error refuse(file_error::kind what, const text& sentence) const;
 
  private:

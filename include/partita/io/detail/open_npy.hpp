@@ -6,7 +6,7 @@
 #include <new>
 #include <optional>
 #include <partita/core/config.hpp>
-#include <partita/io/detail/file_in_common.hpp>
+#include <partita/io/detail/common_file.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_runs.hpp>
 #include <string>
@@ -21,19 +21,19 @@ struct npy_prefix {
   std::string bytes;
   file_error call_error;
 };
-PARTITA_DECL npy_prefix read_npy_prefix(const file_call& call, file_in_common& source);
+PARTITA_DECL npy_prefix read_npy_prefix(const file_call& call, common_file& source);
 
 /// The entries of a header that every worker needs to read a tensor of this rank.
 template <std::size_t Rank>
 struct npy_metadata {
   std::array<std::size_t, Rank> extents{};
   std::size_t data_at = 0;
-  bool fortran_order = false, foreign_bytes = false;
+  bool fortran_order = false, has_foreign_byte_order = false;
 };
 
 /// An error if the type or the rank of the tensor in a file differs from what the call requests, else no error.
 template <class T, std::size_t Rank>
-file_error mismatch_error(const file_call& call, const std::string& path, const npy_header& h) {
+file_error find_mismatch(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
   if (h.kind != npy_kind<T> || h.item_bytes != sizeof(T))
     return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
@@ -53,20 +53,20 @@ file_error mismatch_error(const file_call& call, const std::string& path, const 
 
 /// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
-npy_metadata<Rank> open_npy(const file_call& call, file_in_common& source) {
+npy_metadata<Rank> open_npy(const file_call& call, common_file& source) {
   npy_prefix front;
-  if (call.leads()) {
+  if (call.is_leader()) {
     front = read_npy_prefix(call, source);
-    if (front.call_error.empty()) front.call_error = mismatch_error<T, Rank>(call, source.path(), front.header);
+    if (front.call_error.empty()) front.call_error = find_mismatch<T, Rank>(call, source.path(), front.header);
   }
   call.throw_together(front.call_error);
   source.agree();
   facts<Rank + 3> numbers{front.header.fortran_order, sizeof(T) > 1 && front.header.byte_order != native_byte_order,
                           front.header.data_at};
-  if (call.leads()) std::copy_n(front.header.extents.begin(), Rank, numbers.begin() + 3);
-  numbers = call.numbers_of_leader(numbers);
+  if (call.is_leader()) std::copy_n(front.header.extents.begin(), Rank, numbers.begin() + 3);
+  numbers = call.leader_numbers(numbers);
   npy_metadata<Rank> metadata;
-  metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.foreign_bytes = numbers[1] != 0;
+  metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.has_foreign_byte_order = numbers[1] != 0;
   metadata.data_at = numbers[2];
   std::copy_n(numbers.begin() + 3, Rank, metadata.extents.begin());
   return metadata;
@@ -86,17 +86,17 @@ void swap_bytes(T* data, std::size_t n) {
 /// The verifier that checks nothing. Each worker passes the bytes that it reads to a verifier, in the order of the
 /// file; the leader first passes the bytes before the first element.
 struct no_verifier {
-  file_error front(const posix_file&) { return {}; }
+  file_error check_header(const posix_file&) { return {}; }
   void add_piece(std::size_t, const unsigned char*, std::size_t) {}
   void finish() {}  // collective, called after all workers have read
 };
 
 /// Reads this worker's block of a tensor with these cuts. Returns no value if the file was replaced. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
-std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in_common& source,
+std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_file& source,
                                                   const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                   const decomposition<Rank>& cuts, Verifier& verifier) {
-  const char* const way_out = "all workers must see the same file, and no program may write to it";
+  const char* const error_advice = "all workers must see the same file, and no program may write to it";
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
   file_error other;
@@ -108,10 +108,10 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
                                                           << cuts.shape(p.index()) << "; load it on more workers");
   }
   const posix_file& file = source.file();
-  int error = holds || call.leads() ? source.open() : 0;
-  if (!source.is_same_on_all(error == 0 ? other : call.cannot("read", source.path(), error, way_out)))
+  int error = holds || call.is_leader() ? source.open() : 0;
+  if (!source.is_same_on_all(error == 0 ? other : call.errno_error("read", source.path(), error, error_advice)))
     return std::nullopt;
-  if (call.leads() && other.empty()) other = verifier.front(file);
+  if (call.is_leader() && other.empty()) other = verifier.check_header(file);
   if (other.empty() && holds) {
     constexpr std::size_t chunk_bytes = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
@@ -125,10 +125,10 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
       }
     });
   }
-  if (!source.is_same_on_all(error == 0 ? other : call.cannot("read", source.path(), error, way_out)))
+  if (!source.is_same_on_all(error == 0 ? other : call.errno_error("read", source.path(), error, error_advice)))
     return std::nullopt;
   verifier.finish();
-  if (metadata.foreign_bytes) swap_bytes(block.data(), block.size());
+  if (metadata.has_foreign_byte_order) swap_bytes(block.data(), block.size());
   if constexpr (std::is_same_v<T, bool>) {  // every byte except 0 is true for NumPy, but only the byte 1 in C++
     auto* bytes = reinterpret_cast<unsigned char*>(block.data());
     for (std::size_t k = 0; k < block.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
@@ -142,7 +142,7 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
                                                pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
                                                const partition<Extents>& p, const file_request<Rank>& request) {
   if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
-  return with_call_in_errors(call, [&]() -> pooled_tensor<T, Rank> {
+  return call_with_context(call, [&]() -> pooled_tensor<T, Rank> {
     constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
     const auto from = from_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
@@ -156,7 +156,7 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
 
 /// Reads the tensor of a file to p, with the requested cuts. Returns no value if the file was replaced. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
-std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
+std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_file& source,
                                                const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                const file_request<Rank>& request, Verifier& verifier) {
   // If the elements of a block are in the file in long runs, each worker reads its own block.

@@ -18,13 +18,13 @@
 
 namespace partita::detail {
 
-/// The result of `transfer_all` if the file ends before all bytes are read. No errno is negative.
+/// The result of `transfer_all_bytes` if the file ends before all bytes are read. No errno is negative.
 inline constexpr int end_of_file = -1;
 
 /// Calls move(done, count) until n bytes are moved. move must return the number of bytes that it moved (0 at the end of
 /// the file), or -1 and set errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
 template <class Move>
-int transfer_all(std::size_t n, Move move) {
+int transfer_all_bytes(std::size_t n, Move move) {
   constexpr std::size_t most = std::size_t{1} << 30U;  // Linux moves at most 2^31 - 4096 bytes per call, others less
   for (std::size_t done = 0; done < n;) {
     const ssize_t moved = move(done, n - done < most ? n - done : most);
@@ -44,8 +44,8 @@ class posix_file {
   ~posix_file() { static_cast<void>(close()); }
 
   /// Returns 0 or an errno. Opening a file for reading does not block: a pipe without a writer would never open.
-  PARTITA_DECL int open(const std::string& path, int flags, mode_t mode = 0666);
-  bool is_open() const { return descriptor_ >= 0; }
+  PARTITA_DECL int open(const std::string& path, int open_flags, mode_t mode = 0666);
+  bool is_open() const { return file_descriptor_ >= 0; }
   /// Closes the file. Returns 0, or the errno of a file system that writes data when a file is closed.
   PARTITA_DECL int close();
   PARTITA_DECL int read(void* to, std::size_t bytes, std::size_t at) const;
@@ -64,7 +64,7 @@ class posix_file {
   /// the file system has no locks.
   PARTITA_DECL int wait_for_lock(bool shared) const;
   /// Whether `error` is an errno that a file system without locks returns.
-  static bool has_no_locks(int error) {
+  static bool is_lock_unsupported(int error) {
     return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == EBADF;
   }
   /// Reserves space for this number of bytes, so that a full disk is detected before any byte is written. If the file
@@ -78,17 +78,17 @@ class posix_file {
   PARTITA_DECL int sync() const;
 
  private:
-  int descriptor_ = -1;
+  int file_descriptor_ = -1;
 };
 
 /// The folder that contains `path`.
-PARTITA_DECL std::string folder_of(const std::string& path);
+PARTITA_DECL std::string parent_folder(const std::string& path);
 
 /// Waits until the names of the files in a folder are on the disk. Returns 0 or an errno.
 PARTITA_DECL int sync_folder(const std::string& folder);
 
 /// A name for a temporary file in the folder of `path`, unique by a random number.
-PARTITA_DECL std::string temporary_name(const std::string& path, std::uint64_t random);
+PARTITA_DECL std::string temporary_name(const std::string& path, std::uint64_t random_number);
 PARTITA_DECL std::uint64_t random_word();
 
 /// The message of an errno, such as "No space left on device (errno 28)".
@@ -97,7 +97,7 @@ PARTITA_DECL text error_text(int error);
 /// Calls a function that makes temporary files, and catches and rethrows its exceptions. An exception without a handler
 /// would end the program without running destructors, and the files would remain.
 template <class Call>
-void with_unwinding(Call call) {
+void call_with_unwinding(Call call) {
   try {
     call();
   } catch (...) {
@@ -115,7 +115,7 @@ class temporary_file {
   ~temporary_file() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  void remove_later(const std::string& path) { path_ = path; }
+  void remove_in_destructor(const std::string& path) { path_ = path; }
   /// Renames the file to `path`, replacing an existing file. Returns 0 or an errno; after an error nothing has changed.
   PARTITA_DECL int rename_to(const std::string& path);
 

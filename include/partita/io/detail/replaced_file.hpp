@@ -24,7 +24,7 @@ struct replaced_file {
   mode_t creation_mode() const { return there ? 0600 : 0666; }
   /// Gives the temporary file the mode of the file that it replaces and, if this process may set it, the owner. Returns
   /// 0 or an errno.
-  PARTITA_DECL int copy_owner_and_mode_to(const std::string& temporary) const;
+  PARTITA_DECL int copy_owner_and_mode(const std::string& temporary) const;
 };
 
 }  // namespace partita::detail

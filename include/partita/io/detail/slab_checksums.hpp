@@ -13,13 +13,13 @@
 namespace partita::detail {
 
 /// The number of slabs of `slab` bytes that contain some of the bytes [first, last) of a file.
-constexpr std::size_t slabs_touched(std::size_t first, std::size_t last, std::size_t slab) {
+constexpr std::size_t count_touched_slabs(std::size_t first, std::size_t last, std::size_t slab) {
   return first >= last ? 0 : (last - 1) / slab - first / slab + 1;
 }
 /// Calls f(k, from, to) for each slab k of `slab` bytes that contains some of the bytes [first, last) of a file: those
 /// in slab k are [from, to).
 template <class F>
-void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
+void for_each_share(std::size_t first, std::size_t last, std::size_t slab, F f) {
   while (first < last) {
     const std::size_t number = first / slab, end = (number + 1) * slab < last ? (number + 1) * slab : last;
     f(number, first, end);
@@ -28,54 +28,56 @@ void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
 }
 
 /// The checksums of the bytes of each slab that this worker owns. `data` are the elements that this worker owns;
-/// `front` are the bytes before the first element, which the first owner has.
+/// `header_bytes` are the bytes before the first element, which the first owner has.
 template <std::size_t Rank>
-std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, const std::string& front,
-                                         const unsigned char* data, std::size_t slab_bytes) {
+std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& where, const std::string& header_bytes,
+                                                 const unsigned char* data, std::size_t slab_bytes) {
   std::vector<std::uint32_t> own;
-  if (!where.owns()) return own;
+  if (!where.is_owner()) return own;
   const file_domains& d = where.domains;
   const std::size_t place = where.place(), data_at = d.held[place];
-  for_shares(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
-             [&](std::size_t, std::size_t first, std::size_t last) {
-               std::uint32_t sum = 0;
-               if (first < data_at) sum = crc32c(front.data() + first, (last < data_at ? last : data_at) - first);
-               if (last > data_at) {
-                 const std::size_t from = first < data_at ? data_at : first;
-                 sum = crc32c(data + (from - data_at), last - from, sum);
-               }
-               own.push_back(sum);
-             });
+  for_each_share(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
+                 [&](std::size_t, std::size_t first, std::size_t last) {
+                   std::uint32_t sum = 0;
+                   if (first < data_at)
+                     sum = crc32c(header_bytes.data() + first, (last < data_at ? last : data_at) - first);
+                   if (last > data_at) {
+                     const std::size_t from = first < data_at ? data_at : first;
+                     sum = crc32c(data + (from - data_at), last - from, sum);
+                   }
+                   own.push_back(sum);
+                 });
   return own;
 }
 
 /// Returns the checksums of all slabs of a file on the leader of the call, and nothing on the other workers. `own` is
-/// the result of own_checksums. Collective. Cost: one message of 4 bytes per slab from each owner.
+/// the result of compute_own_checksums. Collective. Cost: one message of 4 bytes per slab from each owner.
 template <std::size_t Rank>
-std::vector<std::uint32_t> checksums_of_file(const file_call& call, const slab_partition<Rank>& where,
-                                             const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {
+std::vector<std::uint32_t> combine_file_checksums(const file_call& call, const slab_partition<Rank>& where,
+                                                  const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {
   const file_domains& d = where.domains;
   const auto begin_of = [&](std::size_t k) { return k == 0 ? std::size_t{0} : d.held[k]; };
   const std::size_t n = d.owners();
   std::vector<std::size_t> counts(n);
   std::size_t all = 0;
   for (std::size_t k = 0; k < n; ++k)
-    all += counts[k] = sizeof(std::uint32_t) * slabs_touched(begin_of(k), d.held[k + 1], slab_bytes);
+    all += counts[k] = sizeof(std::uint32_t) * count_touched_slabs(begin_of(k), d.held[k + 1], slab_bytes);
   auto mine = uninitialised<std::uint8_t, 1>({sizeof(std::uint32_t) * own.size()});
   if (mine.size() != 0) std::memcpy(mine.data(), own.data(), mine.size());
   const auto one = call.everyone().partition(extents<dynamic>(std::size_t{1}), workers{call.leader()});
   const auto pieces = repartition(where.owners.reshape(extents<dynamic>(n)), one, from_cuts(cut::at(counts)),
                                   to_cuts(cut::at({all})))(mine);
-  if (!call.leads()) return {};
+  if (!call.is_leader()) return {};
   std::vector<std::uint32_t> sums((d.bytes() + slab_bytes - 1) / slab_bytes, 0);
   const auto* piece = pieces.data();
   for (std::size_t k = 0; k < n; ++k)
-    for_shares(begin_of(k), d.held[k + 1], slab_bytes, [&](std::size_t number, std::size_t first, std::size_t last) {
-      std::uint32_t sum = 0;
-      std::memcpy(&sum, piece, sizeof sum);
-      piece += sizeof sum;
-      sums[number] = crc32c_of_both(sums[number], sum, last - first);
-    });
+    for_each_share(begin_of(k), d.held[k + 1], slab_bytes,
+                   [&](std::size_t number, std::size_t first, std::size_t last) {
+                     std::uint32_t sum = 0;
+                     std::memcpy(&sum, piece, sizeof sum);
+                     piece += sizeof sum;
+                     sums[number] = crc32c_of_both(sums[number], sum, last - first);
+                   });
   return sums;
 }
 

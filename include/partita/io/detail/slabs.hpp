@@ -39,19 +39,19 @@ struct slab_partition {
 
   /// The position of this worker among the owners; the number of owners if this worker is not an owner.
   std::size_t place() const { return owners.grid().place(owners.world().id()); }
-  bool owns() const { return owners.active(); }
+  bool is_owner() const { return owners.active(); }
   std::array<std::size_t, Rank> shape() const {
-    return owns() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
+    return is_owner() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
   }
 };
 
 /// Assigns the slabs of a file to the first workers of p. Requires p not to be empty.
 template <std::size_t Rank, class Extents>
-slab_partition<Rank> assign_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& in_file,
+slab_partition<Rank> assign_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& shape_in_file,
                                   std::size_t item_bytes, std::size_t data_at, const file_options& options) {
   const auto grid =
-      slab_grid(in_file, worthwhile_owners(volume_of(in_file) * item_bytes, options.owner_bytes, p.size()));
-  const auto cuts = decomposition<Rank>::balanced(in_file, grid);
+      slab_grid(shape_in_file, worthwhile_owners(volume_of(shape_in_file) * item_bytes, options.owner_bytes, p.size()));
+  const auto cuts = decomposition<Rank>::balanced(shape_in_file, grid);
   std::vector<std::size_t> bytes(volume_of(grid));
   for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = volume_of(cuts.shape(index_of(k, grid))) * item_bytes;
   return {p.world().partition(dynamic_extents<Rank>(grid), p.workers().subset(workers(0, bytes.size()))), cuts,
@@ -82,7 +82,7 @@ constexpr bool has_padding() {
 
 /// A hash of the arguments of a call that saves or loads a tensor, without the name of the call.
 template <class T, std::size_t Rank, class Extents>
-argument_hash argument_hash_of(const partition<Extents>& p, const file_request<Rank>& request) {
+argument_hash hash_arguments(const partition<Extents>& p, const file_request<Rank>& request) {
   argument_hash number;
   number << npy_type_of<T>().c_str() << p.grid().fingerprint() << request.options.page_bytes
          << request.options.owner_bytes << request.options.run_bytes << (request.options.sync ? 1 : 0);
@@ -94,8 +94,8 @@ argument_hash argument_hash_of(const partition<Extents>& p, const file_request<R
 
 /// Checks the parameters of a save, which the workers agreed to be the same. Throws the same error on all workers.
 template <class Extents>
-void check_target(const file_call& call, const partition<Extents>& p, const std::size_t* extents, std::size_t rank,
-                  std::size_t item_bytes) {
+void check_save_arguments(const file_call& call, const partition<Extents>& p, const std::size_t* extents,
+                          std::size_t rank, std::size_t item_bytes) {
   if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
   std::size_t bytes = item_bytes;
   for (std::size_t d = 0; d < rank; ++d)
@@ -110,9 +110,9 @@ void check_target(const file_call& call, const partition<Extents>& p, const std:
 /// Calls a function that throws on all workers or on none. Adds the call of the user, and what that call requires of
 /// shapes, to the error message.
 template <class Call>
-auto with_call_in_errors(const file_call& call, Call inner, const char* required = "") {
+auto call_with_context(const file_call& call, Call call_function, const char* required = "") {
   try {
-    return inner();
+    return call_function();
   } catch (const shape_error& e) {
     throw shape_error((text(call.name()) << ": " << required) << e.sentence());
   } catch (const partition_error& e) {
@@ -133,18 +133,18 @@ class slab_to_write {
     const std::string header = make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank);
     slab_to_write slab(
         header, assign_slabs(p, Backwards ? reversed(global) : global, sizeof(T), header.size(), request.options));
-    const slab_partition<Rank>& where = slab.where_;
-    if constexpr (CutsGiven) call.throw_together(mismatch_error(call, p, block.shape, *request.from));
+    const slab_partition<Rank>& where = slab.slabs_;
+    if constexpr (CutsGiven) call.throw_together(find_mismatch(call, p, block.shape, *request.from));
     // If the blocks of all workers are their slabs already, nothing is moved or copied.
     const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
                        (!request.from || *request.from == where.cuts) &&
-                       (!where.owns() || (block.shape == where.shape() && block.dense()));
+                       (!where.is_owner() || (block.shape == where.shape() && block.dense()));
     if (call.all(there)) {
       slab.data_ = block.data;
       return slab;
     }
     // Otherwise, one repartition moves the tensor to the slabs.
-    slab.moved_ = with_call_in_errors(
+    slab.moved_tensor_ = call_with_context(
         call,
         [&] {
           const auto to = to_cuts(where.cuts);
@@ -156,20 +156,20 @@ class slab_to_write {
           else return repartition(p, where.owners, to)(x);
         },
         "requires blocks x that add up to the extents given; ");
-    if (where.owns()) clear_padding(slab.moved_.data(), slab.moved_.size());
+    if (where.is_owner()) clear_padding(slab.moved_tensor_.data(), slab.moved_tensor_.size());
     return slab;
   }
 
   const std::string& header() const { return header_; }
-  const slab_partition<Rank>& where() const { return where_; }
+  const slab_partition<Rank>& where() const { return slabs_; }
   const unsigned char* bytes() const {
-    return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_.data());
+    return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_tensor_.data());
   }
   /// Copies the slab if it is the caller's block, so that the caller may change the block.
   void keep() {
     if (data_ == nullptr) return;
-    moved_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where_.shape()));
-    std::copy_n(data_, moved_.size(), moved_.data());
+    moved_tensor_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(slabs_.shape()));
+    std::copy_n(data_, moved_tensor_.size(), moved_tensor_.data());
     data_ = nullptr;
   }
 
@@ -177,8 +177,8 @@ class slab_to_write {
   /// An error if this worker's block does not fit the given cuts, else no error. In a world of checks::local a kernel
   /// would throw the error on this worker only.
   template <class Extents>
-  static file_error mismatch_error(const file_call& call, const partition<Extents>& p,
-                                   const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
+  static file_error find_mismatch(const file_call& call, const partition<Extents>& p,
+                                  const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
     text sentence;
     if (cuts.parts() != p.grid().shape())
       return call.refuse(file_error::kind::partition,
@@ -193,19 +193,19 @@ class slab_to_write {
   }
 
   slab_to_write(std::string header, slab_partition<Rank> where)
-      : header_(std::move(header)), where_(std::move(where)) {}
+      : header_(std::move(header)), slabs_(std::move(where)) {}
 
   std::string header_;
-  slab_partition<Rank> where_;
-  pooled_tensor<T, Rank> moved_;
+  slab_partition<Rank> slabs_;
+  pooled_tensor<T, Rank> moved_tensor_;
   const T* data_ = nullptr;  // the caller's block, if it is the slab, else null
 };
 
 /// Sends the bytes at the beginning of a slab that are in the last page of an earlier slab to the owner of that page.
 /// Returns the bytes that this worker receives, which it writes after its own slab. Collective.
 template <class Extents>
-std::vector<unsigned char> exchange_page_ends(const partition<Extents>& owners, const file_domains& domains,
-                                              const unsigned char* slab) {
+std::vector<unsigned char> exchange_shared_pages(const partition<Extents>& owners, const file_domains& domains,
+                                                 const unsigned char* slab) {
   const std::size_t n = domains.owners(), place = owners.grid().place(owners.world().id());
   std::vector<std::size_t> sent(n), received(n);
   std::size_t moving = 0;

@@ -33,8 +33,8 @@ PARTITA_DEF std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size
   return ~sum;
 }
 
-PARTITA_DEF __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_machine(const unsigned char* bytes, std::size_t n,
-                                                                              std::uint32_t before) {
+PARTITA_DEF __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const unsigned char* bytes,
+                                                                                  std::size_t n, std::uint32_t before) {
   std::uint64_t sum = ~before;
   for (; n >= 8; n -= 8, bytes += 8) {
     std::uint64_t word = 0;
@@ -46,7 +46,7 @@ PARTITA_DEF __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_machine(co
   return ~rest;
 }
 
-PARTITA_DEF bool machine_has_crc32c() {
+PARTITA_DEF bool has_crc32c_instruction() {
   static const bool has_sse42 = __builtin_cpu_supports("sse4.2") != 0;
   return has_sse42;
 }
@@ -57,8 +57,8 @@ namespace partita {
 
 PARTITA_DEF std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_t before) {
   const auto* const first = static_cast<const unsigned char*>(bytes);
-  return detail::machine_has_crc32c() ? detail::crc32c_by_machine(first, n, before)
-                                      : detail::crc32c_by_tables(first, n, before);
+  return detail::has_crc32c_instruction() ? detail::crc32c_by_instruction(first, n, before)
+                                          : detail::crc32c_by_tables(first, n, before);
 }
 
 }  // namespace partita

@@ -8,9 +8,9 @@
 namespace partita {
 
 PARTITA_DEF const manifest_tensor* checkpoint::find(const std::string& name) const {
-  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                   [&](std::size_t k, const std::string& n) { return contents_.tensors[k].name < n; });
-  return at == by_name_.end() || contents_.tensors[*at].name != name ? nullptr : &contents_.tensors[*at];
+  const auto at = std::lower_bound(sorted_positions_.begin(), sorted_positions_.end(), name,
+                                   [&](std::size_t k, const std::string& n) { return manifest_.tensors[k].name < n; });
+  return at == sorted_positions_.end() || manifest_.tensors[*at].name != name ? nullptr : &manifest_.tensors[*at];
 }
 
 }  // namespace partita
@@ -18,17 +18,17 @@ PARTITA_DEF const manifest_tensor* checkpoint::find(const std::string& name) con
 namespace partita::detail {
 
 /// The saved steps in a folder, which the leader lists and sends to all workers; none if the folder does not exist.
-PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
+PARTITA_DECL std::vector<std::uint64_t> steps_on_all_workers(const file_call& call, const std::string& folder) {
   std::string bytes;
   file_error call_error;
-  if (call.leads()) {
+  if (call.is_leader()) {
     const checkpoint_list list = list_checkpoints(folder);
-    if (list.error != ENOENT) call_error = call.cannot("read", folder, list.error, "check the name of the folder");
+    if (list.error != ENOENT) call_error = call.errno_error("read", folder, list.error, "check the name of the folder");
     bytes.resize(list.steps.size() * sizeof(std::uint64_t));
     if (!bytes.empty()) std::memcpy(bytes.data(), list.steps.data(), bytes.size());
   }
   call.throw_together(call_error);
-  bytes = call.bytes_of(call.leader(), bytes);
+  bytes = call.broadcast_bytes(call.leader(), bytes);
   std::vector<std::uint64_t> steps(bytes.size() / sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(steps.data(), bytes.data(), bytes.size());
   return steps;
@@ -41,21 +41,21 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
   std::string json, path;
   std::uint64_t step = 0;
   int error = ENOENT;
-  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it was listed
+  for (bool is_retry = false; error == ENOENT; is_retry = true) {  // another job may remove a step after it was listed
     const std::uint64_t before = step;
     const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
     if (list.error != 0 && list.error != ENOENT)
-      return {json, call.cannot("read", folder, list.error, "check the name of the folder")};
+      return {json, call.errno_error("read", folder, list.error, "check the name of the folder")};
     if (list.steps.empty())
       return {json, call.refuse(file_error::kind::io,
                                 "requires a folder with a checkpoint that was saved whole, and there is none; ask "
                                 "checkpoint_steps first")};
     step = list.steps.back();
-    if (again && step == before) break;
-    path = folder + "/" + step_name(step);
+    if (is_retry && step == before) break;
+    path = folder + "/" + step_folder_name(step);
     error = read_small_file(path + "/manifest.json", json, most);
   }
-  if (error != 0) return {json, call.cannot("read", path + "/manifest.json", error, "load a step that is there")};
+  if (error != 0) return {json, call.errno_error("read", path + "/manifest.json", error, "load a step that is there")};
   const manifest_found found = parse_manifest(json);
   text problem = found.problem;
   if (problem.empty() && found.manifest.step != step)
@@ -69,10 +69,10 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
 PARTITA_DECL checkpoint open_checkpoint(const file_call& call, const std::string& folder,
                                         const std::optional<std::uint64_t>& wanted) {
   std::pair<std::string, file_error> read;
-  if (call.leads()) read = read_manifest(call, folder, wanted);
+  if (call.is_leader()) read = read_manifest(call, folder, wanted);
   call.throw_together(read.second);
-  manifest found = parse_manifest(call.bytes_of(call.leader(), read.first)).manifest;
-  return {call.everyone(), folder + "/" + step_name(found.step), std::move(found)};
+  manifest found = parse_manifest(call.broadcast_bytes(call.leader(), read.first)).manifest;
+  return {call.everyone(), folder + "/" + step_folder_name(found.step), std::move(found)};
 }
 
 }  // namespace partita::detail
@@ -84,7 +84,7 @@ PARTITA_DEF std::vector<std::uint64_t> checkpoint_steps(const std::string& folde
     const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
                                  detail::argument_hash() << 4);
     call.all_and(0);
-    return detail::common_steps(call, folder);
+    return detail::steps_on_all_workers(call, folder);
   });
 }
 

@@ -26,7 +26,7 @@ PARTITA_DEF bool is_tensor_name(const std::string& name) {
 
 namespace partita::detail {
 
-PARTITA_DEF std::string hexadecimal(std::uint32_t sum) {
+PARTITA_DEF std::string to_hexadecimal(std::uint32_t sum) {
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(sum));
   return digits;
@@ -39,69 +39,73 @@ PARTITA_DEF manifest_found manifest_reader::read() {
     std::string seal;
     switch (k) {
       case 0:
-        return string(format);
+        return read_json_string(format);
       case 1:
         return number(version);
       case 2:
-        return number(found_.manifest.step, std::numeric_limits<std::uint64_t>::max());
+        return number(parsed_.manifest.step, std::numeric_limits<std::uint64_t>::max());
       case 3:
-        return number(found_.manifest.slab_bytes);
+        return number(parsed_.manifest.slab_bytes);
       case 4:
         return list([&] { return tensor(); });
       default:
-        return string(seal);
+        return read_json_string(seal);
     }
   });
   skip_space();
-  if (!read) set_problem("is not written as one");
-  else if (at_ != end_) set_problem("has more than spaces behind its end");
-  else if (format != "partita checkpoint" || version != 1) set_problem("is of another format or version");
-  else check();
-  return std::move(found_);
+  if (!read) set_error("is not written as one");
+  else if (next_character_ != text_end_) set_error("has more than spaces behind its end");
+  else if (format != "partita checkpoint" || version != 1) set_error("is of another format or version");
+  else check_value();
+  return std::move(parsed_);
 }
 
-PARTITA_DEF bool manifest_reader::set_problem(const char* what) {
-  if (found_.problem.empty()) found_.problem << "its manifest " << what;
+PARTITA_DEF bool manifest_reader::set_error(const char* what) {
+  if (parsed_.problem.empty()) parsed_.problem << "its manifest " << what;
   return false;
 }
 
-PARTITA_DEF void manifest_reader::check() {
-  const manifest& m = found_.manifest;
-  if (m.slab_bytes == 0) set_problem("has slabs of no bytes");
-  for (std::size_t k = 0; k < m.tensors.size() && found_.problem.empty(); ++k) {
+PARTITA_DEF void manifest_reader::check_value() {
+  const manifest& m = parsed_.manifest;
+  if (m.slab_bytes == 0) set_error("has slabs of no bytes");
+  for (std::size_t k = 0; k < m.tensors.size() && parsed_.problem.empty(); ++k) {
     const manifest_tensor& t = m.tensors[k];
-    if (!is_tensor_name(t.name)) set_problem("names a tensor as none may be called");
+    if (!is_tensor_name(t.name)) set_error("names a tensor as none may be called");
     if (t.checksums.size() != (t.bytes == 0 ? 0 : (t.bytes - 1) / m.slab_bytes + 1))
-      set_problem("has not one checksum for each slab");
+      set_error("has not one checksum for each slab");
   }
   const std::vector<std::size_t> order = m.by_name();
   for (std::size_t k = 1; k < order.size(); ++k)
-    if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) set_problem("names a tensor twice");
+    if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) set_error("names a tensor twice");
 }
 
 PARTITA_DEF void manifest_reader::skip_space() {
-  while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  while (next_character_ != text_end_ &&
+         (*next_character_ == ' ' || *next_character_ == '\n' || *next_character_ == '\t' || *next_character_ == '\r'))
+    ++next_character_;
 }
 
-PARTITA_DEF bool manifest_reader::take(char c) {
+PARTITA_DEF bool manifest_reader::consume_if_next(char c) {
   skip_space();
-  if (at_ == end_ || *at_ != c) return false;
-  ++at_;
+  if (next_character_ == text_end_ || *next_character_ != c) return false;
+  ++next_character_;
   return true;
 }
 
-PARTITA_DEF bool manifest_reader::string(std::string& out) {
-  if (!take('"')) return false;
-  const char* const first = at_;
-  while (at_ != end_ && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= ' ') ++at_;
-  if (at_ == end_ || *at_ != '"') return false;
-  out.assign(first, at_++);
+PARTITA_DEF bool manifest_reader::read_json_string(std::string& out) {
+  if (!consume_if_next('"')) return false;
+  const char* const first = next_character_;
+  while (next_character_ != text_end_ && *next_character_ != '"' && *next_character_ != '\\' &&
+         static_cast<unsigned char>(*next_character_) >= ' ')
+    ++next_character_;
+  if (next_character_ == text_end_ || *next_character_ != '"') return false;
+  out.assign(first, next_character_++);
   return true;
 }
 
-PARTITA_DEF bool manifest_reader::checksum(std::uint32_t& sum) {
+PARTITA_DEF bool manifest_reader::read_checksum(std::uint32_t& sum) {
   std::string digits;
-  if (!string(digits) || digits.size() != 8) return false;
+  if (!read_json_string(digits) || digits.size() != 8) return false;
   sum = 0;
   for (const char c : digits) {
     if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
@@ -111,19 +115,19 @@ PARTITA_DEF bool manifest_reader::checksum(std::uint32_t& sum) {
 }
 
 PARTITA_DEF bool manifest_reader::tensor() {
-  manifest_tensor& t = found_.manifest.tensors.emplace_back();
+  manifest_tensor& t = parsed_.manifest.tensors.emplace_back();
   return entries({"name", "type", "extents", "bytes", "crc32c"}, [&](std::size_t k) {
     switch (k) {
       case 0:
-        return string(t.name);
+        return read_json_string(t.name);
       case 1:
-        return string(t.type);
+        return read_json_string(t.type);
       case 2:
         return list([&] { return t.extents.size() < npy_header::most_dimensions && number(t.extents.emplace_back()); });
       case 3:
         return number(t.bytes);
       default:
-        return list([&] { return checksum(t.checksums.emplace_back()); });
+        return list([&] { return read_checksum(t.checksums.emplace_back()); });
     }
   });
 }
@@ -143,7 +147,7 @@ PARTITA_DEF std::string to_json(const manifest& m) {
     for (std::size_t d = 0; d < t.extents.size(); ++d) json += (d == 0 ? "" : ", ") + std::to_string(t.extents[d]);
     json += "], \"bytes\": " + std::to_string(t.bytes) + ",\n     \"crc32c\": [";
     for (std::size_t s = 0; s < t.checksums.size(); ++s)
-      json += (s == 0 ? "\"" : ", \"") + detail::hexadecimal(t.checksums[s]) + "\"";
+      json += (s == 0 ? "\"" : ", \"") + detail::to_hexadecimal(t.checksums[s]) + "\"";
     json += "]}";
   }
   json += "\n  ],\n";

@@ -11,19 +11,19 @@ namespace partita::detail {
 /// Reads the words of a line of text, one after the other.
 class market_line {
  public:
-  explicit market_line(std::string_view line) : rest_(line) {}
+  explicit market_line(std::string_view line) : unread_text_(line) {}
 
-  std::string_view word() {
+  std::string_view next_word() {
     const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+    while (!unread_text_.empty() && is_space(unread_text_.front())) unread_text_.remove_prefix(1);
     std::size_t n = 0;
-    while (n < rest_.size() && !is_space(rest_[n])) ++n;
-    const std::string_view found = rest_.substr(0, n);
-    rest_.remove_prefix(n);
+    while (n < unread_text_.size() && !is_space(unread_text_[n])) ++n;
+    const std::string_view found = unread_text_.substr(0, n);
+    unread_text_.remove_prefix(n);
     return found;
   }
-  std::string lower_word() {
-    std::string lower(word());
+  std::string next_word_in_lower_case() {
+    std::string lower(next_word());
     for (char& c : lower)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return lower;
@@ -31,16 +31,16 @@ class market_line {
   /// Reads the next word as a number. Returns whether the whole word is a number.
   template <class Number>
   bool number(Number& value) {
-    std::string_view digits = word();
+    std::string_view digits = next_word();
     if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, value);
     return read.ec == std::errc() && read.ptr == end;
   }
-  bool ended() { return word().empty(); }
+  bool is_at_end() { return next_word().empty(); }
 
  private:
-  std::string_view rest_;
+  std::string_view unread_text_;
 };
 
 PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_whole) {
@@ -54,8 +54,9 @@ PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_
     market_line line(whole);
     at = next;
     if (first) {
-      const std::string banner = line.lower_word(), object = line.lower_word(), format = line.lower_word(),
-                        field = line.lower_word(), kind = line.lower_word();
+      const std::string banner = line.next_word_in_lower_case(), object = line.next_word_in_lower_case(),
+                        format = line.next_word_in_lower_case(), field = line.next_word_in_lower_case(),
+                        kind = line.next_word_in_lower_case();
       if (banner != "%%matrixmarket" || object != "matrix")
         found.problem << "does not begin with %%MatrixMarket matrix";
       else if (format != "coordinate") found.problem << "holds a dense matrix and not one in coordinate format";
@@ -64,14 +65,14 @@ PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_
       else if (kind != "general" && kind != "symmetric" && kind != "skew-symmetric")
         found.problem << "holds a matrix that is none of general, symmetric and skew-symmetric";
       if (!found.problem.empty()) return found;
-      found.is_pattern = field == "pattern";
+      found.has_no_values = field == "pattern";
       found.kind = kind == "general"     ? market_header::symmetry::general
                    : kind == "symmetric" ? market_header::symmetry::symmetric
                                          : market_header::symmetry::skew;
       continue;
     }
-    if (whole[0] == '%' || market_line(whole).ended()) continue;
-    if (!line.number(found.rows) || !line.number(found.columns) || !line.number(found.entries) || !line.ended())
+    if (whole[0] == '%' || market_line(whole).is_at_end()) continue;
+    if (!line.number(found.rows) || !line.number(found.columns) || !line.number(found.entries) || !line.is_at_end())
       found.problem << "has a line of sizes that is not three whole numbers";
     else if (found.kind != market_header::symmetry::general && found.rows != found.columns)
       found.problem << "holds a symmetric matrix that is not square, " << found.rows << " x " << found.columns;
@@ -88,16 +89,16 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
     const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1);
     const std::string_view whole(lines.data() + at, end + 1 - at);
     at = end + 1;
-    if (market_line(whole).ended()) continue;
+    if (market_line(whole).is_at_end()) continue;
     market_line line(whole);
     const auto wrong = [&](const char* what) {
       const std::size_t shown = std::min<std::size_t>(whole.find_last_not_of(" \t\r\n") + 1, 60);
       return text("has a line \"") << std::string(whole.substr(0, shown)).c_str() << "\", which " << what;
     };
     triplet<double> entry{0, 0, 1.0};
-    if (!line.number(entry.row) || !line.number(entry.column) || !(header.is_pattern || line.number(entry.value)) ||
-        !line.ended())
-      return wrong(header.is_pattern ? "is not a row and a column" : "is not a row, a column and a value");
+    if (!line.number(entry.row) || !line.number(entry.column) || !(header.has_no_values || line.number(entry.value)) ||
+        !line.is_at_end())
+      return wrong(header.has_no_values ? "is not a row and a column" : "is not a row, a column and a value");
     if (entry.row == 0 || entry.row > header.rows || entry.column == 0 || entry.column > header.columns)
       return wrong("is no place of the matrix; rows and columns are counted from 1");
     const bool is_skew = header.kind == market_header::symmetry::skew;
@@ -112,21 +113,21 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
   return {};
 }
 
-PARTITA_DEF market_part read_market(const file_call& call, const std::string& path) {
+PARTITA_DEF market_entries read_market(const file_call& call, const std::string& path) {
   constexpr std::size_t piece = 4096;  // chosen: the size of a few comments, or of a line
   const auto wrong = [&](const text& problem) {
     return call.refuse(file_error::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
                                                  << path.c_str() << " " << problem << "; write it again");
   };
   call.all_and(0);
-  return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<market_part> {
+  return read_unchanged(call, path, [&](common_file& source, bool) -> std::optional<market_entries> {
     // 1. On the leader, read the first lines. Send the header that they contain to all workers.
-    market_part part;
+    market_entries part;
     market_header& h = part.header;
     file_error call_error;
     std::size_t bytes = 0;
     int error = 0;
-    if (call.leads()) {
+    if (call.is_leader()) {
       error = source.open();
       if (error == 0) error = source.file().size(bytes);
       std::string front;
@@ -138,17 +139,17 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
         is_whole = n == bytes;
         if (error == 0) h = parse_market_header(front, is_whole);
       }
-      call_error = call.cannot("read", path, error, "check the name, and that this worker may read it");
+      call_error = call.errno_error("read", path, error, "check the name, and that this worker may read it");
       if (error == 0 && !h.problem.empty()) call_error = wrong(h.problem);
     }
     call.throw_together(call_error);
     source.agree();
-    const auto all = call.numbers_of_leader(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.is_pattern);
+    const auto all = call.leader_numbers(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.has_no_values);
     h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
-    h.kind = static_cast<market_header::symmetry>(all[5]), h.is_pattern = all[6] != 0;
+    h.kind = static_cast<market_header::symmetry>(all[5]), h.has_no_values = all[6] != 0;
     // 2. Read the lines that begin in this worker's range of bytes. The last line may end after the range.
     error = source.open();
-    if (!source.is_same_on_all(call.cannot("read", path, error, "all workers must see the same file")))
+    if (!source.is_same_on_all(call.errno_error("read", path, error, "all workers must see the same file")))
       return std::nullopt;
     const interval mine = balanced_part(bytes - h.data_at, call.everyone().size(), call.everyone().id());
     std::string lines;
@@ -171,7 +172,7 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
         at += used;
       }
     }
-    call_error = call.cannot("read", path, error, "no program may write to it");
+    call_error = call.errno_error("read", path, error, "no program may write to it");
     text problem;
     if (error == 0) problem = parse_market_entries(h, lines, part.entries, count);
     if (!problem.empty()) call_error = wrong(problem);
@@ -202,22 +203,22 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   }
   call.throw_together(call_error);
   const world_state& everyone = *call.everyone().state();
-  const auto most = largest<2>(everyone, {rows, columns});
+  const auto most = maximum_over_workers<2>(everyone, {rows, columns});
   const auto [count, all_lines] = sum_of_all<2>(everyone, {entries.size(), lines.size()});
-  std::size_t at = sum_before(everyone, lines.size());
+  std::size_t at = sum_over_lower_workers(everyone, lines.size());
   // No memory is allocated before the sums are known: a worker without memory would leave the other workers waiting.
   const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +
                              std::to_string(most[1]) + ' ' + std::to_string(count) + '\n';
   const std::size_t bytes = header.size() + all_lines;
-  if (call.leads()) lines.insert(0, header);
+  if (call.is_leader()) lines.insert(0, header);
   else at += header.size();
   // 2. Write the lines of all workers at the same time.
   replace_file(call, path, bytes, true, [&](posix_file& file, const std::string& temporary) {
-    int error = call.leads() || lines.empty() ? 0 : file.open(temporary, O_WRONLY);
+    int error = call.is_leader() || lines.empty() ? 0 : file.open(temporary, O_WRONLY);
     if (error == 0 && !lines.empty()) error = file.write(lines.data(), lines.size(), at);
     if (error == 0 && !lines.empty()) error = file.sync();
     if (error == 0) error = file.close();
-    return call.cannot("write", temporary, error, way_out_of_writing);
+    return call.errno_error("write", temporary, error, write_error_advice);
   });
 }
 

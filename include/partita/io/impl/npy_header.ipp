@@ -10,10 +10,10 @@ PARTITA_DEF text npy_type_text(char byte_order, char kind, std::size_t item_byte
   return name << (item_bytes == 1 ? '|' : byte_order) << kind << item_bytes;
 }
 
-PARTITA_DEF std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents,
+PARTITA_DEF std::string make_npy_header(const text& type, bool is_fortran_order, const std::size_t* extents,
                                         std::size_t rank) {
   std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +
-                      "', 'fortran_order': " + (columns_first ? "True" : "False") + ", 'shape': (";
+                      "', 'fortran_order': " + (is_fortran_order ? "True" : "False") + ", 'shape': (";
   for (std::size_t d = 0; d < rank; ++d) words += std::to_string(extents[d]) + (d + 1 < rank ? ", " : "");
   words += rank == 1 ? ",), }" : "), }";
   words.append(63 - (10 + words.size()) % 64, ' ');
@@ -30,85 +30,89 @@ namespace partita::detail {
 
 PARTITA_DEF npy_header_found npy_literal::read() {
   bool type = false, order = false, shape = false;
-  if (!take('{')) return fail("begins with no dictionary");
-  while (!take('}')) {
+  if (!consume_if_next('{')) return return_error("begins with no dictionary");
+  while (!consume_if_next('}')) {
     std::string key;
-    if (!read_string(key)) return fail("has an entry without a quoted name");
-    if (!take(':')) return fail("has an entry without a colon");
+    if (!read_string(key)) return return_error("has an entry without a quoted name");
+    if (!consume_if_next(':')) return return_error("has an entry without a colon");
     bool* const seen = key == "descr" ? &type : key == "fortran_order" ? &order : key == "shape" ? &shape : nullptr;
-    if (seen == nullptr) return fail("has an entry that is none of descr, fortran_order and shape");
-    if (*seen) return fail("has an entry twice");
+    if (seen == nullptr) return return_error("has an entry that is none of descr, fortran_order and shape");
+    if (*seen) return return_error("has an entry twice");
     *seen = true;
-    if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(found_);
-    if (!take(',') && !is_next('}')) return fail("has entries without a comma between them");
+    if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(parsed_);
+    if (!consume_if_next(',') && !is_next('}')) return return_error("has entries without a comma between them");
   }
-  if (!type || !order || !shape) return fail("lacks one of descr, fortran_order and shape");
+  if (!type || !order || !shape) return return_error("lacks one of descr, fortran_order and shape");
   skip_space();
-  if (at_ != end_) return fail("has more than spaces behind its dictionary");
-  return size_up();
+  if (next_character_ != text_end_) return return_error("has more than spaces behind its dictionary");
+  return check_total_size();
 }
 
-PARTITA_DEF npy_header_found npy_literal::fail(const char* what) {
-  set_problem(what);
-  return std::move(found_);
+PARTITA_DEF npy_header_found npy_literal::return_error(const char* what) {
+  set_error(what);
+  return std::move(parsed_);
 }
 
-PARTITA_DEF bool npy_literal::set_problem(const char* what) {
-  if (found_.problem.empty()) found_.problem << "its header " << what;
+PARTITA_DEF bool npy_literal::set_error(const char* what) {
+  if (parsed_.problem.empty()) parsed_.problem << "its header " << what;
   return false;
 }
 
 PARTITA_DEF void npy_literal::skip_space() {
-  while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  while (next_character_ != text_end_ &&
+         (*next_character_ == ' ' || *next_character_ == '\n' || *next_character_ == '\t' || *next_character_ == '\r'))
+    ++next_character_;
 }
 
 PARTITA_DEF bool npy_literal::is_next(char c) {
   skip_space();
-  return at_ != end_ && *at_ == static_cast<unsigned char>(c);
+  return next_character_ != text_end_ && *next_character_ == static_cast<unsigned char>(c);
 }
 
-PARTITA_DEF bool npy_literal::take(char c) {
+PARTITA_DEF bool npy_literal::consume_if_next(char c) {
   if (!is_next(c)) return false;
-  ++at_;
+  ++next_character_;
   return true;
 }
 
-PARTITA_DEF bool npy_literal::take_word(const char* word) {
+PARTITA_DEF bool npy_literal::consume_word(const char* word) {
   skip_space();
-  const unsigned char* p = at_;
+  const unsigned char* p = next_character_;
   for (; *word != '\0'; ++word, ++p)
-    if (p == end_ || *p != static_cast<unsigned char>(*word)) return false;
-  at_ = p;
+    if (p == text_end_ || *p != static_cast<unsigned char>(*word)) return false;
+  next_character_ = p;
   return true;
 }
 
 PARTITA_DEF bool npy_literal::read_string(std::string& out) {
   const char quote = is_next('\'') ? '\'' : '"';
-  if (!take(quote)) return false;
-  while (at_ != end_ && *at_ != static_cast<unsigned char>(quote) && *at_ != '\\') out += static_cast<char>(*at_++);
-  if (at_ == end_ || *at_ == '\\') return false;
-  ++at_;
+  if (!consume_if_next(quote)) return false;
+  while (next_character_ != text_end_ && *next_character_ != static_cast<unsigned char>(quote) &&
+         *next_character_ != '\\')
+    out += static_cast<char>(*next_character_++);
+  if (next_character_ == text_end_ || *next_character_ == '\\') return false;
+  ++next_character_;
   return true;
 }
 
 PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
   skip_space();
-  const unsigned char* const first = at_;
+  const unsigned char* const first = next_character_;
   value = 0;
-  for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
-    const std::size_t digit = *at_ - std::size_t{'0'};
+  for (; next_character_ != text_end_ && *next_character_ >= '0' && *next_character_ <= '9'; ++next_character_) {
+    const std::size_t digit = *next_character_ - std::size_t{'0'};
     if (value > (most - digit) / 10) return false;
     value = value * 10 + digit;
   }
-  return at_ != first && (at_ - first == 1 || *first != '0');
+  return next_character_ != first && (next_character_ - first == 1 || *first != '0');
 }
 
 PARTITA_DEF bool npy_literal::read_type() {
   if (is_next('[') || is_next('('))
-    return set_problem("names a structured type; only plain numbers, bool and complex numbers are read");
+    return set_error("names a structured type; only plain numbers, bool and complex numbers are read");
   std::string type;
-  if (!read_string(type)) return set_problem("has a type that is no quoted string");
-  npy_header& h = found_.header;
+  if (!read_string(type)) return set_error("has a type that is no quoted string");
+  npy_header& h = parsed_.header;
   std::size_t k = 0;
   h.byte_order = native_byte_order;
   if (k < type.size() && (type[k] == '<' || type[k] == '>' || type[k] == '|' || type[k] == '=')) {
@@ -124,9 +128,9 @@ PARTITA_DEF bool npy_literal::read_type() {
                      (h.kind == 'f' && (n == 2 || n == 4 || n == 8 || n == 12 || n == 16)) ||
                      (h.kind == 'c' && (n == 8 || n == 16 || n == 24 || n == 32));
   if (k != type.size() || !known || (n > 1 && h.byte_order == '|')) {
-    found_.problem << "its header names the type '";
-    for (std::size_t c = 0; c < type.size() && c < 40; ++c) found_.problem << (type[c] < ' ' ? '?' : type[c]);
-    found_.problem << "'; only plain numbers, bool and complex numbers are read";
+    parsed_.problem << "its header names the type '";
+    for (std::size_t c = 0; c < type.size() && c < 40; ++c) parsed_.problem << (type[c] < ' ' ? '?' : type[c]);
+    parsed_.problem << "'; only plain numbers, bool and complex numbers are read";
     return false;
   }
   if (n == 1) h.byte_order = '|';
@@ -134,35 +138,35 @@ PARTITA_DEF bool npy_literal::read_type() {
 }
 
 PARTITA_DEF bool npy_literal::read_order() {
-  if (take_word("True")) return found_.header.fortran_order = true;
-  return take_word("False") || set_problem("has a fortran_order that is neither True nor False");
+  if (consume_word("True")) return parsed_.header.fortran_order = true;
+  return consume_word("False") || set_error("has a fortran_order that is neither True nor False");
 }
 
 PARTITA_DEF bool npy_literal::read_shape() {
-  npy_header& h = found_.header;
-  if (!take('(')) return set_problem("has a shape that is no tuple");
+  npy_header& h = parsed_.header;
+  if (!consume_if_next('(')) return set_error("has a shape that is no tuple");
   bool comma = true;
-  while (!take(')')) {
-    if (!comma) return set_problem("has a shape without commas");
-    if (h.rank == npy_header::most_dimensions) return set_problem("has a shape of more than 64 dimensions");
-    if (!read_number(h.extents[h.rank])) return set_problem("has a shape whose extents are not numbers below 2^63");
-    take('L');  // Python 2 writes L after a long number
+  while (!consume_if_next(')')) {
+    if (!comma) return set_error("has a shape without commas");
+    if (h.rank == npy_header::most_dimensions) return set_error("has a shape of more than 64 dimensions");
+    if (!read_number(h.extents[h.rank])) return set_error("has a shape whose extents are not numbers below 2^63");
+    consume_if_next('L');  // Python 2 writes L after a long number
     ++h.rank;
-    comma = take(',');
+    comma = consume_if_next(',');
   }
-  return h.rank != 1 || comma || set_problem("has a shape that is a number in parentheses and no tuple");
+  return h.rank != 1 || comma || set_error("has a shape that is a number in parentheses and no tuple");
 }
 
-PARTITA_DEF npy_header_found npy_literal::size_up() {
-  npy_header& h = found_.header;
+PARTITA_DEF npy_header_found npy_literal::check_total_size() {
+  npy_header& h = parsed_.header;
   h.data_bytes = h.item_bytes;
   for (std::size_t d = 0; d < h.rank; ++d)
     if (h.extents[d] == 0) h.data_bytes = 0;
   for (std::size_t d = 0; d < h.rank && h.data_bytes > 0; ++d) {
-    if (h.data_bytes > most / h.extents[d]) return fail("has extents whose product is above 2^63 bytes");
+    if (h.data_bytes > most / h.extents[d]) return return_error("has extents whose product is above 2^63 bytes");
     h.data_bytes *= h.extents[d];
   }
-  return std::move(found_);
+  return std::move(parsed_);
 }
 
 }  // namespace partita::detail

@@ -24,7 +24,7 @@ PARTITA_DEF void checkpoint_saver::finish() {
   if (!pending_) return;
   if (thread_.joinable()) thread_.join();
   const auto ending = std::move(pending_);
-  detail::with_unwinding([&] { ending->end(); });
+  detail::call_with_unwinding([&] { ending->end(); });
 }
 
 }  // namespace partita

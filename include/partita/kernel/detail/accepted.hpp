@@ -32,12 +32,12 @@ constexpr bool has_summable_elements() {
   else return false;
 }
 /// Replaces a member of a class whose arguments were rejected, so that no second error message follows the first.
-struct refused_member {
+struct missing_member {
   template <class... Arguments>
-  explicit refused_member(const Arguments&...) {}
+  explicit missing_member(const Arguments&...) {}
 };
 template <bool Accepted, class Member>
-using member_if = std::conditional_t<Accepted, Member, refused_member>;
+using member_if = std::conditional_t<Accepted, Member, missing_member>;
 
 /// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. View
 /// must be the type that a parameter `View&&` deduces.
@@ -49,14 +49,14 @@ inline constexpr bool is_temporary_tensor =
 
 /// Passes x to a call that is not its last use: as a copy if x is a temporary tensor, which the call would destroy.
 template <class X>
-std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> kept_argument(
+std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> keep_argument(
     const std::remove_cvref_t<X>& x) {
   return x;
 }
 
 /// View is an array in writable memory for elements of X.
 template <class View, class X>
-constexpr bool fits_view() {
+constexpr bool is_matching_view() {
   static_assert(
       !is_temporary_tensor<View>,
       "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "

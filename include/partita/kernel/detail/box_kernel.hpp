@@ -27,7 +27,7 @@ class box_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return start_<true>(std::forward<X>(x), ".start(x)", no_error, nothing_to_fill{});
+      return start_call_<true>(std::forward<X>(x), ".start(x)", no_error, no_view_to_fill{});
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
@@ -51,7 +51,7 @@ class box_kernel {
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
-      return begin_backward_(std::forward<Y>(dy), no_error, nothing_to_fill{});
+      return begin_backward_(std::forward<Y>(dy), no_error, no_view_to_fill{});
     else return rejected_call{};
   }
 
@@ -71,33 +71,33 @@ class box_kernel {
  private:
   friend struct kernel_access;
 
-  kernel_identity identity_() const { return movement_.identity(); }
+  kernel_identity kernel_identity_() const { return movement_.identity(); }
   /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
   template <bool Forward, class T, std::size_t Rank, class Fill>
-  auto begin_(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
-              const text& error_message, Fill fill) const {
+  auto begin_call_(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
+                   const text& error_message, Fill fill) const {
     if constexpr (Forward != Transposed)
       return movement_.template forward<T>(x, output, direction, local_error(error_message), fill);
     else return movement_.template backward<T>(x, output, direction, local_error(error_message), fill);
   }
   template <bool Forward, class X>
-  auto carry_out_(const X& x, const target<element_of<X>, rank_of<X>>& output, const char* direction,
-                  const text& error_message) const {
+  auto call_and_wait_(const X& x, const target<element_of<X>, rank_of<X>>& output, const char* direction,
+                      const text& error_message) const {
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
-      return begin_<Forward, element_of<X>, rank_of<X>>(argument.block(), output, direction, error_message,
-                                                        nothing_to_fill{})
+      return begin_call_<Forward, element_of<X>, rank_of<X>>(argument.block(), output, direction, error_message,
+                                                             no_view_to_fill{})
           .finish();
     });
   }
   template <bool Forward, class X, class Fill>
-  auto start_(X&& x, const char* direction, const text& error_message, Fill fill) const {
+  auto start_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
     using given = std::remove_cvref_t<X>;
-    return begun(std::forward<X>(x), [&](const auto& block) {
+    return start_on_block(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
-        auto later = begin_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
+        auto later = begin_call_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
         movement_.keep_pending();
         return later;
       });
@@ -106,23 +106,23 @@ class box_kernel {
 
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
-    return carry_out_<true>(x, {}, "(x)", error_message);
+    return call_and_wait_<true>(x, {}, "(x)", error_message);
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& error_message) const {
-    carry_out_<true>(x, target_of<element_of<X>, rank_of<X>>(view), "(x)", error_message);
+    call_and_wait_<true>(x, make_target<element_of<X>, rank_of<X>>(view), "(x)", error_message);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
-    return carry_out_<false>(dy, {}, ".adjoint(dy)", error_message);
+    return call_and_wait_<false>(dy, {}, ".adjoint(dy)", error_message);
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& error_message) const {
-    carry_out_<false>(dy, target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
+    call_and_wait_<false>(dy, make_target<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
   }
   template <class Y, class Fill>
   auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {
-    return start_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
+    return start_call_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
   }
 };
 

@@ -28,7 +28,7 @@
 namespace partita::detail {
 
 /// The function that a kernel calls before it moves elements, if the elements of x are complete already.
-struct nothing_to_fill {
+struct no_view_to_fill {
   void operator()() const {}
 };
 
@@ -43,7 +43,7 @@ class box_movement {
   const char* name() const { return name_; }
   /// Returns the state of the world. Requires: a kernel that has not been moved from [error].
   world_state& state() const {
-    expect_not_moved_from(world_ != nullptr, name_);
+    require_valid_kernel(world_ != nullptr, name_);
     return *world_;
   }
   const std::shared_ptr<world_state>& world() const { return world_; }
@@ -59,7 +59,7 @@ class box_movement {
     return mixed(mixed(fingerprint_, type), direction + 16 * number());
   }
   /// Whether workers may send before all workers have agreed: this node is one of several nodes.
-  bool may_send_ahead() const { return transport_ && transport_->members().is_one_of_many(); }
+  bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
 
   /// Completes the pending operation of this movement.
   void finish_pending() {
@@ -70,23 +70,23 @@ class box_movement {
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
-    last_ = exchange;
+    last_structure_ = exchange;
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
   /// Continues an exchange that began before the agreement.
   std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                   const std::ptrdiff_t* x_strides) {
-    last_ = exchange;
+    last_structure_ = exchange;
     return operation_->continue_exchange(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
-  void keep_pending() const { state().keep_pending(operation_, last_ && last_->is_needed()); }
+  void keep_pending() const { state().keep_pending(operation_, last_structure_ && last_structure_->is_needed()); }
 
   /// Runs f() as one call that all workers make.
   template <class F>
   decltype(auto) one_call(F f) const {
-    const one_thread only(state().caller(), name_);
+    const thread_guard only(state().calling_thread(), name_);
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.
@@ -101,12 +101,12 @@ class box_movement {
   const char* name_;
   std::uint64_t fingerprint_;
   std::shared_ptr<transport> transport_;
-  std::shared_ptr<box_exchange> last_;
+  std::shared_ptr<box_exchange> last_structure_;
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
 /// Opens the transport with the first plan. Collective over the world, also for workers that will report an error.
-PARTITA_DECL transport& opened(std::shared_ptr<transport>& shared_transport, world_state& world);
+PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world);
 
 /// A call without its element type: the values that the workers compare, and on which a plan depends.
 template <std::size_t Rank>
@@ -134,7 +134,7 @@ struct planned_boxes {
 
   const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
   /// Whether the plan for the direction of a call fits this worker's block and the view to fill.
-  bool fits(const box_call<Rank>& call) const {
+  bool matches_call(const box_call<Rank>& call) const {
     const exchange_plan<Rank>& p = plan(call.forward);
     if (p.gives && p.source_shape != call.shape) return false;
     if (!call.into || (p.gives && !p.takes)) return true;
@@ -149,7 +149,7 @@ class planned_movement;
 /// Agrees on a call with all workers and finds its plan, or makes one.
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
-                                           bool may_send_ahead);
+                                           bool may_send_early);
 /// Finds or makes the exchange that carries out a plan in one direction.
 template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
@@ -166,7 +166,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 ///   before_agreement(call)                  optional: what to do before the agreement on a call;
 ///   learn(call, transport, found_error)     makes a plan, together with all workers, or sets an error;
 ///   exchange(s, forward, kind, transport)   makes the exchange that carries out plan s;
-///   exchange_for_one_call(s, …)                  optional: finds an exchange for one call only, or null;
+///   find_transient_exchange(s, …)                  optional: finds an exchange for one call only, or null;
 ///   beside(s, forward, to, operation)       optional: works on the result while the exchange is pending.
 template <class Planner>
 class planned_movement : public box_movement {
@@ -184,13 +184,13 @@ class planned_movement : public box_movement {
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
   /// written the elements of x when it returns; if there is nothing to fill, x must be complete before the call.
-  template <class T, class Fill = nothing_to_fill>
+  template <class T, class Fill = no_view_to_fill>
   pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& output,
                                           const char* direction, const local_error& before, Fill fill = {}) {
     return begin_call<T>(true, element_kind::moved<T>(), x, output, direction, before, fill);
   }
   /// Agrees on a backward call and starts the exchange in the opposite direction, as forward() does.
-  template <class T, class Fill = nothing_to_fill>
+  template <class T, class Fill = no_view_to_fill>
   pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& output,
                                            const char* direction, const local_error& before, Fill fill = {}) {
     if constexpr (Planner::sums_back)
@@ -210,7 +210,7 @@ class planned_movement : public box_movement {
 
   /// Describes a call that moves elements of type T.
   template <class T>
-  static box_call<rank> call_of_type(std::uint64_t number, const char* direction, const shape_type& shape) {
+  static box_call<rank> make_call_for_type(std::uint64_t number, const char* direction, const shape_type& shape) {
     box_call<rank> call;
     call.number = number, call.direction = direction, call.shape = shape, call.kind = element_kind::moved<T>();
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
@@ -225,28 +225,28 @@ class planned_movement : public box_movement {
   std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges, From from,
                                const To& to, Agree agree) {
     struct roll_back {  // runs if the workers do not agree on the exchange that has begun
-      void operator()(box_exchange* begun) const { begun->roll_back(); }
+      void operator()(box_exchange* started_exchange) const { started_exchange->roll_back(); }
     };
-    std::unique_ptr<box_exchange, roll_back> begun;
+    std::unique_ptr<box_exchange, roll_back> started_exchange;
     decltype(from(std::declval<structure&>())) x;
     if (announced_exchanges != nullptr)
       if (structure* const known =
-              structures_.only(structures_.matching([&](const structure& s) { return s.fits(call); })))
+              structures_.only(structures_.matching([&](const structure& s) { return s.matches_call(call); })))
         if (box_exchange* const made = (known->*announced_exchanges).made(call.kind);
             made != nullptr && made->sends_speculatively()) {
           x = from(*known);
           made->begin_ahead(x.data, x.strides.data(), to.data, to.strides.data());
-          begun.reset(made);
+          started_exchange.reset(made);
         }
     const auto [s, exchange] = agree();
     if (exchange == nullptr) return 0;
-    if (begun.get() == exchange->get()) {
-      begun.release();
+    if (started_exchange.get() == exchange->get()) {
+      started_exchange.release();
       return continue_exchange(*exchange, x.data, x.strides.data());
     }
-    begun.reset();
+    started_exchange.reset();
     x = from(*s);
-    return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
+    return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
   }
 
   /// Starts to move the boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
@@ -256,7 +256,7 @@ class planned_movement : public box_movement {
 
   Planner planner_;
   plan_cache<structure> structures_;
-  std::uint64_t failures_ = 0;  ///< the number of failures of the world when the plans were made
+  std::uint64_t seen_failure_count_ = 0;  ///< the number of failures of the world when the plans were made
 };
 
 template <class Planner>
@@ -303,20 +303,20 @@ auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, c
 
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
-                                           bool may_send_ahead) {
+                                           bool may_send_early) {
   using structure = typename Planner::structure;
   constexpr std::size_t rank = Planner::rank;
   speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
                              call.forward ? &structure::forward_exchanges : &structure::backward_exchanges, call.kind);
   if constexpr (requires(structure s) { s.is_known_to_all; })
-    forget_after_failures(movement.state(), movement.structures_, movement.failures_);
-  const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
+    drop_plans_after_failures(movement.state(), movement.structures_, movement.seen_failure_count_);
+  const bool sends_ahead = may_send_early && movement.may_send_early();
   if constexpr (requires { movement.planner_.before_agreement(call); }) movement.planner_.before_agreement(call);
   structure& s = agreed_structure(
       movement.state(), movement.structures_,
       {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
        sends_ahead ? &ahead : nullptr, true},
-      [&](const structure& known) { return known.fits(call); },
+      [&](const structure& known) { return known.matches_call(call); },
       [&](local_error& found_error) {
         structure learnt = movement.planner_.learn(call, movement.shared_transport(), found_error);
         const exchange_plan<rank>& plan = learnt.plan(call.forward);
@@ -326,7 +326,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
         return learnt;
       },
       [&] { return movement.planner_.describe(call.direction, call.shape, call.name_of_type()); });
-  ahead.agreed_on(s);
+  ahead.keep_agreed_plan(s);
   return s;
 }
 
@@ -334,9 +334,9 @@ template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
                                                    const element_kind& kind) {
-  if constexpr (requires { movement.planner().exchange_for_one_call(s, forward, kind, movement.shared_transport()); })
+  if constexpr (requires { movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()); })
     if (const auto* const exchange_for_this_call =
-            movement.planner().exchange_for_one_call(s, forward, kind, movement.shared_transport()))
+            movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()))
       return *exchange_for_this_call;
   return (forward ? s.forward_exchanges : s.backward_exchanges).find(kind, [&] {
     return movement.planner().exchange(s, forward, kind, movement.shared_transport());
@@ -354,7 +354,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 #define PARTITA_BEGIN_CALL(EXTERN, T, ...)                                                                        \
   EXTERN template pending<pooled_tensor<T, __VA_ARGS__::rank>> planned_movement<__VA_ARGS__>::begin_call<T>(      \
       bool, const element_kind&, const strided<const T, __VA_ARGS__::rank>&, const target<T, __VA_ARGS__::rank>&, \
-      const char*, const local_error&, nothing_to_fill);
+      const char*, const local_error&, no_view_to_fill);
 #endif
 
 }  // namespace partita::detail

@@ -26,7 +26,7 @@ template <class X>
 concept has_shape = ranked_array<X> && rank_of<X> <= most_dimensions;
 /// Copies the shape of any expression to a block_shape.
 template <has_shape X>
-block_shape shape_of_block(const X& x) {
+block_shape to_block_shape(const X& x) {
   block_shape shape{};
   for (std::size_t d = 0; d < rank_of<X>; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
   return shape;
@@ -36,14 +36,14 @@ block_shape shape_of_block(const X& x) {
 struct chained_call {
   const char* name;  ///< the name of the call as the user writes it
   std::size_t operators;
-  kernel_identity chain;
+  kernel_identity chain_identity;
   std::uint64_t elements;
-  text (*name_of_elements)();
+  text (*element_type_name)();
   std::size_t rank;
   block_shape shape{}, view{};
   bool fills_view = false;
 
-  bool has_key(const structure_key& key) const {
+  bool matches_key(const structure_key& key) const {
     return key.block.is(&shape, rank) && key.view.is(fills_view ? &view : nullptr, rank);
   }
   structure_key key() const {
@@ -55,43 +55,43 @@ struct chained_call {
     text all("partita::");
     all << name << " of " << operators << " operators with a block of shape [";
     for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
-    return all << "] and elements of type " << name_of_elements();
+    return all << "] and elements of type " << element_type_name();
   }
 };
 
 /// The calls of a chain in one direction.
 class chained_calls {
  public:
-  /// Runs a call of the chain. `run()` calls the steps and returns the result; `made()` is the number of plans that the
-  /// steps have made. All workers agree on the call. Agreements of the steps that every worker cached in the last call
-  /// with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one by one.
+  /// Runs a call of the chain. `run()` calls the steps and returns the result; `plan_count()` is the number of plans
+  /// that the steps have made. All workers agree on the call. Agreements of the steps that every worker cached in the
+  /// last call with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one by one.
   template <class Made, class Run>
-  auto carry_out(const chained_call& call, Made made, Run run) {
-    world_state& world = *call.chain.world;
+  auto carry_out(const chained_call& call, Made plan_count, Run run) {
+    world_state& world = *call.chain_identity.world;
     const auto describe = [&] { return call.describe(); };
-    const one_thread only(world.caller(), describe);
-    return one_call(world, [&] { return carry_out(world, call, describe, made, run); });
+    const thread_guard only(world.calling_thread(), describe);
+    return one_call(world, [&] { return carry_out(world, call, describe, plan_count, run); });
   }
 
  private:
   template <class Describe, class Made, class Run>
-  auto carry_out(world_state& world, const chained_call& call, Describe describe, Made made, Run run) {
-    if (world.level() != checks::agree || world.follows_steps()) return run();
-    const std::size_t known = made();
-    const std::uint64_t set =
-        world.agree(mixed(mixed(call.chain.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
-                    calls_.matching([&](const agreed_call& c) {
-                      return c.made == known && c.elements == call.elements && call.has_key(c.key);
-                    }),
-                    failure::none, describe);
+  auto carry_out(world_state& world, const chained_call& call, Describe describe, Made plan_count, Run run) {
+    if (world.level() != checks::agree || world.uses_recorded_steps()) return run();
+    const std::size_t known = plan_count();
+    const std::uint64_t set = world.agree(
+        mixed(mixed(call.chain_identity.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
+        calls_.matching([&](const agreed_call& c) {
+          return c.plan_count == known && c.elements == call.elements && call.matches_key(c.key);
+        }),
+        failure::none, describe);
     agreed_call fresh;
     agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
-    if (set != 0) now.steps.replay();
+    if (set != 0) now.steps.start_replay();
     auto result = run_recorded(world, now.steps, run);
-    if (set == 0 && made() == known && fresh.steps.can_be_repeated()) {
+    if (set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
       fresh.elements = call.elements;
-      fresh.made = known;
+      fresh.plan_count = known;
       calls_.add(std::move(fresh));
     }
     return result;
@@ -99,16 +99,18 @@ class chained_calls {
   struct agreed_call {
     structure_key key;
     std::uint64_t elements = 0;
-    std::size_t made = 0;
+    std::size_t plan_count = 0;
     recorded_agreements steps;
   };
   template <class Run>
   static auto run_recorded(world_state& world, recorded_agreements& steps, Run run) {
     struct scope {
-      scope(world_state& of, recorded_agreements& run_recorded) : world(&of) { world->follow_steps(&run_recorded); }
+      scope(world_state& of, recorded_agreements& run_recorded) : world(&of) {
+        world->use_recorded_steps(&run_recorded);
+      }
       scope(const scope&) = delete;
       scope& operator=(const scope&) = delete;
-      ~scope() { world->follow_steps(nullptr); }
+      ~scope() { world->use_recorded_steps(nullptr); }
       world_state* world;
     } const here(world, steps);
     return run();

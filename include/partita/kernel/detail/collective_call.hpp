@@ -19,7 +19,7 @@ struct element_identity {
   text (*name)() = nullptr;
 };
 template <class T>
-inline constexpr element_identity identity_of_type{type_number<T>(), &type_name<T>};
+inline constexpr element_identity element_identity_v{type_number<T>(), &type_name<T>};
 
 PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
 
@@ -37,10 +37,10 @@ struct collective_call {
   bool later = false;                   ///< non-blocking: started now and finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
-  /// The cache key of the call. With `with_block` the key includes the shape of x, because x is moved.
-  PARTITA_DECL structure_key key(bool with_block) const;
+  /// The cache key of the call. With `includes_block` the key includes the shape of x, because x is moved.
+  PARTITA_DECL structure_key key(bool includes_block) const;
   /// Whether the call has a given key; compares without constructing a key.
-  PARTITA_DECL bool has_key(const structure_key& key, bool with_block) const;
+  PARTITA_DECL bool matches_key(const structure_key& key, bool includes_block) const;
 
   /// The fingerprint of the call, which must be equal on all workers; `kernel` is the fingerprint of the kernel.
   /// Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints, because they
@@ -51,7 +51,7 @@ struct collective_call {
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call writes a view while it reads x in the same memory.
-  bool overlaps() const { return view != nullptr && !in_place && share_memory(x, *view); }
+  bool writes_what_it_reads() const { return view != nullptr && !in_place && share_memory(x, *view); }
   /// This worker's error, if it has an error. The function is not inlined, so that correct calls do not reserve stack
   /// space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;

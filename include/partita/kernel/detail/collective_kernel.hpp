@@ -48,7 +48,8 @@ class collective_kernel {
   /// x [shape_error, on all workers]; if all members of a group get the sum, the view may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>() && fills<View, X>()) fill_now<Kernel::there>(x, view, no_error, false);
+    if constexpr (Kernel::template takes<X>() && fills<View, X>())
+      fill_and_wait<Kernel::there>(x, view, no_error, false);
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
   /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
@@ -56,8 +57,8 @@ class collective_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return begun(std::forward<X>(x),
-                   [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
+      return start_on_block(std::forward<X>(x),
+                            [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
   template <class Y>
@@ -68,13 +69,13 @@ class collective_kernel {
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
-      fill_now<Kernel::back>(dy, view, no_error, false);
+      fill_and_wait<Kernel::back>(dy, view, no_error, false);
   }
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
-      return begun(std::forward<Y>(dy),
-                   [&](const auto& block) { return begin<Kernel::back>(block, {}, no_error, [] {}); });
+      return start_on_block(std::forward<Y>(dy),
+                            [&](const auto& block) { return begin<Kernel::back>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
 
@@ -96,7 +97,7 @@ class collective_kernel {
 
   template <class View, class X>
   static consteval bool fills() {
-    constexpr bool fits = fits_view<View, X>();
+    constexpr bool fits = is_matching_view<View, X>();
     static_assert(fits, PARTITA_REQUIRES_VIEW("partita: kernel.into(x, view)"));
     return fits;
   }
@@ -104,16 +105,16 @@ class collective_kernel {
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
     const block_argument<X> argument(x);
-    return run_now<Kernel::there>(argument.block(), error_message);
+    return run_and_wait<Kernel::there>(argument.block(), error_message);
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& error_message) const {
-    fill_now<Kernel::there>(x, view, error_message, true);
+    fill_and_wait<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
     const block_argument<Y> argument(dy);
-    return run_now<Kernel::back>(argument.block(), error_message);
+    return run_and_wait<Kernel::back>(argument.block(), error_message);
   }
   template <strided_array Y, class Fill>
   auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
@@ -122,24 +123,24 @@ class collective_kernel {
   template <strided_array Y, class View, class Fill>
   auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {
     static_assert(Kernel::back != group_direction::to_all, "only a caller's own tensor can be written by the others");
-    return begin<Kernel::back>(block_argument<Y>(dy).block(), target_of<element_of<Y>, rank_of<Y>>(view), error_message,
-                               fill);
+    return begin<Kernel::back>(block_argument<Y>(dy).block(), make_target<element_of<Y>, rank_of<Y>>(view),
+                               error_message, fill);
   }
 
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
   kernel_identity identity_() const { return movement_.identity(); }
 
   template <group_direction Where, class T, std::size_t Rank>
-  static collective_call call_of(const strided<const T, Rank>& x, const text& error_message) {
+  static collective_call make_call(const strided<const T, Rank>& x, const text& error_message) {
     collective_call call{.direction = Where,
-                         .kind = &kind_of<T>,
-                         .elements = &identity_of_type<T>,
+                         .kind = &element_kind_v<T>,
+                         .elements = &element_identity_v<T>,
                          .x = untyped_block(x),
                          .error_message = &error_message};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
-      call.operation = &operation_of<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
-    else if constexpr (std::is_same_v<reduction, mean_t>) call.operation = &operation_of<reduction, T>;
+      call.operation = &element_operation_v<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
+    else if constexpr (std::is_same_v<reduction, mean_t>) call.operation = &element_operation_v<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
@@ -147,22 +148,23 @@ class collective_kernel {
   /// is the identity of the reduction.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
-    auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrow_shape<Rank>(shape));
+    auto tensor = make_pooled<T, Rank>(*movement_.memory(), unpad_shape<Rank>(shape));
     if constexpr (Rank == 0) {
       if constexpr (reduction_of<typename Kernel::reduction, T>)
-        *tensor.data() = identity_of<typename Kernel::reduction, T>();
+        *tensor.data() = reduction_identity<typename Kernel::reduction, T>();
       else *tensor.data() = T{};
     }
     return tensor;
   }
 
   template <group_direction Where, class T, std::size_t Rank>
-  auto run_now(const strided<const T, Rank>& x, const text& error_message) const {
+  auto run_and_wait(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {
-      const collective_call call = call_of<Where>(x, error_message);
+      const collective_call call = make_call<Where>(x, error_message);
       const block_shape shape = movement_.agree(call);
       if constexpr (Where == group_direction::spread && Kernel::shares) {
-        return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrow_shape<Rank>(shape));
+        return make_shared_view<T, Rank>(movement_.share(call, element_count_of_shape(shape, Rank)),
+                                         unpad_shape<Rank>(shape));
       } else {
         auto y = allocate_result<T, Rank>(shape);
         movement_.carry_out(call, block_of(y));
@@ -173,13 +175,13 @@ class collective_kernel {
 
   /// Runs a call that fills a view. With `in_place` the view may be the memory of x.
   template <group_direction Where, class X, class View>
-  void fill_now(const X& x, View& view, const text& error_message, bool in_place) const {
+  void fill_and_wait(const X& x, View& view, const text& error_message, bool in_place) const {
     using T = element_of<X>;
     constexpr std::size_t rank = rank_of<X>;
-    if constexpr (fits_result<T, rank, View>()) {
+    if constexpr (is_matching_result<T, rank, View>()) {
       return movement_.one_call([&] {
         const block_argument<X> argument(x);
-        collective_call call = call_of<Where>(argument.block(), error_message);
+        collective_call call = make_call<Where>(argument.block(), error_message);
         call.shares = false;
         const untyped_block output(block_of(view));
         call.view = &output;
@@ -188,10 +190,10 @@ class collective_kernel {
         const block_shape shape = movement_.agree(call);
         const bool needs_pooled_copy =
             to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
-        if (needs_pooled_copy || elements_in(shape, rank) == 0) {
+        if (needs_pooled_copy || element_count_of_shape(shape, rank) == 0) {
           auto y = allocate_result<T, rank>(shape);
           movement_.carry_out(call, block_of(y));
-          if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
+          if (element_count_of_shape(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
         } else {
           movement_.carry_out(call, output);
         }
@@ -205,23 +207,23 @@ class collective_kernel {
              Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(run_now<Where>(x, error_message), nullptr, 0);  // complete at once
+      return pending<shared_view_of<T, Rank>>(run_and_wait<Where>(x, error_message), nullptr, 0);  // complete at once
     } else {
       return movement_.one_call([&] {
-        collective_call call = call_of<Where>(x, error_message);
+        collective_call call = make_call<Where>(x, error_message);
         call.later = true;
         call.in_place = true;
         const untyped_block view(output.block);
         if (output.given) call.view = &view;
         const block_shape shape = movement_.agree(call);
-        const bool fills_view = output.given && elements_in(shape, Rank) != 0;
+        const bool fills_view = output.given && element_count_of_shape(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
         if (!fills_view) y = allocate_result<T, Rank>(shape);
         const untyped_block result = fills_view ? view : untyped_block(block_of(y));
         try {
           fill();
         } catch (...) {  // other workers depend on this worker's messages
-          movement_.fail(call, result);
+          movement_.fail_together(call, result);
           throw;
         }
         const std::uint64_t number = movement_.begin(call, result);

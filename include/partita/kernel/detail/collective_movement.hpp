@@ -40,7 +40,7 @@ class collective_movement {
   std::size_t plans_made() const { return broadcast_plans_.made() + reduction_plans_.made(); }
   PARTITA_DECL kernel_counts counts() const;
   kernel_identity identity() const {
-    return {world_.get(), mixed(description_.fingerprint, channels_ ? channels_->number() : 0)};
+    return {world_.get(), mixed(kernel_description_.fingerprint, channels_ ? channels_->number() : 0)};
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
 
@@ -51,20 +51,20 @@ class collective_movement {
   template <class F>
   decltype(auto) one_call(F f) const {
     require_world();
-    const one_thread only(world_->caller(), description_.name);
+    const thread_guard only(world_->calling_thread(), kernel_description_.name);
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.
   void throw_together(const text& error_message) const {
-    agree_if_checked(*world_, mixed(description_.fingerprint, 2), local_error(error_message),
-                     [&] { return description_.call; });
+    agree_if_checked(*world_, mixed(kernel_description_.fingerprint, 2), local_error(error_message),
+                     [&] { return kernel_description_.call; });
   }
   /// Moves the blocks of a call on which all workers have agreed.
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
   /// Starts and completes the operation at once after an error, because other workers depend on this worker.
-  PARTITA_DECL void fail(const collective_call& call, const untyped_block& y);
+  PARTITA_DECL void fail_together(const collective_call& call, const untyped_block& y);
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
   /// Spreads blocks so that the workers of a node share one block; returns null if this worker receives no block.
@@ -83,8 +83,8 @@ class collective_movement {
     speculative_start(const speculative_start&) = delete;
     speculative_start& operator=(const speculative_start&) = delete;
     PARTITA_INLINE ~speculative_start();
-    PARTITA_DECL speculative_send* unless_useless();
-    void was_agreed_on() { movement_ = nullptr; }
+    PARTITA_DECL speculative_send* get_if_useful();
+    void set_agreed() { movement_ = nullptr; }
 
    private:
     PARTITA_INLINE void begin_alone() override;
@@ -92,7 +92,7 @@ class collective_movement {
 
     collective_movement* movement_;
     const collective_call* call_;
-    bool began_ = false;
+    bool has_begun_ = false;
   };
 
   struct structure {
@@ -100,15 +100,15 @@ class collective_movement {
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
-  bool gives(group_direction direction) const {
+  bool sends_blocks(group_direction direction) const {
     return direction == group_direction::spread ? plan_.small : plan_.large;
   }
-  PARTITA_DECL bool takes(group_direction direction) const;
-  bool is_outside() const { return !plan_.small && !plan_.large; }
-  bool writes(group_direction direction) const { return takes(direction) || is_outside(); }
+  PARTITA_DECL bool receives_blocks(group_direction direction) const;
+  bool is_in_no_group() const { return !plan_.small && !plan_.large; }
+  bool writes_result(group_direction direction) const { return receives_blocks(direction) || is_in_no_group(); }
 
-  std::uint64_t fingerprint_of(const collective_call& call) const {
-    return call.fingerprint(description_.fingerprint, channels_ ? channels_->number() : 0);
+  std::uint64_t call_fingerprint(const collective_call& call) const {
+    return call.fingerprint(kernel_description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
   /// Agreement before blocks are spread: checks that all workers make equal calls; receivers learn the shape of their
@@ -125,15 +125,15 @@ class collective_movement {
   /// Opens the channels, once, with the first plan. Collective.
   PARTITA_DECL void open_channels();
 
-  PARTITA_DECL collective_job job_of(const collective_call& call, const untyped_block* y = nullptr) const;
+  PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;
   PARTITA_DECL void make_dense(collective_job& job);
 
   std::shared_ptr<world_state> world_;
   group_plan plan_;
-  kernel_description description_;
+  kernel_description kernel_description_;
   plan_cache<structure> broadcast_plans_, reduction_plans_;
   std::shared_ptr<collective_channels> channels_;
-  std::shared_ptr<started_transfer> started_;
+  std::shared_ptr<started_transfer> pending_transfer_;
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };
 

@@ -40,12 +40,12 @@ struct collective_job {
   const untyped_block* y = nullptr;              ///< the block that receives the result
   const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
   std::size_t parts = 0;                         ///< the blocks of a reduction to complete before the spread, or 0
-  bool completed = false;                        ///< whether the reduction is complete, in dense_x
+  bool is_completed = false;                     ///< whether the reduction is complete, in dense_x
 
   /// Whether the input must first be packed contiguously.
-  bool packs() const { return parts != 0 || !x->dense(); }
-  /// Packs the input into the memory at `room`.
-  PARTITA_DECL void pack(char* room);
+  bool needs_packing() const { return parts != 0 || !x->dense(); }
+  /// Packs the input into the memory at `packing_memory`.
+  PARTITA_DECL void pack(char* packing_memory);
   /// Copies this worker's input to its own result.
   PARTITA_DECL void copy_to_own_result() const;
 };
@@ -54,12 +54,12 @@ class collective_transfer {
  public:
   /// All blocks and the job must stay in place until the end of the transfer. The messages of a transfer that stays
   /// pending have tags of their own, so that they cannot be confused with the messages of another transfer.
-  collective_transfer(world_state& world, collective_channels& channels, const collective_job& job, bool under_way)
+  collective_transfer(world_state& world, collective_channels& channels, const collective_job& job, bool stays_pending)
       : world_(&world),
         channels_(&channels),
         job_(&job),
-        dense_y_(job.y != nullptr && job.y->dense()),
-        under_way_(under_way) {}
+        is_dense_y_(job.y != nullptr && job.y->dense()),
+        stays_pending_(stays_pending) {}
 
   /// The steps of the transfer that only reductions need.
   PARTITA_DECL static const group_sums* sums();
@@ -79,24 +79,24 @@ class collective_transfer {
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->way(k));
   }
   PARTITA_DECL element_messages messages(const collective_channel& channel);
-  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->kind->bytes); }
+  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }
 
   PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);
 
-  PARTITA_DECL void begin_sum_ahead(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void begin_sum_early(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
 
   bool receives_result(const worker_group& g) const {
     return g.position == 0 || job_->direction == group_direction::to_all;
   }
-  PARTITA_DECL const char* given(const worker_group& g) const;
-  PARTITA_DECL std::size_t elements(const worker_group& g) const;
+  PARTITA_DECL const char* input_data(const worker_group& g) const;
+  PARTITA_DECL std::size_t element_count(const worker_group& g) const;
 
   world_state* world_;
   collective_channels* channels_;
   const collective_job* job_;
-  bool dense_y_, under_way_;
+  bool is_dense_y_, stays_pending_;
 };
 
 /// A pending transfer, which owns the blocks, the buffers and the channels that it needs.

@@ -42,8 +42,8 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, own_shape), p.grid().shape());
   // If all blocks are balanced, no shapes need to be gathered.
-  if (holds_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
-  const auto shapes = gathered(state, facts_of(own_shape));
+  if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
+  const auto shapes = gather_numbers(state, shape_as_numbers(own_shape));
   std::vector<std::array<std::size_t, rank>> by_place(p.size());
   for (std::size_t k = 0; k < by_place.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];

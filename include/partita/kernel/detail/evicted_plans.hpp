@@ -15,16 +15,16 @@ namespace partita::detail {
 /// workers note the same tensors in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `follows_from_extents`: whether the decomposition of its tensor follows from the
+  /// Notes that a plan was evicted; `is_cut_balanced`: whether the decomposition of its tensor follows from the
   /// extents.
   template <std::size_t Rank>
-  void add_evicted(const std::array<std::size_t, Rank>& extents, bool follows_from_extents) {
+  void add_extents(const std::array<std::size_t, Rank>& extents, bool is_cut_balanced) {
     if (is_full_) return;
     const std::uint64_t number = number_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
     const bool known = place != numbers_.end() && *place == number;
-    if (follows_from_extents && known) numbers_.erase(place);
-    if (follows_from_extents || known) return;
+    if (is_cut_balanced && known) numbers_.erase(place);
+    if (is_cut_balanced || known) return;
     if (numbers_.size() == most) is_full_ = true;
     else numbers_.insert(place, number);
   }

@@ -17,11 +17,11 @@
 
 namespace partita::detail {
 
-/// The number of a field as a type; for_fields calls f(number) for all fields.
+/// The number of a field as a type; for_each_field calls f(number) for all fields.
 template <std::size_t F>
 using field_number = std::integral_constant<std::size_t, F>;
 template <std::size_t Fields, class F>
-void for_fields(F f) {
+void for_each_field(F f) {
   [&]<std::size_t... K>(std::index_sequence<K...>) { (f(field_number<K>()), ...); }(std::make_index_sequence<Fields>());
 }
 
@@ -34,21 +34,22 @@ class fields_movement : public planned_movement<Planner> {
  protected:
   /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
   /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
-  /// by side, and `beside(y)` works on the blocks of the results while the exchange is pending.
+  /// by side, and `work_meanwhile(y)` works on the blocks of the results while the exchange is pending.
   template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
-  pending<Results> move_all(const X& x, const Wanted& output, Plan plan, Exchange exchange, Beside beside) {
+  pending<Results> move_all_fields(const X& x, const Wanted& output, Plan plan, Exchange exchange,
+                                   Beside work_meanwhile) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;
       const std::tuple to{
-          result_memory<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(output), std::get<F>(y))...};
+          allocate_or_use_view<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(output), std::get<F>(y))...};
       if (!((plan(field_number<F>()).takes || plan(field_number<F>()).gives) || ...))
         return pending<Results>(std::move(y), nullptr, 0);
       const blocks_side_by_side from(std::get<F>(x)...);
       const blocks_side_by_side there(std::get<F>(to)...);
-      const std::uint64_t begun =
-          this->begin(exchange(), from.data, from.strides.data(), there.data, there.strides.data(), nothing_to_fill());
-      beside(to);
-      return pending<Results>(std::move(y), this->operation(), begun);
+      const std::uint64_t operation_number =
+          this->begin(exchange(), from.data, from.strides.data(), there.data, there.strides.data(), no_view_to_fill());
+      work_meanwhile(to);
+      return pending<Results>(std::move(y), this->operation(), operation_number);
     }(std::make_index_sequence<std::tuple_size_v<X>>());
   }
 
@@ -56,8 +57,8 @@ class fields_movement : public planned_movement<Planner> {
   /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets zero
   /// volume; a worker that neither sends nor receives gets a copy of x.
   template <class T, std::size_t Rank>
-  strided<T, Rank> result_memory(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
-                                 const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
+  strided<T, Rank> allocate_or_use_view(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
+                                        const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
     if (plan.takes && output.given) return output.block;
     const bool only_copies = !plan.takes && !plan.gives;
     y = make_pooled<T, Rank>(*this->memory(), only_copies ? x.shape : plan.destination_shape);
@@ -71,7 +72,7 @@ template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
   std::vector<exchanges_by_kind> exchanges_by_field_count{};  ///< two entries for each number of fields
 
-  exchanges_by_kind& exchanges(std::size_t fields, bool forward) {
+  exchanges_by_kind& exchanges_for_fields(std::size_t fields, bool forward) {
     const std::size_t k = 2 * fields + (forward ? 1 : 0);
     if (k >= exchanges_by_field_count.size()) exchanges_by_field_count.resize(k + 1);
     return exchanges_by_field_count[k];
@@ -110,18 +111,18 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
     } else {
       return partita::detail::one_call(this->state(), [&] {
         this->finish_pending();
-        box_call<Rank> call = base::template call_of_type<T>(forward ? 1 : 2, direction, x[0].shape);
+        box_call<Rank> call = base::template make_call_for_type<T>(forward ? 1 : 2, direction, x[0].shape);
         call.forward = forward, call.type = mixed(call.type, N);
         call.into = output[0].given, call.view = output[0].block.shape;
         fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
         const exchange_plan<Rank>& plan = s.plan(forward);
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
-          return s.exchanges(N, forward).find(call.kind, [&] {
+          return s.exchanges_for_fields(N, forward).find(call.kind, [&] {
             const std::vector<lowered_plan> each(N, lowered(plan));
             return lasting_exchange(this->shared_transport(), this->world(), side_by_side(each), call.kind);
           });
         };
-        return this->template move_all<T, std::array<pooled_tensor<T, Rank>, N>>(
+        return this->template move_all_fields<T, std::array<pooled_tensor<T, Rank>, N>>(
             x, output, [&](auto) -> const auto& { return plan; }, exchange, [](const auto&) {});
       });
     }

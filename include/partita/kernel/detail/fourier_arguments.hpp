@@ -27,7 +27,7 @@ constexpr auto fourier_result() {
   else return std::complex<real>();
 }
 template <class Kind, class T, bool Forward>
-using fourier_result_of = decltype(fourier_result<Kind, T, Forward>());
+using fourier_result_type = decltype(fourier_result<Kind, T, Forward>());
 
 /// Whether the arguments of fourier_transform fit together; if not, the compiler prints one error message.
 template <class Kind, std::size_t RankX, std::size_t RankY, std::size_t... D>
@@ -63,7 +63,7 @@ consteval bool has_fourier_transform() {
 
 /// The lowest address of a block's elements, and the address behind the highest element.
 template <class T, std::size_t Rank>
-std::pair<std::uintptr_t, std::uintptr_t> addresses_of(const strided<T, Rank>& block) {
+std::pair<std::uintptr_t, std::uintptr_t> address_range(const strided<T, Rank>& block) {
   if (block.size() == 0) return {0, 0};
   std::ptrdiff_t low = 0, high = 1;
   for (std::size_t d = 0; d < Rank; ++d) {

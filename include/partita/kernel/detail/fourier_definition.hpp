@@ -21,7 +21,7 @@ struct fourier_stage {
   dynamic_partition<Rank> p;
   std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after the transforms
   std::vector<line_transform> lines{}, adjoint_lines{};
-  bool complex_after = false;
+  bool has_complex_result = false;
 };
 template <std::size_t Rank>
 using fourier_route = std::vector<fourier_stage<Rank>>;
@@ -39,7 +39,7 @@ struct fourier_definition {
   std::vector<real_transform> real_kinds{};
   fourier_options options{};
 
-  bool has(line_kind kind) const { return kinds.back() == kind; }
+  bool has_kind(line_kind kind) const { return kinds.back() == kind; }
   std::size_t last() const { return dimensions[dimensions.size() - 1]; }
   std::uint64_t fingerprint() const {
     hasher hash(128);
@@ -49,13 +49,13 @@ struct fourier_definition {
   }
   /// Requires options that the transform has, and partitions of one world [shape_error, partition_error].
   void require_options() const {
-    const bool half = has(line_kind::real_to_complex) || has(line_kind::complex_to_real);
+    const bool half = has_kind(line_kind::real_to_complex) || has_kind(line_kind::complex_to_real);
     if (p_y) expect_one_world(p_x, *p_y, "partita::fourier_transform");
     if (half && options.inverse)
       throw shape_error(
           text(name) << ": real_to_complex has no option .inverse, because complex_to_real is its inverse; "
                         "leave the option out");
-    if (has(line_kind::complex_to_real) && options.real_extent == 0)
+    if (has_kind(line_kind::complex_to_real) && options.real_extent == 0)
       throw shape_error(
           text(name) << ": complex_to_real requires the number of real elements along dimension " << last()
                      << ", as m complex numbers are half of the spectrum of 2 m - 2 or 2 m - 1 real ones; "
@@ -64,21 +64,21 @@ struct fourier_definition {
 
   /// The extents of the result.
   shape_type result_extents(shape_type global) const {
-    if (has(line_kind::real_to_complex)) global[last()] = half_spectrum(global[last()]);
-    if (has(line_kind::complex_to_real)) global[last()] = options.real_extent;
+    if (has_kind(line_kind::real_to_complex)) global[last()] = half_spectrum(global[last()]);
+    if (has_kind(line_kind::complex_to_real)) global[last()] = options.real_extent;
     return global;
   }
   /// The error message if a tensor of these extents has no such transform; empty if it has one.
   text error_message(const shape_type& global) const {
     text problem;
     const std::size_t n = global[last()], wanted = options.real_extent;
-    if (has(line_kind::real_to_complex)) {
+    if (has_kind(line_kind::real_to_complex)) {
       if (n == 0)
         problem << "requires at least one element along dimension " << last() << ", got a tensor of " << global;
       else if (wanted != 0 && n != wanted)
         problem << "requires " << wanted << " elements along dimension " << last() << ", as {.real_extent = " << wanted
                 << "} says, got a tensor of " << global << "; give that tensor, or leave the option out";
-    } else if (has(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
+    } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
       problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << last()
               << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
               << "; give {.real_extent = n} of the tensor whose spectrum it is";
@@ -93,7 +93,7 @@ struct fourier_definition {
   /// The layouts for a tensor of these extents. `balanced`: whether the blocks of x are balanced on p_x.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
-    const bool real_x = has(line_kind::real_to_complex), real_y = has(line_kind::complex_to_real);
+    const bool real_x = has_kind(line_kind::real_to_complex), real_y = has_kind(line_kind::complex_to_real);
     pencil_request request{
         .extents = real_x ? result : global, .grid_x = p_x.grid().shape(), .grid_y = {}, .dimensions = dimensions};
     if (p_y) request.grid_y = p_y->grid().shape();
@@ -101,35 +101,35 @@ struct fourier_definition {
     const workers& workers_of_layouts = of_x ? p_x.workers() : p_y->workers();
     request.workers = workers_of_layouts.size();
     request.in_place = balanced && (!p_y || p_x == *p_y);
-    if (real_x) request.before_all = last();
-    if (real_y) request.after_all = last();
+    if (real_x) request.first_dimension = last();
+    if (real_y) request.last_dimension = last();
 
     fourier_route<Rank> all;
     const std::vector<pencil> pencils = choose_pencils(request);
     shape_type now = global;
-    bool complex_now = !real_x && !has(line_kind::real_to_real);
+    bool complex_now = !real_x && !has_kind(line_kind::real_to_real);
     for (std::size_t k = 0; k < pencils.size(); ++k) {
       const bool given = k + 1 == pencils.size() && p_y.has_value();
       fourier_stage<Rank> stage{k == 0 ? p_x : given ? *p_y : layout(workers_of_layouts, pencils[k].grid), now, now};
       for (const std::size_t d : pencils[k].dimensions) {
-        const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
+        const std::size_t at = position_of_dimension(d), n = real_y ? result[d] : global[d];
         const bool inverse = options.inverse || real_y;  // complex_to_real is an inverse
-        const line_transform line = line_of(d, kinds[at], real_kinds[at], inverse, options.norm, n);
+        const line_transform line = make_transform(d, kinds[at], real_kinds[at], inverse, options.norm, n);
         stage.lines.push_back(line);
-        stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_of(line, n));
+        stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_transform(line, n));
         if (line.kind == line_kind::real_to_complex) complex_now = true;
         if (line.kind == line_kind::complex_to_real) complex_now = false;
         now[d] = result[d];
       }
       stage.after = now;
-      stage.complex_after = complex_now;
+      stage.has_complex_result = complex_now;
       all.push_back(std::move(stage));
     }
     return all;
   }
 
  private:
-  std::size_t place_of(std::size_t dimension) const {
+  std::size_t position_of_dimension(std::size_t dimension) const {
     std::size_t k = 0;
     while (dimensions[k] != dimension) ++k;
     return k;

@@ -56,13 +56,13 @@ class fourier_engine {
   explicit fourier_engine(fourier_definition<Rank> definition)
       : definition_(std::move(definition)),
         fingerprint_(definition_.fingerprint()),
-        local_(definition_.options.measure) {
+        local_transforms_(definition_.options.measure) {
     definition_.require_options();
   }
 
   const fourier_definition<Rank>& definition() const { return definition_; }
   world_state& state() const { return *definition_.p_x.world().state(); }
-  local_transforms& local() { return local_; }
+  local_transforms& local() { return local_transforms_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
   /// The partition of the result of a tensor of these extents.
@@ -80,7 +80,7 @@ class fourier_engine {
       step.grid = layouts[k].p.grid().shape();
       step.workers = layouts[k].p.workers();
       for (const line_transform& line : layouts[k].lines) step.dimensions.push_back(line.dimension);
-      step.of_complex_numbers = layouts[k].complex_after;
+      step.of_complex_numbers = layouts[k].has_complex_result;
       step.moves = k + 1 < layouts.size();
       if (step.moves)
         step.move = repartition_planner<Rank>(name, layouts[k].p, layouts[k + 1].p).plan(layouts[k].after);
@@ -120,7 +120,7 @@ class fourier_engine {
   /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if one
   /// exchange suffices. Workers outside of a layout may pass any blocks.
   template <std::size_t N>
-  text unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
+  text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
       text problem;
       for (std::size_t f = 1;
@@ -141,26 +141,26 @@ class fourier_engine {
   }
   std::size_t plans_made() const {
     std::size_t n = structures_.made();
-    for (const exchange_of_layouts& m : moves_) n += m.movement->plans_made();
+    for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
   /// The counts of all moves of the last call.
   kernel_counts counts() const {
-    kernel_counts all = moved_;
+    kernel_counts all = counted_traffic_;
     all.plans_made = plans_made();
     return all;
   }
   /// Resets the counts when a call begins; one move may occur twice in a call.
-  void begin_counting() { moved_ = {}; }
+  void begin_counting() { counted_traffic_ = {}; }
   void count(const fields_repartition<Rank>& started_move) {
     const kernel_counts of_move = started_move.counts();
-    moved_.messages += of_move.messages;
-    moved_.bytes_by_message += of_move.bytes_by_message;
-    moved_.bytes_shared += of_move.bytes_shared;
+    counted_traffic_.messages += of_move.messages;
+    counted_traffic_.bytes_by_message += of_move.bytes_by_message;
+    counted_traffic_.bytes_shared += of_move.bytes_shared;
   }
   kernel_identity identity() const {
     std::uint64_t number = 0;
-    for (const exchange_of_layouts& m : moves_) number += m.movement->identity().number;
+    for (const exchange_of_layouts& m : layout_moves_) number += m.movement->identity().number;
     return {&state(), mixed(fingerprint_, number)};
   }
   /// Collective: throws on all workers if one of them has an error.
@@ -186,9 +186,9 @@ class fourier_engine {
   structure learn_forward(const shape_type& own_shape, local_error& found_error) {
     shape_type global = extents_along_lines(definition_.p_x, own_shape);
     const bool balanced =
-        holds_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
+        is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the tensor
-      const auto shapes = gathered(state(), facts_of(own_shape));
+      const auto shapes = gather_numbers(state(), shape_as_numbers(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
         for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];
@@ -222,7 +222,7 @@ class fourier_engine {
           "follows from the extents of x");
     const shape_type result = extents_along_lines(*definition_.p_y, own_shape);
     shape_type global = result;
-    if (definition_.has(line_kind::real_to_complex)) {
+    if (definition_.has_kind(line_kind::real_to_complex)) {
       if (definition_.options.real_extent == 0)
         return refuse(text("requires the number of real elements along dimension ")
                       << definition_.last()
@@ -230,7 +230,7 @@ class fourier_engine {
                       << "{.real_extent = n}");
       global[definition_.last()] = definition_.options.real_extent;
     }
-    if (definition_.has(line_kind::complex_to_real))
+    if (definition_.has_kind(line_kind::complex_to_real))
       global[definition_.last()] = half_spectrum(definition_.options.real_extent);
     if (definition_.result_extents(global) != result)
       return refuse(text("requires a dy of the extents of a result, ")
@@ -259,19 +259,19 @@ class fourier_engine {
   /// Finds or makes the move between two layouts, which all calls share. The first move of a call is separate from an
   /// equal later move: the adjoint of the later move goes to balanced blocks.
   fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
-    for (const exchange_of_layouts& m : moves_)
+    for (const exchange_of_layouts& m : layout_moves_)
       if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
-    moves_.push_back(
+    layout_moves_.push_back(
         {from, to, of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
-    return *moves_.back().movement;
+    return *layout_moves_.back().movement;
   }
 
   fourier_definition<Rank> definition_;
   std::uint64_t fingerprint_;
-  local_transforms local_;
-  std::vector<exchange_of_layouts> moves_;
+  local_transforms local_transforms_;
+  std::vector<exchange_of_layouts> layout_moves_;
   plan_cache<structure> structures_;
-  kernel_counts moved_;
+  kernel_counts counted_traffic_;
   chained_calls calls_[2];
 };
 

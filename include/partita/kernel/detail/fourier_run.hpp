@@ -26,19 +26,19 @@ struct fourier_block {
   strided<const T, Rank> block{};
   pooled_tensor<T, Rank> own{};
   pooled_tensor<T, Rank> next{};  ///< the memory that a pending move fills
-  bool is_own = false;
+  bool owns_block = false;
 
-  void own_tensor(pooled_tensor<T, Rank> tensor) {
+  void set_own_tensor(pooled_tensor<T, Rank> tensor) {
     own = std::move(tensor);
-    is_own = true;
+    owns_block = true;
     block = block_of(own);
   }
   /// The memory of the block for writing; the caller's block is copied first.
-  strided<T, Rank> writable() {
-    if (!is_own) {
+  strided<T, Rank> make_writable() {
+    if (!owns_block) {
       auto copied = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(block.shape));
       copy<T, Rank>(block_of(copied), block);
-      own_tensor(std::move(copied));
+      set_own_tensor(std::move(copied));
     }
     return block_of(own);
   }
@@ -46,7 +46,7 @@ struct fourier_block {
 
 /// The result of a call with N fields: one tensor, or a tuple of tensors.
 template <class T, std::size_t Rank, std::size_t N>
-auto result_of_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
+auto join_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
   if constexpr (N == 1) return std::move(fields[0]);
   else return std::apply([](auto&... each) { return std::tuple(std::move(each)...); }, fields);
 }
@@ -64,7 +64,7 @@ class fourier_run {
               const std::array<strided<const In, Rank>, N>& x, const std::array<target<Out, Rank>, N>& outputs)
       : engine_(std::move(engine)),
         route_(s.route),
-        moves_(s.moves),
+        layout_moves_(s.moves),
         result_shape_(forward ? s.block_y : s.block_x),
         forward_(forward),
         outputs_(outputs) {
@@ -80,20 +80,20 @@ class fourier_run {
   }
   /// Completes the move that begin() has started, and all later moves. The results are empty if views were filled.
   auto finish() {
-    while (pending_in_ || pending_out_) {
-      if (pending_in_) finish_move<In>(pending_in_);
-      else finish_move<Out>(pending_out_);
+    while (pending_input_move_ || pending_output_move_) {
+      if (pending_input_move_) finish_move<In>(pending_input_move_);
+      else finish_move<Out>(pending_output_move_);
       ++finished_layouts_;
       transform_layout();
       start_move();
     }
     std::array<tensor<Out>, N> results;
-    for (std::size_t f = 0; f < N && !is_given(); ++f) {
+    for (std::size_t f = 0; f < N && !has_views_to_fill(); ++f) {
       fourier_block<Out, Rank>& result = at<Out>()[f];
-      if (!result.is_own) result.writable();
+      if (!result.owns_block) result.make_writable();
       results[f] = std::move(result.own);
     }
-    return result_of_fields(std::move(results));
+    return join_fields(std::move(results));
   }
   /// Leaves the move that begin() has started pending until the next agreement.
   void keep_pending() { current_move().keep_pending(); }
@@ -106,8 +106,8 @@ class fourier_run {
 
   template <class T>
   field_blocks<T>& at() {
-    if constexpr (std::is_same_v<T, In>) return in_;
-    else return out_;
+    if constexpr (std::is_same_v<T, In>) return input_fields_;
+    else return output_fields_;
   }
   const fourier_stage<Rank>& stage(std::size_t k) const { return (*route_)[forward_ ? k : route_->size() - 1 - k]; }
   const std::vector<line_transform>& lines(std::size_t k) const {
@@ -115,13 +115,13 @@ class fourier_run {
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller passes the views to fill.
-  bool is_given() const { return outputs_[0].given; }
+  bool has_views_to_fill() const { return outputs_[0].given; }
   fields_repartition<Rank>& current_move() const {
-    return *moves_[forward_ ? finished_layouts_ : moves_.size() - 1 - finished_layouts_];
+    return *layout_moves_[forward_ ? finished_layouts_ : layout_moves_.size() - 1 - finished_layouts_];
   }
 
   /// Whether the transforms in layout k change the type of the elements.
-  bool converts(std::size_t k) const {
+  bool changes_type(std::size_t k) const {
     if constexpr (std::is_same_v<In, Out>) return false;
     for (const line_transform& line : lines(k))
       if (line.kind != line_kind::complex_to_complex) return true;
@@ -132,14 +132,14 @@ class fourier_run {
     const fourier_stage<Rank>& here = stage(finished_layouts_);
     if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
       const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
-      has_result_type_ = has_result_type_ || converts(finished_layouts_);
+      has_result_type_ = has_result_type_ || changes_type(finished_layouts_);
       for (std::size_t f = 0; f < N; ++f) {
-        if (has_result_type_) at<Out>()[f].own_tensor(tensor<Out>(block_outside<Out>(cuts)));
-        else at<In>()[f].own_tensor(tensor<In>(block_outside<In>(cuts)));
+        if (has_result_type_) at<Out>()[f].set_own_tensor(tensor<Out>(make_empty_block<Out>(cuts)));
+        else at<In>()[f].set_own_tensor(tensor<In>(make_empty_block<In>(cuts)));
       }
-    } else if (converts(finished_layouts_)) {
+    } else if (changes_type(finished_layouts_)) {
       if constexpr (!std::is_same_v<In, Out>) {
-        for (std::size_t f = 0; f < N; ++f) convert(f);
+        for (std::size_t f = 0; f < N; ++f) change_type(f);
         has_result_type_ = true;
       }
     } else if (!lines(finished_layouts_).empty()) {
@@ -153,46 +153,46 @@ class fourier_run {
   template <class T>
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
-      if (is_last(finished_layouts_) && is_given()) {
+      if (is_last(finished_layouts_) && has_views_to_fill()) {
         // A previous move has filled the caller's view already.
         const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
                                     lines(finished_layouts_));
       }
     }
-    if (here.is_own) return engine_->local().run(here.block, block_of(here.own), lines(finished_layouts_));
+    if (here.owns_block) return engine_->local().run(here.block, block_of(here.own), lines(finished_layouts_));
     auto result = tensor<T>(typename tensor<T>::shape_type(here.block.shape));
     engine_->local().run(here.block, block_of(result), lines(finished_layouts_));
-    here.own_tensor(std::move(result));
+    here.set_own_tensor(std::move(result));
   }
   /// Transforms a block of In to a block of Out in the current layout.
-  void convert(std::size_t f) {
+  void change_type(std::size_t f) {
     const fourier_stage<Rank>& here = stage(finished_layouts_);
     const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
-    shape_type shape = in_[f].block.shape;  // a dimension that is not whole has at most one element
+    shape_type shape = input_fields_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = outputs_[f].block;
-    if (!is_last(finished_layouts_) || !is_given()) {
-      out_[f].own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
-      result = block_of(out_[f].own);
+    if (!is_last(finished_layouts_) || !has_views_to_fill()) {
+      output_fields_[f].set_own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
+      result = block_of(output_fields_[f].own);
     }
     if constexpr (std::is_floating_point_v<Out>)
-      engine_->local().run(in_[f].writable(), result, lines(finished_layouts_));
-    else engine_->local().run(in_[f].block, result, lines(finished_layouts_));
-    in_[f] = {};
+      engine_->local().run(input_fields_[f].make_writable(), result, lines(finished_layouts_));
+    else engine_->local().run(input_fields_[f].block, result, lines(finished_layouts_));
+    input_fields_[f] = {};
   }
 
   bool start_move() {
     if (is_last(finished_layouts_)) return false;
-    if (has_result_type_) start_move(at<Out>(), pending_of<Out>());
-    else start_move(at<In>(), pending_of<In>());
+    if (has_result_type_) start_move(at<Out>(), pending_move_of_type<Out>());
+    else start_move(at<In>(), pending_move_of_type<In>());
     return true;
   }
   template <class T>
-  pending_move<T>& pending_of() {
-    if constexpr (std::is_same_v<T, In>) return pending_in_;
-    else return pending_out_;
+  pending_move<T>& pending_move_of_type() {
+    if constexpr (std::is_same_v<T, In>) return pending_input_move_;
+    else return pending_output_move_;
   }
   template <class T>
   void start_move(field_blocks<T>& here, pending_move<T>& later) {
@@ -202,19 +202,19 @@ class fourier_run {
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
     if (is_last(finished_layouts_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
-        fills_views_ = is_given() && has_result_type_ && stage(finished_layouts_ + 1).p.active();
+        fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layouts_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
       // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
-        here[f].next = memory_for<T>(move);
+        here[f].next = allocate_for_move<T>(move);
         to[f] = {true, block_of(here[f].next)};
       }
     }
     later.emplace(move.template start<T, N>(forward_, from, to, forward_ ? "(x)" : ".adjoint(dy)"));
     engine_->count(move);
   }
-  /// Whether the move to the last layout fills memory that room_for gives.
+  /// Whether the move to the last layout fills memory that allocate_for_move returns.
   bool fills_own_memory() const {
     return !forward_ && !fills_views_ && is_last(finished_layouts_ + 1) && stage(finished_layouts_ + 1).p.active();
   }
@@ -228,12 +228,12 @@ class fourier_run {
       fourier_block<T, Rank>& here = at<T>()[f];
       auto room = std::move(here.next);
       here = {};
-      if (!fills_views_) here.own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
+      if (!fills_views_) here.set_own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
     }
   }
   /// Memory for this worker's block in the first layout, after the transforms in this layout.
   template <class T>
-  tensor<T> memory_for(const fields_repartition<Rank>& move) const {
+  tensor<T> allocate_for_move(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
     shape_type shape = result_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -244,17 +244,17 @@ class fourier_run {
 
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<fields_repartition<Rank>*> moves_;
+  std::vector<fields_repartition<Rank>*> layout_moves_;
   shape_type result_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
   std::size_t finished_layouts_ = 0;  ///< the number of layouts that the block has left
   bool has_result_type_ = false;      ///< whether the elements have the type of the result
   bool fills_views_ = false;          ///< whether the last move writes into the caller's views
-  field_blocks<In> in_;
-  field_blocks<Out> out_;
-  pending_move<In> pending_in_;
-  pending_move<Out> pending_out_;
+  field_blocks<In> input_fields_;
+  field_blocks<Out> output_fields_;
+  pending_move<In> pending_input_move_;
+  pending_move<Out> pending_output_move_;
 };
 
 }  // namespace partita::detail

@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// The value of boundary::constant as an element.
 template <class T>
-T as_ghost(double value) {
+T to_ghost_value(double value) {
   if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value);
   else if constexpr (requires { T(typename T::value_type()); }) return T(static_cast<typename T::value_type>(value));
   else return T{};
@@ -27,7 +27,7 @@ using outside_function = std::function<double(const std::array<std::ptrdiff_t, R
 /// the first of these dimensions and e the second.
 template <class T, std::size_t Rank>
 void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
-  const T zero = as_ghost<T>(0);
+  const T zero = to_ghost_value<T>(0);
   const auto sides = [&](std::size_t d) {
     return std::array<interval, 2>{interval{0, own.start[d]}, interval{own.stop[d], window.shape[d]}};
   };
@@ -47,15 +47,15 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
 /// the corners of a star. For a cell beyond several borders, the first dimension decides. `outside` must be set if a
 /// boundary is a function.
 template <class T, std::size_t Rank>
-void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond,
-                  const outside_function<Rank>& outside = {}) {
+void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window,
+                  const halo_boundaries<Rank>& outside_values, const outside_function<Rank>& outside = {}) {
   if (window.size() == 0) return;
   if (plan.star) clear_corners(plan.own, window);
   std::array<std::size_t, Rank> at{}, shape = window.shape;
   const auto fill = [&](boundary b, double constant) {
     const strided<T, Rank> slab = window.part(at, shape);
     if (b != boundary::function) {
-      const T value = as_ghost<T>(b == boundary::constant ? constant : 0);
+      const T value = to_ghost_value<T>(b == boundary::constant ? constant : 0);
       return copy<T, Rank>(slab, strided<const T, Rank>{&value, shape, {}});
     }
     for (std::size_t k = 0; k < slab.size(); ++k) {
@@ -66,14 +66,14 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
         i[d] = plan.start[d] + static_cast<std::ptrdiff_t>(at[d] + local[d]);
         offset += static_cast<std::ptrdiff_t>(local[d]) * slab.strides[d];
       }
-      slab.data[offset] = as_ghost<T>(outside(i));
+      slab.data[offset] = to_ghost_value<T>(outside(i));
     }
   };
   for (std::size_t d = 0; d < Rank; ++d) {  // slabs around the block; slabs of later dimensions are between them
     shape[d] = plan.inside.start[d];
-    fill(beyond.before[d], beyond.value_before[d]);
+    fill(outside_values.before[d], outside_values.value_before[d]);
     at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];
-    fill(beyond.after[d], beyond.value_after[d]);
+    fill(outside_values.after[d], outside_values.value_after[d]);
     at[d] = plan.inside.start[d], shape[d] = plan.inside.stop[d] - plan.inside.start[d];
   }
 }

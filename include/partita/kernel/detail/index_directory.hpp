@@ -22,41 +22,41 @@ class index_directory {
   };
 
   index_directory(std::size_t n, std::size_t workers, std::size_t me)
-      : per_worker_(std::max<std::size_t>((n + workers - 1) / workers, 1)),
-        start_(std::min(n, me * per_worker_)),
-        stop_(std::min(n, start_ + per_worker_)) {}
+      : indices_per_worker_(std::max<std::size_t>((n + workers - 1) / workers, 1)),
+        first_index_(std::min(n, me * indices_per_worker_)),
+        end_index_(std::min(n, first_index_ + indices_per_worker_)) {}
 
   /// Whether this worker knows all owners, because each worker owns a range of indices.
-  bool is_whole() const { return is_whole_; }
+  bool knows_all_owners() const { return knows_all_owners_; }
   /// Makes a directory of as many ranges as workers, which every worker has as a whole.
-  static index_directory of_ranges(std::size_t n) {
+  static index_directory make_range_directory(std::size_t n) {
     index_directory all(n, 1, 0);
-    all.is_whole_ = true;
+    all.knows_all_owners_ = true;
     return all;
   }
 
   /// The worker whose part of the directory has the entry of an index.
-  std::size_t worker_of(std::size_t index) const { return index / per_worker_; }
-  std::size_t per_worker() const { return per_worker_; }
+  std::size_t directory_worker(std::size_t index) const { return index / indices_per_worker_; }
+  std::size_t indices_per_worker() const { return indices_per_worker_; }
 
   /// Takes all owned runs in this part of the directory. Returns an error message if runs overlap or leave a gap.
-  text take(const std::vector<run>& runs, const char* name) {
+  text store_runs(const std::vector<run>& runs, const char* name) {
     sort_runs(runs);
-    std::size_t next = start_;
-    for (std::size_t k = 0; k <= runs_.size(); ++k) {
-      const std::size_t start = k < runs_.size() ? runs_[k].start : stop_;
+    std::size_t next = first_index_;
+    for (std::size_t k = 0; k <= owned_runs_.size(); ++k) {
+      const std::size_t start = k < owned_runs_.size() ? owned_runs_[k].start : end_index_;
       if (start > next) return sentence(name) << "no worker owns index " << next << "; give it an owner";
-      if (k == runs_.size()) break;
+      if (k == owned_runs_.size()) break;
       if (start < next)
-        return sentence(name) << "index " << start << " is owned by worker " << runs_[k - 1].worker << " and by worker "
-                              << runs_[k].worker << "; leave it out of one list";
-      next = runs_[k].stop;
+        return sentence(name) << "index " << start << " is owned by worker " << owned_runs_[k - 1].worker
+                              << " and by worker " << owned_runs_[k].worker << "; leave it out of one list";
+      next = owned_runs_[k].stop;
     }
     return {};
   }
   const run& find(std::size_t index) const {
-    const run *const first = runs_.data() + first_of_bucket_[bucket_of(index)],
-                     *const last = runs_.data() + first_of_bucket_[bucket_of(index) + 1];
+    const run *const first = owned_runs_.data() + bucket_starts_[bucket_of_index(index)],
+                     *const last = owned_runs_.data() + bucket_starts_[bucket_of_index(index) + 1];
     return *(std::upper_bound(first, last, index, [](std::size_t i, const run& r) { return i < r.start; }) - 1);
   }
 
@@ -65,27 +65,27 @@ class index_directory {
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 
-  std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
+  std::size_t bucket_of_index(std::size_t index) const { return (index - first_index_) >> bucket_shift_; }
   /// Sorts runs into buckets, which have the runs that begin in one range of indices. The number of buckets is that of
   /// runs, so a bucket has about one run, and the time to insert or find a run does not depend on the number of runs.
   void sort_runs(const std::vector<run>& runs) {
-    while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;
-    first_of_bucket_.assign(((stop_ - start_) >> shift_) + 2, 0);
-    for (const run& r : runs) ++first_of_bucket_[bucket_of(r.start) + 1];
-    for (std::size_t b = 1; b < first_of_bucket_.size(); ++b) first_of_bucket_[b] += first_of_bucket_[b - 1];
-    std::vector<std::size_t> next(first_of_bucket_);
-    runs_.resize(runs.size());
-    for (const run& r : runs) runs_[next[bucket_of(r.start)]++] = r;
-    for (std::size_t b = 0; b + 1 < first_of_bucket_.size(); ++b)
-      if (first_of_bucket_[b + 1] - first_of_bucket_[b] > 1)
-        std::sort(runs_.data() + first_of_bucket_[b], runs_.data() + first_of_bucket_[b + 1],
+    while ((end_index_ - first_index_) >> bucket_shift_ > runs.size()) ++bucket_shift_;
+    bucket_starts_.assign(((end_index_ - first_index_) >> bucket_shift_) + 2, 0);
+    for (const run& r : runs) ++bucket_starts_[bucket_of_index(r.start) + 1];
+    for (std::size_t b = 1; b < bucket_starts_.size(); ++b) bucket_starts_[b] += bucket_starts_[b - 1];
+    std::vector<std::size_t> next(bucket_starts_);
+    owned_runs_.resize(runs.size());
+    for (const run& r : runs) owned_runs_[next[bucket_of_index(r.start)]++] = r;
+    for (std::size_t b = 0; b + 1 < bucket_starts_.size(); ++b)
+      if (bucket_starts_[b + 1] - bucket_starts_[b] > 1)
+        std::sort(owned_runs_.data() + bucket_starts_[b], owned_runs_.data() + bucket_starts_[b + 1],
                   [](const run& x, const run& y) { return x.start < y.start; });
   }
 
-  std::size_t per_worker_, start_, stop_, shift_ = 0;
-  bool is_whole_ = false;
-  std::vector<run> runs_;
-  std::vector<std::size_t> first_of_bucket_;
+  std::size_t indices_per_worker_, first_index_, end_index_, bucket_shift_ = 0;
+  bool knows_all_owners_ = false;
+  std::vector<run> owned_runs_;
+  std::vector<std::size_t> bucket_starts_;
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.
@@ -106,7 +106,8 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
   const auto for_each_piece = [&](auto visit) {
     for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t row) {
       for (std::size_t at = start; at < stop;) {
-        const std::size_t to = directory.worker_of(at), end = std::min(stop, (to + 1) * directory.per_worker());
+        const std::size_t to = directory.directory_worker(at),
+                          end = std::min(stop, (to + 1) * directory.indices_per_worker());
         visit(to, std::array<std::uint64_t, 3>{at, end, row + (at - start)});
         at = end;
       }
@@ -118,11 +119,11 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
   for_each_piece([&](std::size_t to, const auto& piece) {
     for (const std::uint64_t number : piece) pieces.all[next[to]++] = number;
   });
-  pieces = sent_to_each(world, pieces);
+  pieces = exchange_lists(world, pieces);
   std::vector<index_directory::run> runs;
   for (std::size_t k = 0; k < world.size(); ++k)
     for (std::size_t i = 0; i < pieces.count(k); i += 3) {
-      const std::uint64_t* const piece = pieces.of_worker(k) + i;
+      const std::uint64_t* const piece = pieces.list_of_worker(k) + i;
       runs.push_back({piece[0], piece[1], k, piece[2]});
     }
   return runs;
@@ -142,7 +143,7 @@ inline index_directory register_indices(world_state& world, const index_list& ow
   for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
     if (stop > most || start > most)
       found_error =
-          local_error(text(name) << ": requires indices below 2^62, got " << given_index(start)
+          local_error(text(name) << ": requires indices below 2^62, got " << to_signed_index(start)
                                  << " among those that worker " << world.id() << " owns; a negative index is none");
     else n = std::max(n, stop);
   });
@@ -152,15 +153,16 @@ inline index_directory register_indices(world_state& world, const index_list& ow
           local_error(text(name) << ": requires ranges that do not stop before they start, worker " << world.id()
                                  << (list == &owned ? " owns" : " wants")
                                  << " one that does; interval{first, last} has the indices from first to last - 1");
-  agree_together(world, number_of_call, found_error, describe);
-  const auto ranges = gathered<4>(
+  agree_on_call(world, number_of_call, found_error, describe);
+  const auto ranges = gather_numbers<4>(
       world, {n, owned.is_range() || owned.size() == 0 ? 1U : 0U, owned.size() != 0 ? owned[0] : 0, owned.size()});
   bool all_ranges = true;
-  for (const auto& of_worker : ranges) {
-    n = std::max<std::size_t>(n, of_worker[0]);
-    all_ranges = all_ranges && of_worker[1] != 0;
+  for (const auto& list_of_worker : ranges) {
+    n = std::max<std::size_t>(n, list_of_worker[0]);
+    all_ranges = all_ranges && list_of_worker[1] != 0;
   }
-  index_directory directory = all_ranges ? index_directory::of_ranges(n) : index_directory(n, world.size(), world.id());
+  index_directory directory =
+      all_ranges ? index_directory::make_range_directory(n) : index_directory(n, world.size(), world.id());
   std::vector<index_directory::run> runs;
   if (all_ranges) {
     for (std::size_t k = 0; k < ranges.size(); ++k)
@@ -168,13 +170,13 @@ inline index_directory register_indices(world_state& world, const index_list& ow
   } else {
     runs = send_runs(world, directory, owned);
   }
-  found_error = local_error(directory.take(runs, name));
+  found_error = local_error(directory.store_runs(runs, name));
   for (std::size_t j = 0; j < wanted.size() && !found_error.any(); ++j)
     if (wanted[j] >= n)
       found_error = local_error(text(name) << ": requires each " << entry << " to be below " << n
                                            << ", the number of those that are owned; worker " << world.id() << " wants "
-                                           << given_index(wanted[j]));
-  agree_together(world, number_of_call, found_error, describe);
+                                           << to_signed_index(wanted[j]));
+  agree_on_call(world, number_of_call, found_error, describe);
   return directory;
 }
 

@@ -24,11 +24,11 @@ template <class Result, class Complete>
 class pending_rows {
  public:
   pending_rows(Result result, pending<in_place> moved, Complete complete)
-      : result_(std::move(result)), moved_(std::move(moved)), complete_(std::move(complete)) {}
+      : result_(std::move(result)), pending_movement_(std::move(moved)), complete_rows_(std::move(complete)) {}
   pending_rows(pending_rows&& other) noexcept
       : result_(std::move(other.result_)),
-        moved_(std::move(other.moved_)),
-        complete_(std::move(other.complete_)),
+        pending_movement_(std::move(other.pending_movement_)),
+        complete_rows_(std::move(other.complete_rows_)),
         is_pending_(std::exchange(other.is_pending_, false)) {}
   pending_rows& operator=(pending_rows&&) = delete;
   ~pending_rows() {
@@ -40,7 +40,7 @@ class pending_rows {
   }
 
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
-  void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
+  void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   /// Waits for completion and returns the result; a second call is an error.
   Result finish() {
     end();
@@ -49,13 +49,13 @@ class pending_rows {
 
  private:
   void end() {
-    moved_.finish();
-    if (std::exchange(is_pending_, false)) complete_();
+    pending_movement_.finish();
+    if (std::exchange(is_pending_, false)) complete_rows_();
   }
 
   Result result_;
-  pending<in_place> moved_;
-  Complete complete_;
+  pending<in_place> pending_movement_;
+  Complete complete_rows_;
   bool is_pending_ = true;
 };
 
@@ -64,7 +64,7 @@ template <std::size_t N>
 struct row_call {
   std::uint64_t number = 0, type = 0;
   const char* direction = "";
-  std::array<described_block, N> described{};
+  std::array<described_block, N> described_blocks{};
   std::array<row_block, N> given{}, filled{};
   local_error before{};
 
@@ -78,7 +78,7 @@ struct row_call {
     }
     return all;
   }
-  std::size_t pitch() const {
+  std::size_t row_pitch() const {
     if constexpr (N == 1) return given[0].row_bytes();
     const std::size_t end = offsets()[N - 1] + given[N - 1].row_bytes();
     return aligned(end, 16);
@@ -104,12 +104,12 @@ class index_movement : public planned_movement<index_planner> {
 
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
-               const local_error& before, nothing_to_fill) {
+               const local_error& before, no_view_to_fill) {
     return start_copying(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
-                const local_error& before, nothing_to_fill) {
+                const local_error& before, no_view_to_fill) {
     return start_combining<sum_t>(2, dy, output, direction, before);
   }
   /// Copies the rows of x to the workers that want them.
@@ -118,9 +118,9 @@ class index_movement : public planned_movement<index_planner> {
                      const char* direction, const local_error& before) {
     auto y = result<T, Rank>(x.shape, pattern().wanted, output);
     const strided<T, Rank> to = output.given ? output.block : block_of(y);
-    row_call<1> call = call_of_rows<T>(number, x, to, direction, before);
-    expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
-    expect_filled(call.before, x, output, pattern().wanted);
+    row_call<1> call = make_row_call<T>(number, x, to, direction, before);
+    require_row_count(call.before, direction, x.shape, pattern().owned, planner().words().owned);
+    require_fitting_output(call.before, x, output, pattern().wanted);
     return move_forward(call, std::move(y), !output.given);
   }
   /// Combines the rows of dy with the rows of their owners by a reduction.
@@ -129,9 +129,9 @@ class index_movement : public planned_movement<index_planner> {
                        const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, output);
     const strided<T, Rank> to = output.given ? output.block : block_of(dx);
-    row_call<1> call = call_of_rows<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
-    expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
-    expect_filled(call.before, dy, output, pattern().owned);
+    row_call<1> call = make_row_call<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
+    require_row_count(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
+    require_fitting_output(call.before, dy, output, pattern().owned);
     return move_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
@@ -157,19 +157,21 @@ class index_movement : public planned_movement<index_planner> {
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
-    auto call = call_in_place(3, direction, blocks...);
-    for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
-    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
+    auto call = make_call_in_place(3, direction, blocks...);
+    for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].skip_rows(owned);
+    (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
+     ...);
     return move_forward(call, in_place(), false);
   }
   /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... T, std::size_t... Rank>
   auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
-    auto call = call_in_place(4, direction, blocks...);
+    auto call = make_call_in_place(4, direction, blocks...);
     call.filled = call.given;
-    for (row_block& rows : call.given) rows = rows.from_row(owned);
-    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
+    for (row_block& rows : call.given) rows = rows.skip_rows(owned);
+    (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
+     ...);
     return move_backward<sum_t, T...>(call, in_place(), call.given);
   }
 
@@ -181,41 +183,42 @@ class index_movement : public planned_movement<index_planner> {
     return make_pooled<T, Rank>(*memory(), shape);
   }
   template <class T, std::size_t Rank>
-  static std::uint64_t type_of(const std::array<std::size_t, Rank>& shape) {
+  static std::uint64_t element_and_shape_type(const std::array<std::size_t, Rank>& shape) {
     std::uint64_t all = mixed(type_number<T>(), Rank);
     for (std::size_t d = 1; d < Rank; ++d) all = mixed(all, shape[d]);
     return all;
   }
   template <class T, std::size_t Rank>
-  static row_call<1> call_of_rows(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
-                                  const char* direction, const local_error& before) {
+  static row_call<1> make_row_call(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
+                                   const char* direction, const local_error& before) {
     row_call<1> call;
-    call.number = number, call.type = type_of<T>(from.shape), call.direction = direction, call.before = before;
-    call.described[0] = {from.shape.data(), Rank, &type_name<T>};
-    call.given[0] = rows_of(from), call.filled[0] = rows_of(to);
+    call.number = number, call.type = element_and_shape_type<T>(from.shape), call.direction = direction,
+    call.before = before;
+    call.described_blocks[0] = {from.shape.data(), Rank, &type_name<T>};
+    call.given[0] = make_row_block(from), call.filled[0] = make_row_block(to);
     return call;
   }
   template <class... T, std::size_t... Rank>
-  static row_call<sizeof...(T)> call_in_place(std::uint64_t number, const char* direction,
-                                              const strided<T, Rank>&... blocks) {
+  static row_call<sizeof...(T)> make_call_in_place(std::uint64_t number, const char* direction,
+                                                   const strided<T, Rank>&... blocks) {
     row_call<sizeof...(T)> call;
     call.number = number, call.direction = direction;
-    ((call.type = mixed(call.type, type_of<T>(blocks.shape))), ...);
-    call.described = {described_block{blocks.shape.data(), Rank, &type_name<T>}...};
-    call.given = {rows_of(blocks)...};
+    ((call.type = mixed(call.type, element_and_shape_type<T>(blocks.shape))), ...);
+    call.described_blocks = {described_block{blocks.shape.data(), Rank, &type_name<T>}...};
+    call.given = {make_row_block(blocks)...};
     return call;
   }
   template <std::size_t Rank>
-  void expect_rows(local_error& before, const char* direction, const std::array<std::size_t, Rank>& shape,
-                   std::size_t rows, const char* has) const {
+  void require_row_count(local_error& before, const char* direction, const std::array<std::size_t, Rank>& shape,
+                         std::size_t rows, const char* required_row) const {
     if (before.any() || shape[0] == rows) return;
-    before = local_error(text(name()) << direction << ": requires a block with a row for each " << has << ", worker "
-                                      << state().id() << " has " << rows << " and got a block of " << shape
-                                      << "; dimension 0 numbers the indices");
+    before = local_error(text(name()) << direction << ": requires a block with a row for each " << required_row
+                                      << ", worker " << state().id() << " has " << rows << " and got a block of "
+                                      << shape << "; dimension 0 numbers the indices");
   }
   template <class T, std::size_t Rank>
-  void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
-                     std::size_t rows) const {
+  void require_fitting_output(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
+                              std::size_t rows) const {
     before = overlap_error(before, x, output, name());
     std::array<std::size_t, Rank> shape = x.shape;
     shape[0] = rows;
@@ -224,29 +227,32 @@ class index_movement : public planned_movement<index_planner> {
 
   /// Packs the rows that other workers want (unless rows are written directly to their receiver), starts to move these
   /// rows, copies the rows that stay, and places the received rows at the end. Rows arrive directly in the filled rows,
-  /// if these have the same order, unless a copy costs less: on one node senders write directly only into the `pooled`
-  /// memory of a result; other memory receives rows through a ring.
+  /// if these have the same order, unless a copy costs less: on one node senders write directly only into the
+  /// `is_pooled` memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
-  auto move_forward(const row_call<N>& call, Result result, bool pooled) {
+  auto move_forward(const row_call<N>& call, Result result, bool is_pooled) {
     const index_travel& p = pattern().travel;
-    const std::size_t pitch = call.pitch();
+    const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
-    const bool writes_unpacked = shared_transport()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
+    const bool writes_unpacked = shared_transport()->shares_one_memory(),
+               is_written_at_once = is_pooled && p.first_destination() == 0;
     const bool direct =
-        N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !writes_unpacked);
-    auto packed = scratch(writes_unpacked ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
+        N == 1 && p.has_arrival_in_order() && call.filled[0].dense && (is_written_at_once || !writes_unpacked);
+    auto packed = scratch(writes_unpacked ? 0 : p.sent, row_pitch),
+         received = scratch(direct ? 0 : p.received, row_pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N && !writes_unpacked; ++f)
-        copy_rows(packed_rows(packed.data(), offsets[f], pitch, call.given[f]), call.given[f], p.packed);
+        copy_rows(packed_rows(packed.data(), offsets[f], row_pitch, call.given[f]), call.given[f], p.packed);
     };
-    const row_block there =
-        direct ? call.filled[0].from_row(p.first_placed()) : packed_rows(received.data(), 0, pitch, call.filled[0]);
-    auto moved = begin_rows(true, call, packed_rows(packed.data(), 0, pitch, call.given[0]), there, pack);
+    const row_block there = direct ? call.filled[0].skip_rows(p.first_destination())
+                                   : packed_rows(received.data(), 0, row_pitch, call.filled[0]);
+    auto moved = begin_row_movement(true, call, packed_rows(packed.data(), 0, row_pitch, call.given[0]), there, pack);
     for (std::size_t f = 0; f < N; ++f) copy_rows(call.filled[f], call.given[f], pattern().kept);
-    auto place = [pattern = direct ? nullptr : planner().pattern(), pitch, offsets, filled = call.filled,
+    auto place = [pattern = direct ? nullptr : planner().pattern(), row_pitch, offsets, filled = call.filled,
                   packed = std::move(packed), received = std::move(received)]() mutable {
       for (std::size_t f = 0; f < N && pattern; ++f)
-        copy_rows(filled[f], packed_rows(received.data(), offsets[f], pitch, filled[f]), pattern->travel.placed);
+        copy_rows(filled[f], packed_rows(received.data(), offsets[f], row_pitch, filled[f]),
+                  pattern->travel.placed_rows);
     };
     return pending_rows(std::move(result), std::move(moved), std::move(place));
   }
@@ -260,59 +266,61 @@ class index_movement : public planned_movement<index_planner> {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
     const index_travel& p = pattern().travel;
-    const std::size_t pitch = call.pitch();
+    const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
-    const bool direct = N == 1 && p.arrives_in_order() && call.given[0].dense;
-    auto packed = scratch(direct ? 0 : p.received, pitch), received = scratch(p.sent, pitch);
+    const bool direct = N == 1 && p.has_arrival_in_order() && call.given[0].dense;
+    auto packed = scratch(direct ? 0 : p.received, row_pitch), received = scratch(p.sent, row_pitch);
     const auto pack = [&] {
       if (direct) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (pack_returned<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]), call.given[F]), ...);
-      }(each);
-    };
-    const row_block from =
-        direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), 0, pitch, call.given[0]);
-    // A representative combines the rows that it passed on to other workers of its node before the rows travel.
-    const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
-      const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(pitch), 1};
-      auto returned = scratch(p.returned, pitch);
-      exchange->start(packed.data(), strides, returned.data(), strides);
-      exchange->finish();
-      [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (combine_returned<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]),
-                                        packed_rows(returned.data(), offsets[F], pitch, call.given[F])),
+        (pack_returns<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]), call.given[F]),
          ...);
       }(each);
     };
-    auto moved =
-        begin_rows(false, call, from, packed_rows(received.data(), 0, pitch, call.filled[0]), pack, return_rows);
-    auto combine = [pattern = planner().pattern(), pitch, offsets, me = state().id(), given = call.given,
+    const row_block from = direct ? call.given[0].skip_rows(p.first_destination())
+                                  : packed_rows(packed.data(), 0, row_pitch, call.given[0]);
+    // A representative combines the rows that it passed on to other workers of its node before the rows travel.
+    const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
+      const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(row_pitch), 1};
+      auto returned = scratch(p.returned, row_pitch);
+      exchange->start(packed.data(), strides, returned.data(), strides);
+      exchange->finish();
+      [&]<std::size_t... F>(std::index_sequence<F...>) {
+        (combine_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]),
+                                             packed_rows(returned.data(), offsets[F], row_pitch, call.given[F])),
+         ...);
+      }(each);
+    };
+    auto moved = begin_row_movement(false, call, from, packed_rows(received.data(), 0, row_pitch, call.filled[0]), pack,
+                                    return_rows);
+    auto combine = [pattern = planner().pattern(), row_pitch, offsets, me = state().id(), given = call.given,
                     filled = call.filled, cleared_blocks, packed = std::move(packed),
                     received = std::move(received)]() mutable {
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (combine_all<Reduction, T>(*pattern, me, filled[F], packed_rows(received.data(), offsets[F], pitch, filled[F]),
-                                   given[F], cleared_blocks[F]),
+        (combine_all_rows<Reduction, T>(*pattern, me, filled[F],
+                                        packed_rows(received.data(), offsets[F], row_pitch, filled[F]), given[F],
+                                        cleared_blocks[F]),
          ...);
       }(std::make_index_sequence<N>());
     };
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_returned(const row_block& packed, const row_block& given) const {
+  void pack_returns(const row_block& packed, const row_block& given) const {
     const index_travel& p = pattern().travel;
-    if (!p.is_repeated && !p.in_two_steps) return copy_rows(packed, given, p.placed, true);
-    fill_rows(packed, p.received, identity_of<Reduction, T>());
-    p.placed.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
+    if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
+    fill_rows(packed, p.received, reduction_identity<Reduction, T>());
+    p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
-  void combine_returned(const row_block& packed, const row_block& returned) const {
-    for (const index_travel::passed_part& part : pattern().travel.passed_to)
-      combine_rows<T>(packed, returned, {part.returned_to, part.first, part.rows}, Reduction());
+  void combine_returned_rows(const row_block& packed, const row_block& returned) const {
+    for (const index_travel::forwarded_part& part : pattern().travel.forwarded_to_peers)
+      combine_rows<T>(packed, returned, {part.first_return_row, part.first, part.rows}, Reduction());
   }
   template <class Reduction, class T>
-  static void combine_all(const index_pattern& p, std::size_t me, const row_block& filled, const row_block& received,
-                          const row_block& given, const row_block& cleared_blocks) {
-    if (cleared_blocks.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
+  static void combine_all_rows(const index_pattern& p, std::size_t me, const row_block& filled,
+                               const row_block& received, const row_block& given, const row_block& cleared_blocks) {
+    if (cleared_blocks.element == 0) fill_rows(filled, p.owned, reduction_identity<Reduction, T>());
     const auto keep = [&] {
       p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.reversed(), Reduction()); });
     };
@@ -320,7 +328,7 @@ class index_movement : public planned_movement<index_planner> {
     bool kept = false;
     for (std::size_t k = 0; k < back.to.size(); ++k) {
       if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
-      back.packed.for_each_to(back.to[k].first, back.to[k].rows, [&](const row_run& run) {
+      back.packed.for_each_run_in_rows(back.to[k].first, back.to[k].rows, [&](const row_run& run) {
         combine_rows<T>(filled, received, run.reversed(), Reduction());
       });
     }
@@ -331,29 +339,29 @@ class index_movement : public planned_movement<index_planner> {
   /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
   /// the rows. If the way back has two steps, `return_rows(exchange)` carries out the first.
   template <std::size_t N, class Pack, class... Return>
-  pending<in_place> begin_rows(bool forward, const row_call<N>& call, const row_block& from, const row_block& to,
-                               Pack pack, Return... return_rows) {
+  pending<in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
+                                       const row_block& to, Pack pack, Return... return_rows) {
     const index_travel& p = pattern().travel;
-    const std::size_t pitch = call.pitch();
-    const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, pitch}, {from.step, 1}};
-    const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}};
-    box_call<2> moved = call_of_type<std::byte>(call.number, call.direction, x.shape);
+    const std::size_t row_pitch = call.row_pitch();
+    const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, row_pitch}, {from.step, 1}};
+    const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, row_pitch}, {to.step, 1}};
+    box_call<2> moved = make_call_for_type<std::byte>(call.number, call.direction, x.shape);
     moved.forward = forward, moved.type = call.type, moved.before = call.before;
     moved.data = x.data, moved.strides = x.strides, moved.into = true, moved.view = y.shape;
-    planner_.describe_next(call.described.data(), N);
+    planner_.describe_next_call(call.described_blocks.data(), N);
     return one_call([&] {
       finish_pending();
       if (!call.before.any()) pack();
-      const bool returns = !forward && p.in_two_steps;
+      const bool returns = !forward && p.has_two_steps;
       const auto source = [&](const index_structure& s) {
         if (!forward || !s.gathered) return x;
         const auto offsets = call.offsets();
-        s.gathered->clear(pitch);
+        s.gathered->clear(row_pitch);
         for (std::size_t f = 0; f < N; ++f) s.gathered->add(call.given[f], offsets[f]);
         return x;
       };
       auto announced_exchanges = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
-      if (call.before.any() || may_send_ahead()) announced_exchanges = nullptr;
+      if (call.before.any() || may_send_early()) announced_exchanges = nullptr;
       const std::uint64_t number = start_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
         if (returns) (return_rows(planner().return_exchanges(s, moved.kind)), ...);
@@ -364,8 +372,8 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// A block of rows that one call uses.
-  pooled_tensor<std::byte, 2> scratch(std::size_t rows, std::size_t pitch) {
-    return make_pooled<std::byte, 2>(*memory(), {rows, pitch});
+  pooled_tensor<std::byte, 2> scratch(std::size_t rows, std::size_t row_pitch) {
+    return make_pooled<std::byte, 2>(*memory(), {rows, row_pitch});
   }
 };
 

@@ -19,28 +19,28 @@ namespace partita::detail {
 struct index_travel {
   /// Rows that travel between this worker and another: the start of the rows in both workers' lists of such rows.
   struct part {
-    std::size_t worker = 0, first = 0, rows = 0, first_there = 0;
+    std::size_t worker = 0, first = 0, rows = 0, first_at_peer = 0;
   };
 
   std::size_t sent = 0, received = 0;  ///< the numbers of rows that are sent and received
   std::vector<part> to, from;          ///< the receivers and the senders, in ascending order
   row_moves packed;                    ///< from owned rows to places among the rows that are sent
-  row_moves placed;                    ///< from received rows to wanted rows
-  bool is_repeated = false;            ///< whether a received row is wanted more than once
+  row_moves placed_rows;               ///< from received rows to wanted rows
+  bool has_repeated_rows = false;      ///< whether a received row is wanted more than once
   /// Whether rows from other nodes are passed on to other workers of this node, in a second step. Backward, these
   /// workers return the rows first: to separate rows of the worker that passed them on, which combines them.
-  bool in_two_steps = false;
-  struct passed_part : part {
-    std::size_t returned_to = 0;  ///< the first of the separate rows for this part
+  bool has_two_steps = false;
+  struct forwarded_part : part {
+    std::size_t first_return_row = 0;  ///< the first of the separate rows for this part
   };
   std::size_t returned = 0;  ///< the number of all separate rows
-  std::vector<passed_part> passed_to, passed_from;
+  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;
 
   /// Whether the received rows are consecutive wanted rows in the same order.
-  bool arrives_in_order() const {
-    return !in_two_steps && (placed.empty() || (placed.is_one_run() && placed.rows() == received));
+  bool has_arrival_in_order() const {
+    return !has_two_steps && (placed_rows.empty() || (placed_rows.has_one_run() && placed_rows.rows() == received));
   }
-  std::size_t first_placed() const { return placed.first().to; }
+  std::size_t first_destination() const { return placed_rows.first().to; }
 };
 
 /// The rows that one worker sends, keeps and receives.
@@ -53,31 +53,32 @@ struct index_pattern {
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
 ///           [shape_error, on all workers].
-/// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes, three fewer if each worker owns
+/// Cost:     six exchanges of lists (exchange_lists), eleven if there are several nodes, three fewer if a worker owns
 ///           a range. A worker stores the owners of n / p indices, or of p ranges, besides its own indices.
-PARTITA_DECL index_pattern pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                            const index_list& owned, const index_list& wanted, const char* name,
-                                            const char* entry);
+PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                 const index_list& owned, const index_list& wanted, const char* name,
+                                                 const char* entry);
 
 /// Makes the pattern of rows whose receivers are given: row j goes to worker receivers[j]. A worker gets rows in
 /// ascending order of the senders and, for each sender, in the sender's order. Opens the transport. Collective.
 /// Requires: receivers below the number of workers [shape_error, on all workers].
 /// Cost:     two exchanges of lists of at most two numbers.
-PARTITA_DECL index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                               const index_list& receivers, const char* name);
+PARTITA_DECL index_pattern make_pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                    const index_list& receivers, const char* name);
 /// Makes the pattern of rows that are in the order of their receivers: the first counts[0] rows go to worker 0, and so
 /// on. Requires an open transport.
-PARTITA_DECL index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts);
+PARTITA_DECL index_pattern make_pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts);
 
 /// Makes the pattern of rows that go to experts, which are distributed evenly over the workers: row j goes to expert
 /// choice[j]. A worker gets rows in ascending order of their experts; first_row[e] becomes the first row of its e-th
 /// expert, and the last entry becomes the number of all rows. Opens the transport. Collective.
-/// Requires: choices below the number of experts, a choice for each of `per_token`, the same numbers on all workers
+/// Requires: choices below the number of experts, `experts_per_token` choices for each token, equal numbers everywhere
 ///           [shape_error, disagreement_error].
 /// Cost:     three exchanges of lists, one of them of the choices.
-PARTITA_DECL index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                             std::size_t experts, const index_list& choice, std::size_t per_token,
-                                             const char* name, std::vector<std::size_t>& first_row);
+PARTITA_DECL index_pattern make_pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                  std::size_t experts, const index_list& choice,
+                                                  std::size_t experts_per_token, const char* name,
+                                                  std::vector<std::size_t>& first_row);
 
 }  // namespace partita::detail
 

@@ -25,7 +25,7 @@ struct described_block {
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind return_exchanges{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
-  std::shared_ptr<gathered_rows> gathered{};
+  std::shared_ptr<rows_to_gather> gathered{};
 };
 
 /// The words with which error messages name a call, and the things for which a block has rows.
@@ -44,7 +44,7 @@ class index_planner {
   static constexpr bool sums_back = false, checks_itself = false;
   using structure = index_structure;
 
-  /// Makes the planner of pattern_by_index(...). Collective.
+  /// Makes the planner of make_pattern_by_index(...). Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
                              const index_words& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,
@@ -52,16 +52,16 @@ class index_planner {
       : world_(std::move(world)),
         transport_(std::move(shared_transport)),
         pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
-        words_(words) {}
+        index_words_(words) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
-  const char* name() const { return words_.call; }
-  const index_words& words() const { return words_; }
+  const char* name() const { return index_words_.call; }
+  const index_words& words() const { return index_words_; }
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks of the next call, which `describe` describes.
-  void describe_next(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
+  void describe_next_call(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
   /// The transport, which is open from the construction on.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
@@ -79,7 +79,7 @@ class index_planner {
   std::shared_ptr<world_state> world_;
   std::shared_ptr<transport> transport_;
   std::shared_ptr<const index_pattern> pattern_;
-  index_words words_;
+  index_words index_words_;
   const described_block* blocks_ = nullptr;
   std::size_t count_ = 0;
 };

@@ -18,25 +18,25 @@ namespace partita::detail {
 
 /// The plans of all fields. The plans of the base class have no boxes.
 template <std::size_t... Rank>
-struct joint_windows_structure : planned_boxes<dimensions_side_by_side<Rank...>> {
+struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
   std::tuple<window_structure<Rank>...> fields{};
-  exchanges_by_kind refreshing{};
+  exchanges_by_kind refresh_exchanges{};
 
   /// Whether the plans fit a call, which has the shapes of all blocks, or the cuts of all tensors, in sequence.
-  bool fits(const box_call<dimensions_side_by_side<Rank...>>& call) const {
+  bool matches_call(const box_call<joint_dimension_count<Rank...>>& call) const {
     std::size_t next = 0;
     const auto field_fits = [&](const auto& s) {
       const auto& [shape, gives] = std::tie(s.plan(call.forward).source_shape, s.plan(call.forward).gives);
       const std::size_t first = std::exchange(next, next + shape.size());
-      if (call.cuts != nullptr) return s.is_cut_at(call.cuts + first);
+      if (call.cuts != nullptr) return s.has_same_cuts(call.cuts + first);
       return !gives || std::equal(shape.begin(), shape.end(), call.shape.begin() + first);
     };
     return std::apply([&](const auto&... s) { return (field_fits(s) && ...); }, fields);
   }
   template <class T>
-  auto own_cells(const std::tuple<strided<T, Rank>...>& w) const {
+  auto own_cells_of_windows(const std::tuple<strided<T, Rank>...>& w) const {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
-      return blocks_side_by_side(std::get<F>(fields).own_cells(std::get<F>(w))...);
+      return blocks_side_by_side(std::get<F>(fields).own_cells_of_windows(std::get<F>(w))...);
     }(std::index_sequence_for<window_structure<Rank>...>());
   }
 };
@@ -46,39 +46,40 @@ template <class... Windows>
 class joint_windows_planner {
  public:
   using structure = joint_windows_structure<Windows::rank...>;
-  static constexpr std::size_t fields = sizeof...(Windows), rank = dimensions_side_by_side<Windows::rank...>;
+  static constexpr std::size_t fields = sizeof...(Windows), rank = joint_dimension_count<Windows::rank...>;
   static constexpr bool sums_back = true, checks_itself = false;
 
   /// Requires: partitions of one world [partition_error].
-  explicit joint_windows_planner(const Windows&... windows) : of_({windows, name(), "all(x...)"}...) {
-    if (!((windows.p().world() == std::get<0>(of_).windows().p().world()) && ...))
+  explicit joint_windows_planner(const Windows&... windows) : windows_and_plans_({windows, name(), "all(x...)"}...) {
+    if (!((windows.p().world() == std::get<0>(windows_and_plans_).windows().p().world()) && ...))
       throw partition_error(text(name()) << ": requires halo exchanges on partitions of one world");
   }
 
-  std::shared_ptr<world_state> world() const { return std::get<0>(of_).world(); }
+  std::shared_ptr<world_state> world() const { return std::get<0>(windows_and_plans_).world(); }
   static const char* name() { return "partita::halo_exchanges(h...)"; }
   std::uint64_t fingerprint() const {
     std::uint64_t all = fields;
-    for_fields<fields>([&](auto f) { all = mixed(all, std::get<f>(of_).fingerprint()); });
+    for_each_field<fields>([&](auto f) { all = mixed(all, std::get<f>(windows_and_plans_).fingerprint()); });
     return all;
   }
   static text describe(const char* direction, const std::array<std::size_t, rank>&, const text& type) {
     return text(name()) << direction << " with " << fields << " fields of " << type;
   }
   /// The planners of the fields, in their order.
-  const std::tuple<window_exchange_planner<Windows>...>& of() const { return of_; }
+  const std::tuple<window_exchange_planner<Windows>...>& of() const { return windows_and_plans_; }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     structure s;
     std::size_t first = 0;
-    for_fields<fields>([&](auto f) {  // errors are equal on all workers, so all stop at one field
+    for_each_field<fields>([&](auto f) {  // errors are equal on all workers, so all stop at one field
       box_call<std::tuple_element_t<f, std::tuple<Windows...>>::rank> one;
       one.forward = call.forward, one.direction = call.direction;
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
       one.cuts = call.cuts == nullptr ? nullptr : call.cuts + first;
       first += one.shape.size();
-      if (!found_error.any()) std::get<f>(s.fields) = std::get<f>(of_).learn(one, shared_transport, found_error);
+      if (!found_error.any())
+        std::get<f>(s.fields) = std::get<f>(windows_and_plans_).learn(one, shared_transport, found_error);
       if (std::get<f>(s.fields).there.takes) s.there.takes = true;
     });
     return s;
@@ -88,19 +89,20 @@ class joint_windows_planner {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
     return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
-  std::shared_ptr<box_exchange> refreshing(const structure& s, const element_kind& kind,
-                                           const std::shared_ptr<transport>& shared_transport) const {
+  std::shared_ptr<box_exchange> refresh_exchanges(const structure& s, const element_kind& kind,
+                                                  const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghosts_alone())...}; };
     return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>
   void beside(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
-    for_fields<fields>(
-        [&](auto f) { std::get<f>(of_).beside(std::get<f>(s.fields), forward, std::get<f>(windows), pending); });
+    for_each_field<fields>([&](auto f) {
+      std::get<f>(windows_and_plans_).beside(std::get<f>(s.fields), forward, std::get<f>(windows), pending);
+    });
   }
 
  private:
-  std::tuple<window_exchange_planner<Windows>...> of_;
+  std::tuple<window_exchange_planner<Windows>...> windows_and_plans_;
 };
 
 /// The movement of several fields with windows.
@@ -120,11 +122,11 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   pending<results<T>> start(bool forward, const blocks<const T>& x, const char* direction) {
     this->finish_pending();
     const auto from = std::make_from_tuple<blocks_side_by_side<const T, Windows::rank...>>(x);
-    box_call<rank> call = base::template call_of_type<T>(forward ? 1 : 2, direction, from.shape);
+    box_call<rank> call = base::template make_call_for_type<T>(forward ? 1 : 2, direction, from.shape);
     call.forward = forward, call.data = from.data, call.strides = from.strides;
     if (!forward) call.kind = element_kind::summed<T>();
     auto& s = agree_on_plan<joint_windows_planner<Windows...>>(*this, call, true);
-    return this->template move_all<T, results<T>>(
+    return this->template move_all_fields<T, results<T>>(
         x, std::tuple<target<T, Windows::rank>...>(),
         [&](auto f) -> const auto& { return std::get<f>(s.fields).plan(forward); },
         [&]() -> const auto& { return find_exchange(*this, s, forward, call.kind); },
@@ -139,17 +141,18 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   /// Collective: all workers agree on the decompositions of tensors without passing blocks. Returns this worker's
   /// windows, all zeros.
   template <class T>
-  results<T> frames(const decomposition<Windows::rank>&... of_fields, const char* direction) {
+  results<T> frames(const decomposition<Windows::rank>&... field_cuts, const char* direction) {
     std::vector<cut> cuts;
-    (cuts.insert(cuts.end(), of_fields.cuts.begin(), of_fields.cuts.end()), ...);
+    (cuts.insert(cuts.end(), field_cuts.cuts.begin(), field_cuts.cuts.end()), ...);
     text found;
-    const std::tuple<const decomposition<Windows::rank>&...> all(of_fields...);
-    for_fields<sizeof...(Windows)>([&](auto f) {
-      if (found.empty()) found = std::get<f>(this->planner_.of()).windows().error_of_cuts(std::get<f>(all), direction);
+    const std::tuple<const decomposition<Windows::rank>&...> all(field_cuts...);
+    for_each_field<sizeof...(Windows)>([&](auto f) {
+      if (found.empty()) found = std::get<f>(this->planner_.of()).windows().find_cut_error(std::get<f>(all), direction);
     });
     const auto& s = this->template agree_on_frame<T>(cuts.data(), cuts.size(), {}, direction, found);
     results<T> y;
-    for_fields<sizeof...(Windows)>([&](auto f) { std::get<f>(y) = this->template frame_of<T>(std::get<f>(s.fields)); });
+    for_each_field<sizeof...(Windows)>(
+        [&](auto f) { std::get<f>(y) = this->template make_frame<T>(std::get<f>(s.fields)); });
     return y;
   }
 };

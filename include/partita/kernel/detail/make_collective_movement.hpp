@@ -13,7 +13,7 @@
 namespace partita::detail {
 
 /// Throws unless two partitions are of one world.
-PARTITA_DECL void expect_one_world(bool is_one, const char* call);
+PARTITA_DECL void expect_one_world(bool is_one_world, const char* call);
 template <class P, class Q>
 void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
   expect_one_world(p.world() == q.world(), call);
@@ -33,7 +33,7 @@ bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
 
 /// Writes worker ids for messages: "0 to 3", or a list. A long list is cut, and a fingerprint follows.
 template <class Ids>
-text workers_of(const Ids& ids) {
+text list_workers(const Ids& ids) {
   constexpr std::size_t named = 24;  // the number of ids that are written
   text all;
   const std::size_t n = ids.size();
@@ -56,7 +56,7 @@ text partition_text(const grid<Extents>& p) {
   text all;
   all << p.shape() << " on workers ";
   if (ids.is_range() && ids.size() > 1) return all << ids[0] << " to " << ids[ids.size() - 1];
-  return all << workers_of(ids);
+  return all << list_workers(ids);
 }
 
 /// The name and the arguments of a kernel between a small and a large partition.
@@ -84,15 +84,16 @@ struct placed_extents {
 
 /// Makes the movement between partitions of these ranks; the compiled core has it for the usual ranks.
 template <std::size_t Small, std::size_t Large>
-collective_movement movement_between(const placed_extents<Small>& of_small, const placed_extents<Large>& of_large,
-                                     const group_kernel_choices& choices) {
-  const auto small = of_small.places();
-  const auto large = of_large.places();
+collective_movement make_pairwise_movement(const placed_extents<Small>& small_grid,
+                                           const placed_extents<Large>& large_grid,
+                                           const group_kernel_choices& choices) {
+  const auto small = small_grid.places();
+  const auto large = large_grid.places();
   text call(choices.name);
   call << "(p_x, p_y" << choices.reduction
        << ") with p_x = " << (choices.to_root ? partition_text(large) : partition_text(small))
        << ", p_y = " << (choices.to_root ? partition_text(small) : partition_text(large));
-  expect_one_world(of_small.everyone == of_large.everyone, choices.name);
+  expect_one_world(small_grid.everyone == large_grid.everyone, choices.name);
   const auto s = small.shape();
   const auto l = large.shape();
   const auto verdict = judge_worker_broadcast(s, l, choices.transpose_small, choices.transpose_large, choices.to_root);
@@ -103,7 +104,7 @@ collective_movement movement_between(const placed_extents<Small>& of_small, cons
   fingerprint = mixed(fingerprint, (choices.to_root ? 1U : 0U) + (choices.transpose_small ? 2U : 0U) +
                                        (choices.transpose_large ? 4U : 0U) + (choices.keep_batch ? 8U : 0U));
   const auto kind = choices.to_root ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
-  const world& everyone = of_small.everyone;
+  const world& everyone = small_grid.everyone;
   return {everyone.state(),
           plan_groups(small, large, pairing, everyone.id(), kind),
           {choices.name, call, fingerprint, choices.keep_batch,
@@ -114,14 +115,14 @@ collective_movement movement_between(const placed_extents<Small>& of_small, cons
 template <class Small, class Large>
 collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
                                              const group_kernel_choices& choices) {
-  return movement_between(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), choices);
+  return make_pairwise_movement(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), choices);
 }
 
 /// Makes the movement among the workers of a partition whose indices are equal in the kept dimensions; the compiled
 /// core has the function for the usual ranks.
 template <std::size_t Rank>
-collective_movement movement_along(const placed_extents<Rank>& p, const std::array<bool, Rank>& kept, const char* name,
-                                   const text& reduction, std::uint64_t number) {
+collective_movement make_reduction_movement(const placed_extents<Rank>& p, const std::array<bool, Rank>& kept,
+                                            const char* name, const text& reduction, std::uint64_t number) {
   const auto places = p.places();
   std::uint64_t fingerprint = mixed(places.fingerprint(), number);
   for (bool k : kept) fingerprint = mixed(fingerprint, k ? 1 : 0);
@@ -140,17 +141,17 @@ collective_movement movement_along(const placed_extents<Rank>& p, const std::arr
 template <class Extents>
 collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
                                       const char* name, const text& reduction, std::uint64_t number) {
-  return movement_along(placed_extents<Extents::rank()>(p), kept, name, reduction, number);
+  return make_reduction_movement(placed_extents<Extents::rank()>(p), kept, name, reduction, number);
 }
 
 #ifdef PARTITA_CORE
 // The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and empty in the core.
-#define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                   \
-  EXTERN template collective_movement movement_between<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
-                                                             const group_kernel_choices&);
-#define PARTITA_MOVEMENT_ALONG(EXTERN, R)                                                                     \
-  EXTERN template collective_movement movement_along<R>(const placed_extents<R>&, const std::array<bool, R>&, \
-                                                        const char*, const text&, std::uint64_t);
+#define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                         \
+  EXTERN template collective_movement make_pairwise_movement<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
+                                                                   const group_kernel_choices&);
+#define PARTITA_MOVEMENT_ALONG(EXTERN, R)                                                                              \
+  EXTERN template collective_movement make_reduction_movement<R>(const placed_extents<R>&, const std::array<bool, R>&, \
+                                                                 const char*, const text&, std::uint64_t);
 #define PARTITA_COLLECTIVE_MOVEMENTS(EXTERN) \
   PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 1)     \
   PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 2)     \
@@ -173,13 +174,12 @@ PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, 
 
 /// Whether a policy concerns the reduction, not the partitions.
 template <class Policy>
-inline constexpr bool policy_in_groups =
-    std::is_same_v<Policy, discard_batch_t> || std::is_same_v<Policy, reproducible_t> ||
-    std::is_same_v<Policy, shared_view_t>;
+inline constexpr bool is_group_policy = std::is_same_v<Policy, discard_batch_t> ||
+                                        std::is_same_v<Policy, reproducible_t> || std::is_same_v<Policy, shared_view_t>;
 
 /// The dimensions along which a kernel does not reduce, for a list of dimensions that was made at run time.
 template <std::size_t Rank>
-std::array<bool, Rank> kept_dimensions_of_list(const dimension_list& along, const char* name) {
+std::array<bool, Rank> to_kept_dimensions(const dimension_list& along, const char* name) {
   std::array<bool, Rank> kept{};
   kept.fill(true);
   for (std::size_t d : along) {

@@ -13,13 +13,13 @@ struct ambiguous_adjoint {
   void adjoint();
 };
 template <class K>
-struct with_ambiguous_adjoint : K, ambiguous_adjoint {};
+struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};
 
 /// K is an operator on blocks with an adjoint: a kernel, or a composition of kernels; not an array. The adjoint itself
 /// is not instantiated, because it does not compile for an operator without an adjoint.
 template <class K>
 concept operator_like = std::is_class_v<K> && !xt::is_xexpression<K>::value && !std::is_final_v<K> &&
-                        !requires { &with_ambiguous_adjoint<K>::adjoint; };
+                        !requires { &ambiguous_adjoint_probe<K>::adjoint; };
 
 /// The result of a step that has no non-blocking form and was carried out immediately.
 template <class Result>
@@ -46,13 +46,13 @@ concept has_plan = requires(const K& k) { k.plan(); };
 template <class First, class Rest>
 class pending_chain {
  public:
-  pending_chain(First first, Rest rest) : first_(std::move(first)), rest_(std::move(rest)) {}
+  pending_chain(First first, Rest rest) : first_step_(std::move(first)), remaining_steps_(std::move(rest)) {}
   /// Waits for the first step and carries out all later steps.
-  auto finish() { return rest_(first_.finish()); }
+  auto finish() { return remaining_steps_(first_step_.finish()); }
 
  private:
-  First first_;
-  Rest rest_;
+  First first_step_;
+  Rest remaining_steps_;
 };
 
 }  // namespace partita::detail

@@ -24,13 +24,13 @@ enum class known_cuts { any, balanced };
 /// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
-  parted_tensor<Rank> tensor{};      ///< the tensor's parts, if the exchange takes two steps
-  bool follows_from_extents = true;  ///< whether the parts are balanced
-  std::shared_ptr<evicted_plans> forgotten{};
+  parted_tensor<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
+  bool is_cut_balanced = true;   ///< whether the parts are balanced
+  std::shared_ptr<evicted_plans> eviction_list{};
 
   /// The cache calls forget() when it evicts this plan.
   void forget() const {
-    if (forgotten && this->there.gives) forgotten->add_evicted(this->there.extents, follows_from_extents);
+    if (eviction_list && this->there.gives) eviction_list->add_extents(this->there.extents, is_cut_balanced);
   }
 };
 
@@ -69,8 +69,8 @@ class part_planner {
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
-    const transport& open = opened(shared_transport, *world());
-    const auto shapes = shapes_of_group(call.shape);
+    const transport& open = open_transport(shared_transport, *world());
+    const auto shapes = gather_group_shapes(call.shape);
     parted_tensor<rank> tensor;
     if (group_.active() && call.forward) {
       tensor = joined(shapes, group_.shape);
@@ -103,33 +103,33 @@ class part_planner {
     };
     if constexpr (rank > 0)
       if (!s.tensor.parts.empty()) {
-        const members_by_node nodes(nodes_of_members(*shared_transport));
+        const members_by_node nodes(list_member_nodes(*shared_transport));
         const std::size_t me = p_.world().id();
         const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
                                            : plan_wholes_by_node(group_, s.tensor, nodes, me);
         auto both = make(steps.first);
-        both->then(shared_transport->exchange(lowered(steps.second), kind));
+        both->then_run(shared_transport->exchange(lowered(steps.second), kind));
         return both;
       }
     return make(plan);
   }
 
  private:
-  std::vector<std::size_t> nodes_of_members(const transport& shared_transport) const {
+  std::vector<std::size_t> list_member_nodes(const transport& shared_transport) const {
     std::vector<std::size_t> nodes(group_.members.size());
     for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = shared_transport.members().node_of(group_.members[k]);
     return nodes;
   }
   /// Whether this worker's group spans several nodes, at least one of which has two members of the group.
-  bool on_several_nodes(const transport& shared_transport) const {
-    if (!shared_transport.members().is_one_of_many()) return false;
-    const members_by_node nodes(nodes_of_members(shared_transport));
+  bool spans_several_nodes(const transport& shared_transport) const {
+    if (!shared_transport.members().has_other_nodes()) return false;
+    const members_by_node nodes(list_member_nodes(shared_transport));
     return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
 
   /// Gathers the shapes of the group's blocks. Collective over the world.
-  std::vector<shape_type> shapes_of_group(const shape_type& own_shape) const {
-    const auto all = gathered(*world(), facts_of(own_shape));
+  std::vector<shape_type> gather_group_shapes(const shape_type& own_shape) const {
+    const auto all = gather_numbers(*world(), shape_as_numbers(own_shape));
     std::vector<shape_type> shapes(group_.members.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < rank; ++d) shapes[k][d] = all[group_.members[k]][d];
@@ -140,9 +140,9 @@ class part_planner {
     structure s;
     s.there = partita::plan_wholes(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
-    if (rank > 0 && on_several_nodes(shared_transport)) s.tensor = tensor;
-    s.follows_from_extents = !group_.active() || tensor.balanced(group_.shape);
-    s.forgotten = evicted_tensors_;
+    if (rank > 0 && spans_several_nodes(shared_transport)) s.tensor = tensor;
+    s.is_cut_balanced = !group_.active() || tensor.balanced(group_.shape);
+    s.eviction_list = evicted_tensors_;
     return s;
   }
 
@@ -175,7 +175,7 @@ PARTITA_PART_MOVEMENTS(extern)
 template <std::size_t Rank, std::size_t... D>
 constexpr bool below = ((D < Rank) && ...);
 template <std::size_t... D>
-constexpr bool each_once() {
+constexpr bool are_distinct() {
   constexpr std::size_t named[] = {D..., 0};
   for (std::size_t a = 0; a < sizeof...(D); ++a)
     for (std::size_t b = 0; b < a; ++b)

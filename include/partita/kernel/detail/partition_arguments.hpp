@@ -18,24 +18,24 @@ inline constexpr bool is_partition<partition<Extents>> = true;
 
 /// Whether the arguments begin with two partitions, or with a world and groups, or are one kernel, which is copied.
 template <class... A>
-inline constexpr bool begins_with_two = false;
+inline constexpr bool begins_with_partitions = false;
 template <class A>
-inline constexpr bool begins_with_two<A> = !is_partition<A>;
+inline constexpr bool begins_with_partitions<A> = !is_partition<A>;
 template <class A, class B, class... Rest>
-inline constexpr bool begins_with_two<A, B, Rest...> = is_partition<A> && is_partition<B>;
+inline constexpr bool begins_with_partitions<A, B, Rest...> = is_partition<A> && is_partition<B>;
 template <class... Rest>
-inline constexpr bool begins_with_two<world, worker_groups, Rest...> = true;
+inline constexpr bool begins_with_partitions<world, worker_groups, Rest...> = true;
 
-/// Whether the arguments begin as begins_with_two requires, followed by a reduction, or are one kernel.
+/// Whether the arguments begin as begins_with_partitions requires, followed by a reduction, or are one kernel.
 template <class... A>
-inline constexpr bool begins_with_reduction = begins_with_two<A...> && sizeof...(A) != 2;
+inline constexpr bool has_partitions_and_reduction = begins_with_partitions<A...> && sizeof...(A) != 2;
 
 /// Whether the arguments are a partition and some of its dimensions, or one kernel, which is copied.
 template <class... A>
-inline constexpr bool is_made_of_dimensions = false;
+inline constexpr bool is_dimensions_argument = false;
 template <class A>
-inline constexpr bool is_made_of_dimensions<A> = !is_partition<A>;
+inline constexpr bool is_dimensions_argument<A> = !is_partition<A>;
 template <class A, class B>
-inline constexpr bool is_made_of_dimensions<A, B> = is_partition<A> && !no_dimensions<B>;
+inline constexpr bool is_dimensions_argument<A, B> = is_partition<A> && !is_not_a_dimension_list<B>;
 
 }  // namespace partita::detail

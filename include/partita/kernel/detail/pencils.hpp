@@ -11,15 +11,15 @@ namespace partita::detail {
 
 /// A transform along some dimensions of a tensor, from one layout to another.
 struct pencil_request {
-  shape_list extents;                ///< the extents of the tensor, or of half of its spectrum if that is moved
-  shape_list grid_x, grid_y;         ///< the partitions; grid_y is empty if the layout of the result is free
-  shape_list dimensions;             ///< the dimensions to transform
-  std::size_t workers = 1;           ///< the number of workers that may hold the layouts in between
-  bool in_place = false;             ///< x and the result have one layout: equal partitions, x is balanced
-  std::size_t before_all = no_such;  ///< this dimension must be transformed before all others
-  std::size_t after_all = no_such;   ///< this dimension must be transformed after all others
+  shape_list extents;         ///< the extents of the tensor, or of half of its spectrum if that is moved
+  shape_list grid_x, grid_y;  ///< the partitions; grid_y is empty if the layout of the result is free
+  shape_list dimensions;      ///< the dimensions to transform
+  std::size_t workers = 1;    ///< the number of workers that may hold the layouts in between
+  bool in_place = false;      ///< x and the result have one layout: equal partitions, x is balanced
+  std::size_t first_dimension = no_dimension;  ///< this dimension must be transformed before all others
+  std::size_t last_dimension = no_dimension;   ///< this dimension must be transformed after all others
 
-  static constexpr std::size_t no_such = static_cast<std::size_t>(-1);
+  static constexpr std::size_t no_dimension = static_cast<std::size_t>(-1);
 };
 
 /// A layout of the route, and the dimensions that are transformed in this layout, in order.

@@ -41,11 +41,11 @@ class exchanges_by_kind {
 };
 
 /// Makes an exchange of a plan that shares ownership of its transport and its world, because it may outlive the kernel.
-/// `of_node` are the plans of the workers in whose_plans() of the transport.
+/// `plans_of_node` are the plans of the workers in workers_with_needed_plans() of the transport.
 PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& shared_transport,
                                                             std::shared_ptr<world_state> world, lowered_plan plan,
                                                             const element_kind& kind,
-                                                            std::vector<lowered_plan> of_node = {});
+                                                            std::vector<lowered_plan> plans_of_node = {});
 
 /// The pending exchange of a kernel.
 class exchange_operation : public pending_operation {
@@ -73,7 +73,7 @@ class exchange_operation : public pending_operation {
                                                const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
   template <class F>
-  void also(F f) {
+  void run_meanwhile(F f) {
     try {
       f();
     } catch (...) {
@@ -88,26 +88,26 @@ class exchange_operation : public pending_operation {
 template <class Structures, class Structure>
 class speculative_exchange final : public speculative_send {
  public:
-  speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& structures,
+  speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& plan_list,
                        exchanges_by_kind Structure::*exchanges, const element_kind& kind)
-      : x_(x), x_strides_(x_strides), structures_(structures), exchanges_(exchanges), kind_(kind) {}
+      : x_(x), x_strides_(x_strides), structures_(plan_list), exchanges_member_(exchanges), kind_(kind) {}
   speculative_exchange(const speculative_exchange&) = delete;
   speculative_exchange& operator=(const speculative_exchange&) = delete;
-  ~speculative_exchange() { roll_back_unless(nullptr); }
+  ~speculative_exchange() { roll_back_unless_equal(nullptr); }
 
   /// Is called when all workers have agreed on the plan s: rolls back what was sent for another plan.
-  void agreed_on(const Structure& s) { roll_back_unless((s.*exchanges_).made(kind_)); }
+  void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*exchanges_member_).made(kind_)); }
 
  private:
   void begin(std::uint64_t choices) override {
     const Structure* const known = structures_.only(choices);
-    given_ = known == nullptr ? nullptr : (known->*exchanges_).made(kind_);
-    if (given_ != nullptr) given_->send_speculatively(x_, x_strides_);
+    sent_exchange_ = known == nullptr ? nullptr : (known->*exchanges_member_).made(kind_);
+    if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
   void begin_alone() override {}
-  void roll_back_unless(const box_exchange* meant) {
-    box_exchange* const given = std::exchange(given_, nullptr);
-    if (given == nullptr || given == meant) return;
+  void roll_back_unless_equal(const box_exchange* kept_exchange) {
+    box_exchange* const given = std::exchange(sent_exchange_, nullptr);
+    if (given == nullptr || given == kept_exchange) return;
     try {
       given->roll_back();
     } catch (const communication_error&) {  // an error is already being reported
@@ -117,12 +117,12 @@ class speculative_exchange final : public speculative_send {
   const void* x_;
   const std::ptrdiff_t* x_strides_;
   Structures& structures_;
-  exchanges_by_kind Structure::*exchanges_;
+  exchanges_by_kind Structure::*exchanges_member_;
   const element_kind& kind_;
-  box_exchange* given_ = nullptr;
+  box_exchange* sent_exchange_ = nullptr;
 };
 
-PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);
+PARTITA_DECL void require_valid_kernel(bool whole, const char* kernel);
 
 /// The result of an operation that writes into the caller's own block.
 struct in_place {};
@@ -138,7 +138,7 @@ class pending {
       : result_(std::move(other.result_)),
         operation_(std::move(other.operation_)),
         number_(other.number_),
-        needed_(std::move(other.needed_)),
+        kept_object_(std::move(other.kept_object_)),
         thread_(other.thread_),
         has_result_(std::exchange(other.has_result_, false)) {}
   pending& operator=(pending&&) = delete;
@@ -147,10 +147,10 @@ class pending {
   }
 
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
-  void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
+  void keep(std::shared_ptr<const void> object_to_keep) { kept_object_ = std::move(object_to_keep); }
 
   /// The incomplete result in its final memory, with the elements that this worker contributes itself.
-  const Result& so_far() const { return result_; }
+  const Result& incomplete_result() const { return result_; }
 
   /// Waits for completion and returns the result; a second call is an error [error].
   /// Requires: the thread that began the operation, which alone may make calls of this world meanwhile
@@ -173,7 +173,7 @@ class pending {
   Result result_;
   std::shared_ptr<pending_operation> operation_;
   std::uint64_t number_;
-  std::shared_ptr<const void> needed_;
+  std::shared_ptr<const void> kept_object_;
   std::thread::id thread_ = std::this_thread::get_id();
   bool has_result_ = true;
 };
@@ -181,29 +181,29 @@ class pending {
 /// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a
 /// temporary tensor, the memory of the block.
 template <class X>
-class lasting_argument {
+class owned_argument {
   using given = std::remove_cvref_t<X>;
 
  public:
-  explicit lasting_argument(X&& x) : own_(std::forward<X>(x)), argument_(own_) {}
-  lasting_argument(const lasting_argument&) = delete;
-  lasting_argument& operator=(const lasting_argument&) = delete;
+  explicit owned_argument(X&& x) : argument_or_copy_(std::forward<X>(x)), argument_(argument_or_copy_) {}
+  owned_argument(const owned_argument&) = delete;
+  owned_argument& operator=(const owned_argument&) = delete;
 
   auto block() const { return argument_.block(); }
 
  private:
-  std::conditional_t<is_temporary_tensor<X>, const given, const given&> own_;
+  std::conditional_t<is_temporary_tensor<X>, const given, const given&> argument_or_copy_;
   block_argument<given> argument_;
 };
 
 /// Returns begin(block) for the block of x; memory of the block that would not last is kept until the operation ends.
 template <class X, class Begin>
-auto begun(X&& x, Begin begin) {
+auto start_on_block(X&& x, Begin begin) {
   using given = std::remove_cvref_t<X>;
   if constexpr (strided_array<const given> && !is_temporary_tensor<X>) {
     return begin(block_argument<given>(x).block());
   } else {
-    auto argument = std::make_shared<const lasting_argument<X>>(std::forward<X>(x));
+    auto argument = std::make_shared<const owned_argument<X>>(std::forward<X>(x));
     auto later = begin(argument->block());
     later.keep(std::move(argument));
     return later;

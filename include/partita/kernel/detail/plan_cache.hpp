@@ -25,9 +25,9 @@ struct structure_key {
     std::size_t rank = none;
     std::array<std::size_t, most_dimensions> extents{};
 
-    bool is(const std::array<std::size_t, most_dimensions>* other, std::size_t rank_of_other) const {
+    bool is(const std::array<std::size_t, most_dimensions>* other, std::size_t other_rank) const {
       if (other == nullptr) return rank == none;
-      return rank == rank_of_other && std::equal(extents.begin(), extents.begin() + rank, other->begin());
+      return rank == other_rank && std::equal(extents.begin(), extents.begin() + rank, other->begin());
     }
   };
   shape block, view;
@@ -47,9 +47,9 @@ struct kernel_call {
   /// workers use. If true, the workers agree on the plan at every level of checks, because a receiver relies on the
   /// plan. (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
   /// checks::local.)
-  bool without_probe = false;
-  speculative_send* ahead = nullptr;      ///< the data that may be sent once the workers of a node agree on a plan
-  bool speculative_by_structure = false;  ///< `ahead` is useless with a different plan; equal on all workers
+  bool must_agree_on_plan = false;
+  speculative_send* ahead = nullptr;  ///< the data that may be sent once the workers of a node agree on a plan
+  bool depends_on_plan = false;       ///< `ahead` is useless with a different plan; equal on all workers
 };
 
 /// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
@@ -62,12 +62,12 @@ bool is_known_to_all(const Structure& s) {
 /// Removes all plans from the cache if workers have thrown an error for missing memory since failure number `known`:
 /// the worker without memory may lack a plan that the others added because they all knew that the plan had no errors.
 template <class Structure>
-void forget_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
-  if (known == world.failures()) return;
+void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
+  if (known == world.failure_count()) return;
   for (std::uint64_t all = cache.matching([](const Structure&) { return true; }); all != 0; all &= all - 1)
     cache.only(all & ~(all - 1))->forget();
   cache = {};
-  known = world.failures();
+  known = world.failure_count();
 }
 
 /// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
@@ -77,15 +77,14 @@ template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
   const auto agreed = [&](const local_error& own, std::uint64_t choices, auto what, speculative_send* ahead) {
-    return call.without_probe ? agree_together(world, call.fingerprint, own, what, choices, ahead)
-                              : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
+    return call.must_agree_on_plan ? agree_on_call(world, call.fingerprint, own, what, choices, ahead)
+                                   : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
   };
   // Most calls end after one agreement: all workers have a plan for their blocks.
   const std::uint64_t own = cache.matching(fits);
-  const std::uint64_t set =
-      agreed(call.before, own, describe, own == 0 && call.speculative_by_structure ? nullptr : call.ahead);
+  const std::uint64_t set = agreed(call.before, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
-  if (call.speculative_by_structure) world.discard_without_choice();
+  if (call.depends_on_plan) world.discard_without_choice();
   // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
   local_error found_error;
   auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {

@@ -14,7 +14,7 @@ namespace partita::detail {
 
 /// Uninitialised elements from the memory pool: the page faults of new memory would take longer than a pass over it.
 template <class Element>
-using scratch_of = typename pooled_tensor<Element, 1>::storage_type;
+using scratch_storage = typename pooled_tensor<Element, 1>::storage_type;
 
 /// Sorts elements by `key(element)`, an unsigned number of 64 bits; elements with equal keys keep their order. The
 /// first 32 bits in which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer
@@ -46,7 +46,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     for (auto& digit_count : count) ++digit_count[k % values], k >>= bits;
   }
   // 2. Digit by digit, move each element to its place among the elements with the same digit and with smaller digits.
-  scratch_of<Element> other(size);
+  scratch_storage<Element> other(size);
   Element *from = all, *to = other.data();
   for (std::size_t d = 0; d < digits && bits * d < width; ++d) {
     std::array<std::size_t, values> place;

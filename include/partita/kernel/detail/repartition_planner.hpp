@@ -25,18 +25,18 @@
 namespace partita::detail {
 
 template <std::size_t Rank>
-struct shared_by_plans;
+struct plan_shared_state;
 
 /// The plans of a repartition for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
-  std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< the decompositions of x and of the result
-  std::vector<box<Rank>> boxes{};    ///< the boxes of all workers of p_x, if the blocks of x are staggered
-  bool follows_from_extents = true;  ///< the decomposition of x follows from its extents: given, or balanced
-  bool is_known_to_all = false;      ///< whether all workers know the data from which the plan was made
+  std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
+  std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
+  bool is_cut_balanced = true;     ///< the decomposition of x follows from its extents: given, or balanced
+  bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
   std::array<bool, 2>
-      uses_shared_exchange{};  ///< whether its first call in a direction uses the exchange that new plans share
-  std::shared_ptr<shared_by_plans<Rank>> shared{};
+      has_shared_exchange{};  ///< whether its first call in a direction uses the exchange that new plans share
+  std::shared_ptr<plan_shared_state<Rank>> shared{};
 
   /// The cache calls forget() when it evicts this plan: the next new plan takes over its memory.
   void forget() {
@@ -48,7 +48,7 @@ struct repartition_structure : planned_boxes<Rank> {
 /// then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call opens and
 /// allocates nothing.
 template <std::size_t Rank>
-struct shared_by_plans {
+struct plan_shared_state {
   evicted_plans evicted_tensors;
   bool has_evicted_plans = false;
   repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
@@ -58,7 +58,7 @@ struct shared_by_plans {
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
-    evicted_tensors.add_evicted(plan.there.extents, plan.follows_from_extents);
+    evicted_tensors.add_extents(plan.there.extents, plan.is_cut_balanced);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -106,31 +106,33 @@ class repartition_planner {
   /// The plan for a tensor x of these extents, in the given decomposition or the balanced one.
   exchange_plan<rank> plan(const shape_type& global) const { return plan(global, state().id()); }
   exchange_plan<rank> plan(const shape_type& global, std::size_t worker) const {
-    return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), worker, cuts_.axes());
+    return plan_repartition(p_x_.grid(), cuts_.source_cuts(global), p_y_.grid(), cuts_.result_cuts(global), worker,
+                            cuts_.axes());
   }
   /// The plan for a tensor x of these extents. Requires extents that match the given cuts [shape_error].
-  exchange_plan<rank> checked_plan(const shape_type& global) const {
+  exchange_plan<rank> make_checked_plan(const shape_type& global) const {
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
     return plan(global);
   }
 
   /// What any worker sends, keeps and receives in the forward direction.
-  exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank>&& reused = {}) const {
+  exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank>&& spare_plan = {}) const {
     const auto made = [&](const auto& from) {
-      return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.of_y, worker, cuts_.axes(), std::move(reused));
+      return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.result_cuts, worker, cuts_.axes(),
+                              std::move(spare_plan));
     };
-    return s.of_x ? made(*s.of_x) : made(s.boxes);
+    return s.source_cuts ? made(*s.source_cuts) : made(s.boxes);
   }
 
   /// Passes the shape of this worker's block to all workers with the agreement, if all share memory.
   void before_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
-    if constexpr (numbers <= shared_flags::most_numbers) {
+    if constexpr (numbers <= shared_flags::max_numbers) {
       std::array<std::uint64_t, numbers> own_shape{};
       for (std::size_t d = 0; d < Rank; ++d) own_shape[d] = call.shape[d];
       own_shape[Rank] = call.into ? 1 : 0;
-      shapes_passed_ = call.forward && state().pass_numbers(own_shape.data(), numbers);
+      passes_shapes_ = call.forward && state().pass_numbers(own_shape.data(), numbers);
     }
   }
   /// Makes the plan for a call. Collective; opens the transport `shared_transport` if it is null.
@@ -151,14 +153,13 @@ class repartition_planner {
   }
   /// The exchange that new plans share, for the first use of a plan in a direction after plans were evicted; otherwise
   /// null. A plan that is used again gets an exchange of its own.
-  const std::shared_ptr<box_exchange>* exchange_for_one_call(structure& s, bool forward, const element_kind& kind,
-                                                             const std::shared_ptr<transport>& shared_transport) const {
-    if (!std::exchange(s.uses_shared_exchange[forward], false) || shared_transport->has_joint_messages())
-      return nullptr;
-    exchanges_by_kind& known = shared_->exchanges[forward];
+  const std::shared_ptr<box_exchange>* find_transient_exchange(
+      structure& s, bool forward, const element_kind& kind, const std::shared_ptr<transport>& shared_transport) const {
+    if (!std::exchange(s.has_shared_exchange[forward], false) || shared_transport->has_joint_messages()) return nullptr;
+    exchanges_by_kind& known = state_of_all_plans_->exchanges[forward];
     if (box_exchange* const open = known.made(kind)) {
-      lower(s.plan(forward), shared_->lowered);
-      shared_transport->follow(*open, shared_->lowered);
+      lower_plan(s.plan(forward), state_of_all_plans_->lowered);
+      shared_transport->follow(*open, state_of_all_plans_->lowered);
     }
     return &known.find(kind, [&] { return exchange(s, forward, kind, shared_transport); });
   }
@@ -174,37 +175,38 @@ class repartition_planner {
                          << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
                          << cuts_.from()->extents() << "; got a block of " << own_shape
                          << "; give that block, or other cuts");
-      return plan_of_decomposition(*cuts_.from(), shared_transport);
+      return plan_for_cuts(*cuts_.from(), shared_transport);
     }
-    if (shapes_passed_ || were_unbalanced_) return learn_from_shapes(own_shape, shared_transport, found_error);
+    if (passes_shapes_ || had_unbalanced_blocks_) return learn_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, own_shape);
-    const bool is_balanced = !p_x_.active() || own_shape == cuts_.of_x(global).shape(p_x_.index());
-    if (!holds_on_all(state(), is_balanced)) {
-      were_unbalanced_ = true;
+    const bool is_balanced = !p_x_.active() || own_shape == cuts_.source_cuts(global).shape(p_x_.index());
+    if (!is_true_on_all(state(), is_balanced)) {
+      had_unbalanced_blocks_ = true;
       return learn_from_shapes(own_shape, shared_transport, found_error);
     }
     if (reject_extents(global, found_error)) return {};
-    return plan_of_decomposition(cuts_.of_x(global), shared_transport);
+    return plan_for_cuts(cuts_.source_cuts(global), shared_transport);
   }
 
   /// Makes the plan of an adjoint call for whose dy no forward call is cached.
   structure learn_backward(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                            local_error& found_error) const {
     const shape_type global =
-        cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
+        cuts_.source_extents(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
-    if (shared_->evicted_tensors.contains(global)) {
+    if (state_of_all_plans_->evicted_tensors.contains(global)) {
       report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }
-    const auto of_y = cuts_.of_y(global);
-    if (p_y_.active() && own_shape != of_y.shape(p_y_.index()))
-      report_error(found_error, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
-                                               "of the forward call was (the "
-                                            << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents()
-                                            << " over " << p_y_.grid().shape() << " gives worker " << state().id()
-                                            << " " << of_y.shape(p_y_.index()) << "), got a block of " << own_shape);
-    return plan_of_decomposition(cuts_.of_x(global), shared_transport);
+    const auto result_cuts = cuts_.result_cuts(global);
+    if (p_y_.active() && own_shape != result_cuts.shape(p_y_.index()))
+      report_error(found_error, text(name_)
+                                    << ".adjoint(dy): requires dy to be cut over p_y as the result "
+                                       "of the forward call was (the "
+                                    << (cuts_.to() ? "given" : "balanced") << " cut of " << result_cuts.extents()
+                                    << " over " << p_y_.grid().shape() << " gives worker " << state().id() << " "
+                                    << result_cuts.shape(p_y_.index()) << "), got a block of " << own_shape);
+    return plan_for_cuts(cuts_.source_cuts(global), shared_transport);
   }
 
   template <class Policy>
@@ -225,45 +227,45 @@ class repartition_planner {
   }
 
   /// An empty plan in the memory of the plan that was evicted last.
-  structure recycled_plan() const {
-    structure s = std::move(shared_->evicted_plan);
-    s.uses_shared_exchange.fill(shared_->has_evicted_plans);
+  structure take_evicted_plan() const {
+    structure s = std::move(state_of_all_plans_->evicted_plan);
+    s.has_shared_exchange.fill(state_of_all_plans_->has_evicted_plans);
     s.is_known_to_all = false;
     return s;
   }
-  structure plan_of_decomposition(const decomposition<rank>& of_x, std::shared_ptr<transport>& shared_transport) const {
-    structure s = recycled_plan();
-    s.of_x = of_x;
-    complete(s, of_x.extents(), shared_transport, true);
+  structure plan_for_cuts(const decomposition<rank>& source_cuts, std::shared_ptr<transport>& shared_transport) const {
+    structure s = take_evicted_plan();
+    s.source_cuts = source_cuts;
+    complete(s, source_cuts.extents(), shared_transport, true);
     return s;
   }
 
   /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns
   /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
-    bool is_known_to_all = shapes_passed_;
+    bool is_known_to_all = passes_shapes_;
     std::vector<facts<rank + 1>> gathered_shapes;
-    if (!shapes_passed_) gathered_shapes = gathered(state(), facts_of(own_shape));
-    const auto numbers_of = [&](std::size_t worker) {
-      return shapes_passed_ ? state().numbers_of(worker) : gathered_shapes[worker].data();
+    if (!passes_shapes_) gathered_shapes = gather_numbers(state(), shape_as_numbers(own_shape));
+    const auto passed_numbers = [&](std::size_t worker) {
+      return passes_shapes_ ? state().passed_numbers(worker) : gathered_shapes[worker].data();
     };
-    shared_->shapes.resize(p_x_.size());
+    state_of_all_plans_->shapes.resize(p_x_.size());
     for (std::size_t k = 0; k < p_x_.size(); ++k) {
-      const std::uint64_t* const shape = numbers_of(p_x_.workers()[k]);
-      for (std::size_t d = 0; d < rank; ++d) shared_->shapes[k][d] = shape[d];
+      const std::uint64_t* const shape = passed_numbers(p_x_.workers()[k]);
+      for (std::size_t d = 0; d < rank; ++d) state_of_all_plans_->shapes[k][d] = shape[d];
     }
-    for (std::size_t k = 0; is_known_to_all && k < state().size(); ++k) is_known_to_all = numbers_of(k)[rank] == 0;
+    for (std::size_t k = 0; is_known_to_all && k < state().size(); ++k) is_known_to_all = passed_numbers(k)[rank] == 0;
     return is_known_to_all;
   }
 
   /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The decomposition takes over the
-  /// memory of `reused`.
-  std::optional<decomposition<rank>> decomposition_of_shapes(std::optional<decomposition<rank>> reused) const {
-    const auto& shapes = shared_->shapes;
+  /// memory of `spare_plan`.
+  std::optional<decomposition<rank>> join_shapes(std::optional<decomposition<rank>> spare_plan) const {
+    const auto& shapes = state_of_all_plans_->shapes;
     const shape_type grid = p_x_.grid().shape();
     bool same = true;
     std::optional<decomposition<rank>> found = decomposition<rank>::make([&](std::size_t d) {
-      std::vector<std::size_t>& sizes = shared_->sizes;
+      std::vector<std::size_t>& sizes = state_of_all_plans_->sizes;
       sizes.resize(grid[d]);
       std::size_t left = ~std::size_t{0};
       for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
@@ -271,7 +273,7 @@ class repartition_planner {
         same = same && size <= left;  // larger sums of sizes cannot be counted
         sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
       }
-      return cut::at(sizes, reused ? std::move(reused->cuts[d]) : cut::balanced(0, 1));
+      return cut::at(sizes, spare_plan ? std::move(spare_plan->cuts[d]) : cut::balanced(0, 1));
     });
     for (std::size_t place = 0; rank > 1 && same && place < shapes.size(); ++place)
       same = shapes[place] == found->shape(index_of(place, grid));
@@ -282,22 +284,22 @@ class repartition_planner {
   /// Makes the plan for blocks of any shapes that tile a tensor.
   structure learn_from_shapes(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                               local_error& found_error) const {
-    structure s = recycled_plan();
+    structure s = take_evicted_plan();
     s.is_known_to_all = gather_shapes(own_shape);
-    s.of_x = decomposition_of_shapes(std::move(s.of_x));
-    if (s.of_x) {
-      const shape_type global = s.of_x->extents();
+    s.source_cuts = join_shapes(std::move(s.source_cuts));
+    if (s.source_cuts) {
+      const shape_type global = s.source_cuts->extents();
       if (reject_extents(global, found_error)) return {};
-      const decomposition<rank> default_cuts = cuts_.of_x(global);
-      bool follows_from_extents = true;
+      const decomposition<rank> default_cuts = cuts_.source_cuts(global);
+      bool is_cut_balanced = true;
       for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; follows_from_extents && k < default_cuts.cuts[d].parts(); ++k)
-          follows_from_extents = default_cuts.cuts[d].size(k) == s.of_x->cuts[d].size(k);
-      if (follows_from_extents) s.of_x = default_cuts;
-      complete(s, global, shared_transport, follows_from_extents);
+        for (std::size_t k = 0; is_cut_balanced && k < default_cuts.cuts[d].parts(); ++k)
+          is_cut_balanced = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
+      if (is_cut_balanced) s.source_cuts = default_cuts;
+      complete(s, global, shared_transport, is_cut_balanced);
       return s;
     }
-    layout_of_blocks<rank> layout = lay_out(shared_->shapes, p_x_.grid().shape());
+    layout_of_blocks<rank> layout = lay_out(state_of_all_plans_->shapes, p_x_.grid().shape());
     if (!layout.problem.empty()) {
       report_error(found_error, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
       return {};
@@ -309,8 +311,8 @@ class repartition_planner {
   }
 
   void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
-                bool follows_from_extents) const {
-    s.of_y = cuts_.of_y(global);
+                bool is_cut_balanced) const {
+    s.result_cuts = cuts_.result_cuts(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));
     if (!shared_transport) {
@@ -318,8 +320,8 @@ class repartition_planner {
           std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
       shared_transport->join_messages();
     }
-    s.follows_from_extents = follows_from_extents;
-    s.shared = shared_;
+    s.is_cut_balanced = is_cut_balanced;
+    s.shared = state_of_all_plans_;
   }
 
   world_state& state() const { return *p_x_.world().state(); }
@@ -331,12 +333,12 @@ class repartition_planner {
   messages messages_ = messages::by_size;
   bool keeps_batch_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<shared_by_plans<rank>> shared_ = std::make_shared<shared_by_plans<rank>>();
+  std::shared_ptr<plan_shared_state<rank>> state_of_all_plans_ = std::make_shared<plan_shared_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.
-  mutable bool were_unbalanced_ = false;
+  mutable bool had_unbalanced_blocks_ = false;
   /// Whether the shapes of all blocks were passed with the last agreement. Equal on all workers.
-  mutable bool shapes_passed_ = false;
+  mutable bool passes_shapes_ = false;
 };
 
 }  // namespace partita::detail

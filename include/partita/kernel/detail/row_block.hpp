@@ -28,7 +28,7 @@ struct row_block {
 
   std::size_t row_bytes() const { return elements * element; }
   /// The rows from number `row` on.
-  row_block from_row(std::size_t row) const {
+  row_block skip_rows(std::size_t row) const {
     row_block rest = *this;
     if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * step;
     return rest;
@@ -53,7 +53,7 @@ constexpr std::size_t row_elements(const Shape& shape) {
 
 /// Describes the rows of a block. The rows of a constant block must not be written.
 template <class T, std::size_t Rank>
-row_block rows_of(const strided<T, Rank>& block) {
+row_block make_row_block(const strided<T, Rank>& block) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
   row_block rows;
   rows.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(block.data));
@@ -71,31 +71,32 @@ row_block rows_of(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Describes dense rows with the elements of the rows `model`, `pitch` bytes apart; the first row is `offset` bytes
-/// behind `data`, which may be null without rows.
-inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& model) {
+/// Describes dense rows with the elements of the rows `row_model`, `row_pitch` bytes apart; the first row is `offset`
+/// bytes behind `data`, which may be null without rows.
+inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t row_pitch, const row_block& row_model) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
-  rows.step = static_cast<std::ptrdiff_t>(pitch);
-  rows.element = model.element;
-  rows.elements = model.elements;
+  rows.step = static_cast<std::ptrdiff_t>(row_pitch);
+  rows.element = row_model.element;
+  rows.elements = row_model.elements;
   return rows;
 }
 
 /// Copies rows from one block to another; `back` copies in the opposite direction.
 PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
-/// Copies the moves that go to `rows` rows from `first` on, to the start of a block (see row_moves::part_to).
-PARTITA_DECL void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
-                               std::size_t rows);
+/// Copies the moves that go to `rows` rows from `first` on, to the start of a block (see
+/// row_moves::for_each_group_in_rows).
+PARTITA_DECL void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
+                                     std::size_t first, std::size_t rows);
 
 /// The rows of a call's blocks that other workers want, field by field within each row; the rows are written directly
 /// to their destination.
-class gathered_rows : public written_block {
+class rows_to_gather : public written_block {
  public:
-  explicit gathered_rows(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
+  explicit rows_to_gather(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
 
-  /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `pitch` bytes.
-  void clear(std::size_t pitch) { fields_.clear(), pitch_ = pitch; }
+  /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `row_pitch` bytes.
+  void clear(std::size_t row_pitch) { fields_.clear(), row_pitch_ = row_pitch; }
   void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
 
@@ -106,15 +107,15 @@ class gathered_rows : public written_block {
   };
   std::shared_ptr<const row_moves> packed_;
   std::vector<field> fields_;
-  std::size_t pitch_ = 0;
+  std::size_t row_pitch_ = 0;
 };
 
 /// Combines rows with the rows of another block, element by element: to = op(to, from).
 template <class T, class Op>
 void combine_rows(const row_block& to, const row_block& from, const row_run& run, const Op& op) {
   if (to.elements == 0) return;
-  std::byte* y = to.from_row(run.to).data;
-  const std::byte* x = from.from_row(run.from).data;
+  std::byte* y = to.skip_rows(run.to).data;
+  const std::byte* x = from.skip_rows(run.from).data;
   for (std::size_t row = 0; row < run.rows; ++row, y += to.step, x += from.step) {
     if (to.dense && from.dense) {
       T* const a = reinterpret_cast<T*>(y);
@@ -133,7 +134,7 @@ void combine_rows(const row_block& to, const row_block& from, const row_run& run
 template <class T>
 void fill_rows(const row_block& to, std::size_t rows, const T& value) {
   for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t e = 0; e < to.elements; ++e) *reinterpret_cast<T*>(to.from_row(row).data + to.offset(e)) = value;
+    for (std::size_t e = 0; e < to.elements; ++e) *reinterpret_cast<T*>(to.skip_rows(row).data + to.offset(e)) = value;
 }
 
 }  // namespace partita::detail

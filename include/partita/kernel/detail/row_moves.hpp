@@ -29,15 +29,18 @@ inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to
 class row_moves {
  public:
   /// The side of a group on which row numbers are listed; `none`: row numbers are consecutive on both sides.
-  enum class listed : std::uint8_t { none, from, to };
+  enum class listed_side : std::uint8_t { none, from, to };
   struct group {
     std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `numbers()`
     std::size_t rows = 0;
-    listed side = listed::none;
+    listed_side side = listed_side::none;
 
     /// The group in the opposite direction.
     group reversed() const {
-      return {to, from, rows, side == listed::from ? listed::to : side == listed::to ? listed::from : listed::none};
+      return {to, from, rows,
+              side == listed_side::from ? listed_side::to
+              : side == listed_side::to ? listed_side::from
+                                        : listed_side::none};
     }
   };
 
@@ -48,41 +51,41 @@ class row_moves {
   bool empty() const { return groups_.empty(); }
   std::size_t rows() const { return rows_; }
   /// Whether all rows are consecutive on both sides.
-  bool is_one_run() const { return groups_.size() == 1; }  // the last group is a run
+  bool has_one_run() const { return groups_.size() == 1; }  // the last group is a run
   /// The source row and the destination row of the first move.
-  row_run first() const { return empty() ? row_run{} : run_at(groups_[0], 0); }
+  row_run first() const { return empty() ? row_run{} : make_single_row_run(groups_[0], 0); }
 
   const std::vector<group>& groups() const { return groups_; }
   const std::uint32_t* numbers() const { return numbers_.data(); }
   /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: each move goes to the row after the
   /// row of the move before.
   template <class Part>
-  void part_to(std::size_t first, std::size_t rows, Part part) const;
-  /// Calls visit(run) for all moves; for_each_to() calls it for a part of them as in part_to.
+  void for_each_group_in_rows(std::size_t first, std::size_t rows, Part part) const;
+  /// Calls visit(run) for all moves; for_each_run_in_rows() calls it for a part of them as in for_each_group_in_rows.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const group& g : groups_) visit_runs(g, visit);
   }
   template <class Visit>
-  void for_each_to(std::size_t first, std::size_t rows, Visit visit) const {
-    part_to(first, rows, [&](const group& g) { visit_runs(g, visit); });
+  void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {
+    for_each_group_in_rows(first, rows, [&](const group& g) { visit_runs(g, visit); });
   }
 
  private:
   /// A run of at least this many rows costs less than a list.
-  static constexpr std::size_t shortest_run = 8;
+  static constexpr std::size_t min_run_length = 8;
 
-  row_run run_at(const group& g, std::size_t k) const {
-    return {g.side == listed::from ? numbers_[g.from + k] : g.from + k,
-            g.side == listed::to ? numbers_[g.to + k] : g.to + k, 1};
+  row_run make_single_row_run(const group& g, std::size_t k) const {
+    return {g.side == listed_side::from ? numbers_[g.from + k] : g.from + k,
+            g.side == listed_side::to ? numbers_[g.to + k] : g.to + k, 1};
   }
   template <class Visit>
   void visit_runs(const group& g, Visit& visit) const {
-    if (g.side == listed::none) return visit(row_run{g.from, g.to, g.rows});
-    for (std::size_t k = 0; k < g.rows; ++k) visit(run_at(g, k));
+    if (g.side == listed_side::none) return visit(row_run{g.from, g.to, g.rows});
+    for (std::size_t k = 0; k < g.rows; ++k) visit(make_single_row_run(g, k));
   }
   /// Stores the rows of the last group, a short run, as a list, because `next` continues the group on one side only.
-  PARTITA_DECL void list_last(const row_run& next);
+  PARTITA_DECL void store_last_group_as_list(const row_run& next);
 
   std::vector<group> groups_;  // the last group is always a run
   std::vector<std::uint32_t> numbers_;
@@ -90,7 +93,7 @@ class row_moves {
 };
 
 template <class Part>
-void row_moves::part_to(std::size_t first, std::size_t rows, Part part) const {
+void row_moves::for_each_group_in_rows(std::size_t first, std::size_t rows, Part part) const {
   const std::size_t last = first + rows;
   std::size_t g = 0;
   for (std::size_t end = groups_.size(); end > g + 1;) {

@@ -11,18 +11,18 @@ namespace partita::sequentially::detail {
 
 /// Returns the grid of a partition; a grid is returned as it is.
 template <class Extents>
-const grid<Extents>& grid_of(const grid<Extents>& g) {
+const grid<Extents>& as_grid(const grid<Extents>& g) {
   return g;
 }
 template <class P>
   requires requires(const P& p) { p.grid(); }
-const auto& grid_of(const P& p) {
+const auto& as_grid(const P& p) {
   return p.grid();
 }
 
 /// Throws if `blocks` is less than the grid's worker ids require.
 template <class Extents>
-void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
+void require_block_count(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;
   throw partition_error(text("partita::sequentially::")
                         << call << ": requires one block for each worker of the world, got " << blocks
@@ -38,7 +38,7 @@ std::array<std::size_t, rank_of<X>> shape_of(const X& x) {
 }
 
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
+xt::xtensor<element_of<X>, rank_of<X>> copy_to_tensor(const X& x) {
   const block_argument<X> from(x);
   auto y = uninitialised<element_of<X>, rank_of<X>>(from.block().shape);
   copy<element_of<X>, rank_of<X>>(block_of(y), from.block());
@@ -47,7 +47,7 @@ xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
 
 /// Makes a block of zero volume whose batch extent is the extent of x along dimension `batch`.
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> zero_volume_for(const X& x, bool keep_batch, std::size_t batch = 0) {
+xt::xtensor<element_of<X>, rank_of<X>> make_zero_volume(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
   return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[batch] : 0);
 }
@@ -62,12 +62,12 @@ struct elementwise_sum {
 
 /// Reduces the blocks of the members from number `first` on, in their order; the blocks must have equal shapes.
 template <class Reduction, ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const std::vector<std::size_t>& members,
-                                               std::size_t first, const char* call) {
+xt::xtensor<element_of<X>, rank_of<X>> reduce_members(const std::vector<X>& x, const std::vector<std::size_t>& members,
+                                                      std::size_t first, const char* call) {
   using T = element_of<X>;
-  auto all = copied(x[members[first]]);
+  auto all = copy_to_tensor(x[members[first]]);
   for (std::size_t k = first + 1; k < members.size(); ++k) {
-    const auto other = copied(x[members[k]]);
+    const auto other = copy_to_tensor(x[members[k]]);
     if (shape_of(other) != shape_of(all))
       throw shape_error(text("partita::sequentially::")
                         << call << ": requires the blocks that are summed to have one shape, got " << shape_of(all)
@@ -84,27 +84,27 @@ xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const st
 
 /// The reduction of the blocks along some dimensions of a grid, for every worker of the grid.
 template <class Extents, class Reduction>
-class reduction_along {
+class sequential_reduction {
  public:
-  reduction_along(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name)
-      : grid_(p), kept_(kept), name_(name) {}
+  sequential_reduction(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name)
+      : grid_(p), kept_dimensions_(kept), name_(name) {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
-    expect_blocks(grid_, x.size(), name_);
+    require_block_count(grid_, x.size(), name_);
     std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
     y.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
-      y.push_back(p.large ? reduced<Reduction>(x, p.groups[0].members, 0, name_) : copied(x[worker]));
+      y.push_back(p.large ? reduce_members<Reduction>(x, p.groups[0].members, 0, name_) : copy_to_tensor(x[worker]));
     }
     return y;
   }
-  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
+  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_dimensions_, worker); }
 
  private:
   grid<Extents> grid_;
-  std::array<bool, Extents::rank()> kept_;
+  std::array<bool, Extents::rank()> kept_dimensions_;
   const char* name_;
 };
 
@@ -114,8 +114,8 @@ class groups {
  public:
   groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction,
          bool keep_batch, const char* name = nullptr)
-      : small_(small),
-        large_(large),
+      : small_grid_(small),
+        large_grid_(large),
         kind_(reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast),
         name_(name != nullptr ? name
               : reduction     ? "sum_reduce"
@@ -128,47 +128,47 @@ class groups {
     pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
   }
 
-  group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker, kind_); }
+  group_plan plan(std::size_t worker) const { return plan_groups(small_grid_, large_grid_, pairing_, worker, kind_); }
 
   /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.
   template <ranked_array X>
   auto broadcast_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::large, &group_plan::small,
-                   [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
+                   [&](const group_plan& p) { return copy_to_tensor(x[p.joined()->members[0]]); });
   }
 
   /// Gives each worker of the small grid the reduction of the blocks of the workers of the large grid paired with it.
   template <class Reduction = elementwise_sum, ranked_array X>
   auto reduce_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
-      return reduced<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
+      return reduce_members<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
     });
   }
   /// The number of blocks in the reduction to which a worker of the large grid contributes.
-  std::size_t block_count_of(std::size_t worker) const {
+  std::size_t block_count_of_worker(std::size_t worker) const {
     const group_plan p = plan(worker);
     return p.large ? p.joined()->contributors() : 1;
   }
 
  private:
-  /// Makes a result for each worker: `made_for` makes it if the worker receives a block, zero volume if the worker only
-  /// sends, otherwise a copy of its own input.
+  /// Makes a result for each worker: `make_result` makes it if the worker receives a block, zero volume if the worker
+  /// only sends, otherwise a copy of its own input.
   template <class X, class Make>
-  auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make made_for) const {
-    expect_blocks(small_, x.size(), name_);
-    expect_blocks(large_, x.size(), name_);
+  auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make make_result) const {
+    require_block_count(small_grid_, x.size(), name_);
+    require_block_count(large_grid_, x.size(), name_);
     std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
     y.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
-      if (p.*takes) y.push_back(made_for(p));
-      else y.push_back(p.*gives ? zero_volume_for(x[worker], keep_batch_) : copied(x[worker]));
+      if (p.*takes) y.push_back(make_result(p));
+      else y.push_back(p.*gives ? make_zero_volume(x[worker], keep_batch_) : copy_to_tensor(x[worker]));
     }
     return y;
   }
 
-  grid<Small> small_;
-  grid<Large> large_;
+  grid<Small> small_grid_;
+  grid<Large> large_grid_;
   worker_pairing<Large::rank()> pairing_;
   group_plan::kind kind_;
   const char* name_;
@@ -178,7 +178,7 @@ class groups {
 /// The adjoint of a linear reduction: each worker of the large grid gets dy of its group, divided by the number of
 /// blocks for a mean.
 template <class Reduction, class Groups, ranked_array Y>
-auto adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
+auto apply_adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
   static_assert(partita::detail::is_linear_reduction<Reduction>,
                 "partita::sequentially::reduce(p_x, p_y, reduction).adjoint(dy): requires a linear reduction, sum or "
                 "mean");
@@ -187,7 +187,7 @@ auto adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
     for (std::size_t worker = 0; worker < dx.size(); ++worker)
       for (std::size_t i = 0; i < dx[worker].size(); ++i)
         dx[worker].data()[i] =
-            Reduction::template completed<element_of<Y>>(dx[worker].data()[i], groups.block_count_of(worker));
+            Reduction::template completed<element_of<Y>>(dx[worker].data()[i], groups.block_count_of_worker(worker));
   return dx;
 }
 

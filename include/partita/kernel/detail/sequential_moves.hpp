@@ -16,11 +16,11 @@ using partita::detail::repartition_cuts;
 
 /// The plans of all workers, indexed by worker id.
 template <std::size_t Rank>
-using all_plans = std::vector<exchange_plan<Rank>>;
+using worker_plans = std::vector<exchange_plan<Rank>>;
 
 template <std::size_t Rank>
-all_plans<Rank> reversed(const all_plans<Rank>& plans) {
-  all_plans<Rank> back;
+worker_plans<Rank> reversed(const worker_plans<Rank>& plans) {
+  worker_plans<Rank> back;
   back.reserve(plans.size());
   for (const auto& plan : plans) back.push_back(partita::reversed(plan));
   return back;
@@ -28,9 +28,10 @@ all_plans<Rank> reversed(const all_plans<Rank>& plans) {
 
 /// The plans of all workers for a source with the decomposition or the boxes `from`.
 template <class Src, class Dst, class From, std::size_t Rank>
-all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid<Dst>& dst,
-                              const decomposition<Rank>& to, const axes_order<Rank>& axes, std::size_t workers) {
-  all_plans<Rank> plans;
+worker_plans<Rank> make_repartition_plans(const grid<Src>& src, const From& from, const grid<Dst>& dst,
+                                          const decomposition<Rank>& to, const axes_order<Rank>& axes,
+                                          std::size_t workers) {
+  worker_plans<Rank> plans;
   plans.reserve(workers);
   for (std::size_t worker = 0; worker < workers; ++worker)
     plans.push_back(plan_repartition(src, from, dst, to, worker, axes));
@@ -47,9 +48,9 @@ void expect_extents(const repartition_cuts<Rank>& cuts, const std::array<std::si
 /// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any
 /// decomposition that tiles a tensor.
 template <class Src, class Dst, std::size_t Rank>
-all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
-                          const std::vector<std::array<std::size_t, Rank>>& shapes, const repartition_cuts<Rank>& cuts,
-                          std::size_t workers) {
+worker_plans<Rank> make_plans(const grid<Src>& src, const grid<Dst>& dst,
+                              const std::vector<std::array<std::size_t, Rank>>& shapes,
+                              const repartition_cuts<Rank>& cuts, std::size_t workers) {
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))
@@ -57,27 +58,28 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
                                "are cut as from_cuts(...) says, which gives ")
                           << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
                           << shapes[place]);
-    return plans_between(src, *cuts.from(), dst, cuts.of_y(cuts.from()->extents()), cuts.axes(), workers);
+    return make_repartition_plans(src, *cuts.from(), dst, cuts.result_cuts(cuts.from()->extents()), cuts.axes(),
+                                  workers);
   }
   const layout_of_blocks<Rank> layout = lay_out(shapes, src.shape());
   if (!layout.problem.empty())
     throw shape_error(text("partita::sequentially::repartition(p_x, p_y)(x) with p_x = ")
                       << src.shape() << ": " << layout.problem);
   expect_extents(cuts, layout.extents);
-  const auto to = cuts.of_y(layout.extents), balanced = cuts.of_x(layout.extents);
-  if (!layout.cartesian) return plans_between(src, layout.boxes, dst, to, cuts.axes(), workers);
+  const auto to = cuts.result_cuts(layout.extents), balanced = cuts.source_cuts(layout.extents);
+  if (!layout.cartesian) return make_repartition_plans(src, layout.boxes, dst, to, cuts.axes(), workers);
   bool is_balanced = true;
   for (std::size_t place = 0; place < shapes.size(); ++place)
     is_balanced = is_balanced && shapes[place] == balanced.shape(src.index(place));
-  if (is_balanced) return plans_between(src, balanced, dst, to, cuts.axes(), workers);
+  if (is_balanced) return make_repartition_plans(src, balanced, dst, to, cuts.axes(), workers);
   const auto explicit_cuts = decomposition<Rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
-  return plans_between(src, explicit_cuts, dst, to, cuts.axes(), workers);
+  return make_repartition_plans(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }
 
 /// Carries out the plans of all workers. Throws if the plans contradict each other, which is an error in the plans, not
 /// in the call.
 template <ranked_array X>
-std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<rank_of<X>>& plans,
+std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const worker_plans<rank_of<X>>& plans,
                                                               const std::vector<X>& x, bool keep_batch) {
   constexpr std::size_t rank = rank_of<X>;
   using T = element_of<X>;
@@ -89,8 +91,8 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     sent += plan.sends.size();
     received += plan.receives.size();
     if (!plan.takes) {
-      y.push_back(plan.gives ? zero_volume_for(x[worker], keep_batch, rank == 0 ? 0 : plan.axes[0])
-                             : copied(x[worker]));
+      y.push_back(plan.gives ? make_zero_volume(x[worker], keep_batch, rank == 0 ? 0 : plan.axes[0])
+                             : copy_to_tensor(x[worker]));
       continue;
     }
     y.push_back(uninitialised<T, rank>(plan.destination_shape));

@@ -15,19 +15,19 @@ class parts {
   static constexpr std::size_t rank = Extents::rank();
 
   parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
-      : grid_(p), kept_(kept), name_(name) {}
+      : grid_(p), kept_dimensions_(kept), name_(name) {}
 
   /// Gives each worker of a group the tensor that the blocks of the group form.
   template <ranked_array X>
   auto gather(const std::vector<X>& x, bool requires_balance) {
-    expect_blocks_of<X>(x.size());
+    require_group_block_count<X>(x.size());
     std::vector<parted_tensor<rank>> cuts(x.size());
-    all_plans<rank> plans;
+    worker_plans<rank> plans;
     plans.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const auto group = block_group_of(grid_, kept_, worker);
+      const auto group = block_group_of(grid_, kept_dimensions_, worker);
       parted_tensor<rank>& cut = cuts[worker];
-      if (group.active()) cut = joined(shapes_of(group, x), group.shape);
+      if (group.active()) cut = joined(list_shapes(group, x), group.shape);
       if (!cut.problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.problem);
       if (group.active() && requires_balance && !cut.balanced(group.shape))
         throw shape_error(text("partita::sequentially::")
@@ -43,14 +43,14 @@ class parts {
   /// tensor of this shape, otherwise in the balanced decomposition.
   template <ranked_array X>
   auto scatter(const std::vector<X>& x) const {
-    expect_blocks_of<X>(x.size());
+    require_group_block_count<X>(x.size());
     bool known = cuts_.size() == x.size();
     for (std::size_t worker = 0; known && worker < x.size(); ++worker)
       known = !grid_.contains(worker) || cuts_[worker].whole == shape_of(x[worker]);
-    all_plans<rank> plans;
+    worker_plans<rank> plans;
     plans.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const auto group = block_group_of(grid_, kept_, worker);
+      const auto group = block_group_of(grid_, kept_dimensions_, worker);
       for (const std::size_t member : group.members)
         if (shape_of(x[member]) != shape_of(x[worker]))
           throw shape_error(text("partita::sequentially::")
@@ -64,12 +64,13 @@ class parts {
 
  private:
   template <ranked_array X>
-  void expect_blocks_of(std::size_t count) const {
+  void require_group_block_count(std::size_t count) const {
     static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
-    expect_blocks(grid_, count, name_);
+    require_block_count(grid_, count, name_);
   }
   template <ranked_array X>
-  static std::vector<std::array<std::size_t, rank>> shapes_of(const block_group<rank>& group, const std::vector<X>& x) {
+  static std::vector<std::array<std::size_t, rank>> list_shapes(const block_group<rank>& group,
+                                                                const std::vector<X>& x) {
     std::vector<std::array<std::size_t, rank>> shapes;
     shapes.reserve(group.members.size());
     for (std::size_t member : group.members) shapes.push_back(shape_of(x[member]));
@@ -77,7 +78,7 @@ class parts {
   }
 
   grid<Extents> grid_;
-  std::array<bool, rank> kept_;
+  std::array<bool, rank> kept_dimensions_;
   const char* name_;
   std::vector<parted_tensor<rank>> cuts_;  ///< the parts of the last gather, by worker
 };

@@ -14,7 +14,7 @@ template <class Extents, ranked_array X>
 decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::vector<X>& x, const char* name) {
   constexpr std::size_t rank = Extents::rank();
   static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
-  expect_blocks(p, x.size(), name);
+  require_block_count(p, x.size(), name);
   std::vector<std::array<std::size_t, rank>> shapes;
   for (std::size_t place = 0; place < p.size(); ++place) shapes.push_back(shape_of(x[p.workers()[place]]));
   const auto layout = lay_out(shapes, p.shape());
@@ -27,8 +27,8 @@ decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::
 }
 
 template <std::size_t Rank>
-all_plans<Rank> exchanges_of(const std::vector<halo_plan<Rank>>& plans) {
-  all_plans<Rank> all;
+worker_plans<Rank> halo_exchange_plans(const std::vector<halo_plan<Rank>>& plans) {
+  worker_plans<Rank> all;
   all.reserve(plans.size());
   for (const auto& plan : plans) all.push_back(plan.exchange);
   return all;
@@ -38,7 +38,7 @@ template <ranked_array X>
 auto fill_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
                   const halo_boundaries<rank_of<X>>& beyond,
                   const partita::detail::outside_function<rank_of<X>>& outside = {}) {
-  auto y = carry_out(exchanges_of(plans), x, true);
+  auto y = carry_out(halo_exchange_plans(plans), x, true);
   for (std::size_t worker = 0; worker < y.size(); ++worker)
     if (plans[worker].exchange.takes)
       partita::detail::fill_outside(plans[worker], block_of(y[worker]), beyond, outside);
@@ -52,7 +52,7 @@ auto sum_windows(const std::vector<halo_plan<rank_of<Y>>>& plans, const std::vec
   if (!fit)
     throw shape_error(text("partita::sequentially::")
                       << name << ".adjoint(dy): requires blocks of the shapes of the last result");
-  return carry_out(reversed(exchanges_of(plans)), dy, true);
+  return carry_out(reversed(halo_exchange_plans(plans)), dy, true);
 }
 
 }  // namespace partita::sequentially::detail

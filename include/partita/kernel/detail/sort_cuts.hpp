@@ -14,9 +14,9 @@ struct sorted_keys {
   const void* elements = nullptr;
   std::size_t size = 0;
   /// Counts the elements whose key is at most `key`.
-  std::size_t (*up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
+  std::size_t (*count_keys_up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
-  std::size_t count(std::uint64_t key) const { return up_to(elements, size, key); }
+  std::size_t count(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
 };
 
 /// For each rank (position in the order of all elements of all workers, from 0) the key of its element. Collective.

@@ -27,8 +27,8 @@ struct scaled_plane {
 
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
-  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, scaled_planes_back{};  ///< of this worker's results
-  std::array<std::vector<char>, Rank> filled_indices{}, filled_indices_back{};  ///< which indices receive elements
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< of results
+  std::array<std::vector<char>, Rank> filled_indices{}, adjoint_filled_indices{};  ///< which indices receive elements
 };
 
 /// The planner for a spectrum whose dimension d changes as lines[d], in balanced blocks on p_x and on p_y.
@@ -47,14 +47,14 @@ class spectrum_planner {
       : name_(name),
         p_x_(p_x),
         p_y_(p_y),
-        lines_(lines),
+        resized_lines_(lines),
         x_(decomposition<Rank>::make(
-            [&](std::size_t d) { return cut::balanced(lines[d].extent_before(), p_x.grid().shape()[d]); })),
+            [&](std::size_t d) { return cut::balanced(lines[d].source_extent(), p_x.grid().shape()[d]); })),
         y_(decomposition<Rank>::make(
             [&](std::size_t d) { return cut::balanced(lines[d].extent(), p_y.grid().shape()[d]); })) {
     hasher all(129);
     all.mix(p_x.grid().fingerprint()).mix(p_y.grid().fingerprint());
-    for (const resized_line& line : lines) all.mix(line.n).mix(line.m).mix(line.half);
+    for (const resized_line& line : lines) all.mix(line.n).mix(line.m).mix(line.is_half_spectrum);
     fingerprint_ = all.value();
   }
 
@@ -77,56 +77,56 @@ class spectrum_planner {
     if (all.gives) all.source_shape = shape_of(x_, p_x_, worker);
     if (all.takes) all.destination_shape = shape_of(y_, p_y_, worker);
     for (std::size_t corner = 0; corner < std::size_t{1} << Rank; ++corner) {
-      std::array<kept_waves, Rank> waves{};
+      std::array<wave_range, Rank> waves{};
       bool none = false;
       for (std::size_t d = 0; d < Rank; ++d) {
-        waves[d] = lines_[d].kept_ranges()[corner >> d & 1U];
+        waves[d] = resized_lines_[d].wave_ranges()[corner >> d & 1U];
         none = none || waves[d].count == 0;
       }
-      if (!none) add_corner(all, waves);
+      if (!none) add_boxes_of_wave_ranges(all, waves);
     }
     group_by_peer(all.sends);
     group_by_peer(all.receives);
-    for (const resized_line& line : lines_) all.accumulate = all.accumulate || line.adds();
+    for (const resized_line& line : resized_lines_) all.accumulate = all.accumulate || line.adds_two_waves();
     return all;
   }
-  exchange_plan<Rank> plan_back(const exchange_plan<Rank>& there) const {
+  exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {
     exchange_plan<Rank> back = reversed(there);
     back.extents = y_.extents();
     back.accumulate = false;
-    for (const resized_line& line : lines_) back.accumulate = back.accumulate || line.doubles();
+    for (const resized_line& line : resized_lines_) back.accumulate = back.accumulate || line.splits_one_wave();
     return back;
   }
 
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
-    opened(shared_transport, *world());
+    open_transport(shared_transport, *world());
     structure s;
     s.there = plan_of(world()->id());
-    s.back = plan_back(s.there);
+    s.back = make_adjoint_plan(s.there);
     const exchange_plan<Rank>& plan = s.plan(call.forward);
     if (plan.gives && plan.source_shape != call.shape)
       found_error = local_error(text(name_) << call.direction << ": requires the balanced block of a spectrum of "
                                             << plan.extents << ", which is " << plan.source_shape << " on worker "
                                             << world()->id() << ", got " << call.shape << "; repartition it");
-    std::vector<scaled_plane> scaled_planes, scaled_planes_back;
+    std::vector<scaled_plane> scaled_planes, adjoint_scaled_planes;
     for (std::size_t d = 0; d < Rank; ++d) {
-      const resized_line& line = lines_[d];
+      const resized_line& line = resized_lines_[d];
       s.filled_indices[d].assign(s.there.destination_shape[d], 0),
-          s.filled_indices_back[d].assign(s.there.source_shape[d], 0);
+          s.adjoint_filled_indices[d].assign(s.there.source_shape[d], 0);
       const interval own_x = s.there.gives ? part(x_, p_x_, d) : interval{},
                      own_y = s.there.takes ? part(y_, p_y_, d) : interval{};
-      for (const kept_waves& waves : line.kept_ranges()) {
-        mark(s.filled_indices[d], own_y, waves.to, waves.count);
-        mark(s.filled_indices_back[d], own_x, waves.from, waves.count);
+      for (const wave_range& waves : line.wave_ranges()) {
+        mark_filled(s.filled_indices[d], own_y, waves.to, waves.count);
+        mark_filled(s.adjoint_filled_indices[d], own_x, waves.from, waves.count);
       }
       if (line.factor() == 1) continue;
-      add_plane(scaled_planes, own_y, d, line.last(), line.factor());
-      if (line.doubles()) add_plane(scaled_planes, own_y, d, line.m - line.last(), line.factor());
-      add_plane(scaled_planes_back, own_x, d, line.last(), line.factor());
+      add_plane(scaled_planes, own_y, d, line.shared_wave(), line.factor());
+      if (line.splits_one_wave()) add_plane(scaled_planes, own_y, d, line.m - line.shared_wave(), line.factor());
+      add_plane(adjoint_scaled_planes, own_x, d, line.shared_wave(), line.factor());
     }
     s.scaled_planes = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_planes));
-    s.scaled_planes_back = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_planes_back));
+    s.adjoint_scaled_planes = std::make_shared<const std::vector<scaled_plane>>(std::move(adjoint_scaled_planes));
     return s;
   }
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
@@ -138,25 +138,25 @@ class spectrum_planner {
   void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
     if (!plan.takes || plan.accumulate || volume_of(to.shape) == 0) return;
-    const auto& filled_indices = forward ? s.filled_indices : s.filled_indices_back;
+    const auto& filled_indices = forward ? s.filled_indices : s.adjoint_filled_indices;
     bool all = true;
     for (const std::vector<char>& along : filled_indices)
       for (const char one : along) all = all && one != 0;
     if (all) return;
-    fill_remaining<T>(to, filled_indices, 0, to.data, false);
+    fill_unmarked_elements<T>(to, filled_indices, 0, to.data, false);
   }
 
  private:
   static shape_type shape_of(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t worker) {
-    return cuts.shape(place_of(p, worker));
+    return cuts.shape(block_index(p, worker));
   }
-  static index<Rank> place_of(const dynamic_partition<Rank>& p, std::size_t worker) {
+  static index<Rank> block_index(const dynamic_partition<Rank>& p, std::size_t worker) {
     return p.grid().index(p.grid().place(worker));
   }
   static interval part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
     return cuts.cuts[d].part(p.index()[d]);
   }
-  static void mark(std::vector<char>& filled_indices, const interval& own, std::size_t from, std::size_t count) {
+  static void mark_filled(std::vector<char>& filled_indices, const interval& own, std::size_t from, std::size_t count) {
     for (std::size_t i = from; i < from + count; ++i)
       if (i >= own.start && i < own.stop) filled_indices[i - own.start] = 1;
   }
@@ -165,11 +165,12 @@ class spectrum_planner {
     if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
   }
   template <class T>
-  static void fill_remaining(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled_indices,
-                             std::size_t d, T* at, bool zero) {
+  static void fill_unmarked_elements(const strided<T, Rank>& to,
+                                     const std::array<std::vector<char>, Rank>& filled_indices, std::size_t d, T* at,
+                                     bool zero) {
     for (std::size_t i = 0; i < to.shape[d]; ++i, at += to.strides[d]) {
       const bool now = zero || filled_indices[d][i] == 0;
-      if (d + 1 < Rank) fill_remaining<T>(to, filled_indices, d + 1, at, now);
+      if (d + 1 < Rank) fill_unmarked_elements<T>(to, filled_indices, d + 1, at, now);
       else if (now) *at = T(0);
     }
   }
@@ -188,7 +189,7 @@ class spectrum_planner {
       return cut::at(sizes);
     });
   }
-  void add_corner(exchange_plan<Rank>& all, const std::array<kept_waves, Rank>& waves) const {
+  void add_boxes_of_wave_ranges(exchange_plan<Rank>& all, const std::array<wave_range, Rank>& waves) const {
     shape_type from{}, to{}, count{};
     for (std::size_t d = 0; d < Rank; ++d) from[d] = waves[d].from, to[d] = waves[d].to, count[d] = waves[d].count;
     const exchange_plan<Rank> part = plan_repartition(p_x_.grid(), cut_to_range(x_, from, count), p_y_.grid(),
@@ -200,7 +201,7 @@ class spectrum_planner {
     /// The position of a box in a worker's block.
     const auto at = [](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
                        std::size_t worker) {
-      shape_type start = cuts.block(place_of(p, worker)).start;
+      shape_type start = cuts.block(block_index(p, worker)).start;
       for (std::size_t d = 0; d < Rank; ++d) start[d] = where.start[d] - start[d];
       return start;
     };
@@ -221,7 +222,7 @@ class spectrum_planner {
 
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
-  line_list lines_;
+  line_list resized_lines_;
   decomposition<Rank> x_, y_;
   std::uint64_t fingerprint_ = 0;
 };
@@ -232,10 +233,10 @@ class pending_spectrum {
  public:
   pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
                    std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
-      : moved_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
-  void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
+      : pending_movement_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
+  void keep(std::shared_ptr<const void> needed) { pending_movement_.keep(std::move(needed)); }
   auto finish() {
-    auto y = moved_.finish();
+    auto y = pending_movement_.finish();
     for (const scaled_plane& plane : *scaled_planes_) multiply(output_.given ? output_.block : block_of(y), plane);
     return y;
   }
@@ -252,7 +253,7 @@ class pending_spectrum {
       else *at *= static_cast<typename T::value_type>(factor);
   }
 
-  pending<pooled_tensor<T, Rank>> moved_;
+  pending<pooled_tensor<T, Rank>> pending_movement_;
   target<T, Rank> output_;
   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;
 };
@@ -282,7 +283,7 @@ class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
                                   const char* direction, const local_error& before, Fill fill) {
     auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
     const auto& s = *this->structures_.latest();
-    return {std::move(moved), output, forward ? s.scaled_planes : s.scaled_planes_back};
+    return {std::move(moved), output, forward ? s.scaled_planes : s.adjoint_scaled_planes};
   }
 };
 

@@ -20,7 +20,7 @@ struct target {
 
 /// Whether a caller's array or view can be filled with elements T of rank Rank.
 template <class T, std::size_t Rank, class View>
-consteval bool fits_result() {
+consteval bool is_matching_result() {
   constexpr bool fits = [] {
     if constexpr (strided_array<View>)
       return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
@@ -33,8 +33,8 @@ consteval bool fits_result() {
 
 /// Makes the target of a caller's array or view.
 template <class T, std::size_t Rank, class View>
-target<T, Rank> target_of(View& view) {
-  if constexpr (fits_result<T, Rank, View>()) return {true, block_of(view)};
+target<T, Rank> make_target(View& view) {
+  if constexpr (is_matching_result<T, Rank, View>()) return {true, block_of(view)};
   else return {};
 }
 

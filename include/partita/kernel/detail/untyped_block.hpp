@@ -15,18 +15,18 @@ namespace partita::detail {
 using block_shape = std::array<std::size_t, most_dimensions>;
 
 template <std::size_t Rank>
-block_shape widen_shape(const std::array<std::size_t, Rank>& shape) {
+block_shape pad_shape(const std::array<std::size_t, Rank>& shape) {
   block_shape all{};
   std::copy(shape.begin(), shape.end(), all.begin());
   return all;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> narrow_shape(const block_shape& shape) {
+std::array<std::size_t, Rank> unpad_shape(const block_shape& shape) {
   std::array<std::size_t, Rank> first{};
   std::copy_n(shape.begin(), Rank, first.begin());
   return first;
 }
-PARTITA_DECL std::size_t elements_in(const block_shape& shape, std::size_t rank);
+PARTITA_DECL std::size_t element_count_of_shape(const block_shape& shape, std::size_t rank);
 
 struct untyped_block {
   char* data = nullptr;
@@ -41,15 +41,15 @@ struct untyped_block {
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
         rank(Rank),
         element(sizeof(T)),
-        shape(widen_shape(block.shape)) {
+        shape(pad_shape(block.shape)) {
     std::copy(block.strides.begin(), block.strides.end(), strides.begin());
   }
 
-  std::size_t size() const { return elements_in(shape, rank); }
+  std::size_t size() const { return element_count_of_shape(shape, rank); }
   /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool dense() const;
   /// A contiguous block of the same shape at another address.
-  PARTITA_DECL untyped_block dense_at(const char* where) const;
+  PARTITA_DECL untyped_block make_dense_copy(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };
 

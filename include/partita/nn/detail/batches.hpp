@@ -18,10 +18,10 @@ template <class Extents, class Shape>
 text difference_of_batches(const partition<Extents>& p_x, const Shape& x_shape) {
   world_state& everyone = *p_x.world().state();
   return one_call(everyone, [&]() -> text {
-    everyone.report().have_agreed();
+    everyone.report().note_agreement();
     facts<1 + most_dimensions> mine{x_shape.size() - 1};  // the number of batch extents, followed by these extents
     std::copy(x_shape.begin(), x_shape.end() - 1, mine.begin() + 1);
-    const auto all = gathered(everyone, mine);
+    const auto all = gather_numbers(everyone, mine);
 
     const auto batch_of = [&](std::size_t id) {
       return std::vector<std::uint64_t>(all[id].begin() + 1,

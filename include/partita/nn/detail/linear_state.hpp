@@ -73,7 +73,7 @@ struct linear_state {
 
   /// Makes the workers compare their options in the next agreement, which is part of the first exchange.
   void note(const char* call) const {
-    p_w.world().state()->note_local(hasher(number_of_layer<T>(options)).mix(call).value(), "partita::linear");
+    p_w.world().state()->note_local(hasher(layer_fingerprint<T>(options)).mix(call).value(), "partita::linear");
   }
   /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
   /// shapes; empty if their shapes fit.

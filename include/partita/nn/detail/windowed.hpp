@@ -80,7 +80,7 @@ class windowed {
     auto window = movement_.template forward<T>(argument.block(), {}, "(x)", local_error()).finish();
     local_ = {};
     if (!p().active()) return window;
-    const auto n = movement_.cuts_of_last_call().extents(), m = rule().outputs(n), parts = p().grid().shape();
+    const auto n = movement_.last_call_cuts().extents(), m = rule().outputs(n), parts = p().grid().shape();
     // Compute the taps of this worker's outputs, relative to the start of its window.
     local_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {

@@ -8,13 +8,13 @@ namespace partita {
 namespace detail {
 
 /// Writes a tensor of a rule as "operand 1 [32, 48] of matmul bmk,kn->bmn".
-struct tensor_name {
+struct tensor_text {
   const rule& of;
   std::size_t t;
   const shape_list& shape;
 
   template <std::size_t Capacity>
-  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const tensor_name& name) {
+  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const tensor_text& name) {
     const bool is_operand = name.t < name.of.operand_count;
     return out << (is_operand ? "operand " : "result ") << (is_operand ? name.t : name.t - name.of.operand_count) << ' '
                << name.shape << " of " << name.of.name() << ' ' << name.of;
@@ -23,40 +23,40 @@ struct tensor_name {
 
 // Templates, because a compiler may reject a constexpr function that always throws, but not such a template.
 template <class = void>
-[[noreturn]] constexpr void refuse_size(const rule& r, std::size_t t, const shape_list& shape, char letter,
-                                        std::size_t before, std::size_t now) {
+[[noreturn]] constexpr void throw_size_error(const rule& r, std::size_t t, const shape_list& shape, char letter,
+                                             std::size_t before, std::size_t now) {
   throw shape_error(text("partita::propagate: requires one size of each factor, but '")
-                    << letter << "' is " << before << " before and " << now << " in " << tensor_name{r, t, shape}
+                    << letter << "' is " << before << " before and " << now << " in " << tensor_text{r, t, shape}
                     << "; give shapes that fit");
 }
 template <class = void>
-[[noreturn]] constexpr void refuse_rank(const rule& r, std::size_t t, const shape_list& shape, std::size_t rank) {
+[[noreturn]] constexpr void throw_rank_error(const rule& r, std::size_t t, const shape_list& shape, std::size_t rank) {
   throw shape_error(text("partita::propagate: requires as many dimensions as the notation has, ")
-                    << rank << ", but there are " << shape.size() << " in " << tensor_name{r, t, shape}
+                    << rank << ", but there are " << shape.size() << " in " << tensor_text{r, t, shape}
                     << "; write \"...\" for those in front");
 }
 template <class = void>
-[[noreturn]] constexpr void refuse_merged(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
+[[noreturn]] constexpr void throw_split_error(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
   throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at "
                          "most, but not so is dimension ")
-                    << d << " of " << tensor_name{r, t, shape} << "; give the sizes of the factors");
+                    << d << " of " << tensor_text{r, t, shape} << "; give the sizes of the factors");
 }
 template <class = void>
-[[noreturn]] constexpr void refuse_count(const rule& r, const char* what, std::size_t wanted, std::size_t given) {
+[[noreturn]] constexpr void throw_count_error(const rule& r, const char* what, std::size_t wanted, std::size_t given) {
   throw shape_error(text("partita::propagate: requires as many tensors as the notation has, ")
                     << wanted << ' ' << what << " of " << r.name() << ' ' << r << ", but there are " << given
                     << "; give those");
 }
 
 /// Replaces each "..." of a rule by as many batch factors as the shapes have remaining dimensions.
-constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
+constexpr rule expand_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
   rule all = r;
   all.dimension_count = all.term_count = all.operand_count = all.result_count = 0;
   std::size_t batch = 0;
   for (std::size_t t = 0; t < r.operand_count + results.size(); ++t) {
     if (r.tensors[t].ellipsis == rule::tensor::no_ellipsis) continue;
     const shape_list& shape = t < r.operand_count ? operands[t] : results[t - r.operand_count];
-    if (shape.size() < r.rank(t)) refuse_rank(r, t, shape, r.rank(t));
+    if (shape.size() < r.rank(t)) throw_rank_error(r, t, shape, r.rank(t));
     if (shape.size() - r.rank(t) > batch) batch = shape.size() - r.rank(t);
   }
   std::size_t added[most_dimensions]{};
@@ -95,7 +95,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
   const rule::dimension& here = all.at(t, d);
   if (extent == dynamic) return;
   if (here.count == 0) {
-    if (extent != 1) refuse_size(all, t, shape, '1', 1, extent);
+    if (extent != 1) throw_size_error(all, t, shape, '1', 1, extent);
     return;
   }
   if (here.count == 1) {
@@ -103,7 +103,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
     if (one.loose || one.size == extent) return;
     if (one.size == dynamic || (one.broadcasts && one.size == 1)) one.size = extent;
     else if (!(one.broadcasts && extent == 1 && t < all.operand_count))
-      refuse_size(all, t, shape, one.letter, one.size, extent);
+      throw_size_error(all, t, shape, one.letter, one.size, extent);
     return;
   }
   std::size_t known = 1, open = most_factors;
@@ -111,9 +111,9 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
     const std::size_t f = all.term(here, k);
     if (all.factors[f].size != dynamic) known *= all.factors[f].size;
     else if (open == most_factors) open = f;
-    else refuse_merged(all, t, shape, d);
+    else throw_split_error(all, t, shape, d);
   }
-  if (open == most_factors ? known != extent : known == 0 || extent % known != 0) refuse_merged(all, t, shape, d);
+  if (open == most_factors ? known != extent : known == 0 || extent % known != 0) throw_split_error(all, t, shape, d);
   if (open != most_factors) all.factors[open].size = extent / known;
 }
 
@@ -123,16 +123,16 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 /// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and the two sizes that contradict each
 /// other.
 constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
-  if (operands.size() != r.operand_count) detail::refuse_count(r, "operands", r.operand_count, operands.size());
+  if (operands.size() != r.operand_count) detail::throw_count_error(r, "operands", r.operand_count, operands.size());
   if (results.size() != 0 && results.size() != r.result_count)
-    detail::refuse_count(r, "results", r.result_count, results.size());
-  rule all = r.has_ellipsis() ? detail::without_ellipsis(r, operands, results) : r;
+    detail::throw_count_error(r, "results", r.result_count, results.size());
+  rule all = r.has_ellipsis() ? detail::expand_ellipsis(r, operands, results) : r;
   bool broadcasts = false;
   for (std::size_t f = 0; f < all.factor_count; ++f) broadcasts = broadcasts || all.factors[f].broadcasts;
   const std::size_t given_tensors = all.operand_count + results.size();
   for (std::size_t t = 0; t < given_tensors; ++t) {
     const shape_list& shape = t < all.operand_count ? operands[t] : results[t - all.operand_count];
-    if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
+    if (shape.size() != all.rank(t)) detail::throw_rank_error(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
   }
   // An extent of 1 that is combined with an unknown extent does not determine the size of a factor.

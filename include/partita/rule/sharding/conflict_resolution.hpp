@@ -13,9 +13,10 @@ namespace partita::detail {
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
-  using base::cut, base::origin, base::disputed, base::adopt_proposals, base::join_lists, base::bytes_for, base::align;
-  using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::can_cut,
-      base::log_decision, base::log_decisions;
+  using base::cut, base::origin, base::disputes, base::adopt_proposals, base::join_lists, base::reshard_bytes,
+      base::align;
+  using base::m, base::r, base::by, base::tensor_spec, base::is_given, base::proposes, base::list_proposals,
+      base::can_cut, base::log_decision, base::log_decisions;
 
   std::uint32_t assigned_axes = 0;  ///< the axes that shard some factor, as a bit set
 
@@ -23,18 +24,18 @@ struct conflict_resolution : factor_proposals<Policy> {
   /// partial.
   constexpr void drop_replicating_axes() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-      if (!is_given(t) || spec_of(t).layout.kept_whole == 0) continue;
+      if (!is_given(t) || tensor_spec(t).layout.kept_whole == 0) continue;
       const std::uint32_t here = r.factors_of(t) | (t < r.operand_count ? 0 : r.summed_in(t - r.operand_count));
       for (std::size_t f = 0; f < r.factor_count; ++f)
         for (std::size_t k = cut[f].size(); (here >> f & 1U) != 0 && k-- > 0;)
-          if (const std::size_t a = cut[f][k]; (spec_of(t).layout.kept_whole >> a & 1U) != 0) {
+          if (const std::size_t a = cut[f][k]; (tensor_spec(t).layout.kept_whole >> a & 1U) != 0) {
             log_decision(decision::what::keeps_replicating, t, decision::none, f, a);
             cut[f] = cut[f].without(a);
           }
     }
   }
   /// Drops axes from factor f until the axes divide the size of f, where blocks must have equal sizes.
-  constexpr void truncate(std::size_t f) {
+  constexpr void truncate_to_divisible_axes(std::size_t f) {
     const factor& one = r.factors[f];
     const bool has_one_operand = by.uneven_if_alone && r.operand_count == 1;
     const bool equal_blocks = (by.blocks == policy::uneven::forbid && !has_one_operand) || one.group != 0 ||
@@ -46,7 +47,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
   }
   /// The factors in the set `candidates` that request axis a, in the order of tensors and dimensions.
-  constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t candidates, std::size_t a) const {
+  constexpr bounded_list<std::uint8_t, most_factors> axis_contenders(std::uint32_t candidates, std::size_t a) const {
     bounded_list<std::uint8_t, most_factors> all;
     std::uint32_t seen = 0;
     const auto add = [&](std::size_t f) {
@@ -56,14 +57,14 @@ struct conflict_resolution : factor_proposals<Policy> {
     };
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
       if (proposes(t))
-        for (const proposal& one : proposals_of(t))
+        for (const proposal& one : list_proposals(t))
           if (one.is_usable() && one.axes.contains(a)) add(one.factor);
     for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
     return all;
   }
   constexpr void assign_axis(std::uint32_t candidates, std::size_t a) {
     using enum policy::conflict;
-    const auto all = contenders(candidates, a);
+    const auto all = axis_contenders(candidates, a);
     if (all.size() < 2) return;
     std::size_t winner = 0;
     const auto score = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
@@ -76,9 +77,9 @@ struct conflict_resolution : factor_proposals<Policy> {
           return static_cast<double>(m.size(cut[f]));
         case align:
         case cost: {
-          std::size_t bytes = bytes_for(f, cut[f]);
+          std::size_t bytes = reshard_bytes(f, cut[f]);
           for (std::size_t i = 0; i < all.size(); ++i)
-            if (i != k) bytes += bytes_for(all[i], cut[all[i]].without(a));
+            if (i != k) bytes += reshard_bytes(all[i], cut[all[i]].without(a));
           return -static_cast<double>(bytes);
         }
         case first_wins:
@@ -88,7 +89,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       return 0;
     };
     if ((r.alike ? by.alike : by.contest) == error)
-      refuse_contest(m, r, a, r.factors[all[0]].letter, r.factors[all[1]].letter);
+      throw_axis_conflict(m, r, a, r.factors[all[0]].letter, r.factors[all[1]].letter);
     for (std::size_t k = 1; k < all.size(); ++k)
       if (score(k) > score(winner)) winner = k;
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -97,8 +98,8 @@ struct conflict_resolution : factor_proposals<Policy> {
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// Assigns each axis that several factors of the set `candidates` request to one of them. Axes that were assigned
-  /// before are not available.
+  /// Assigns each axis that several factors of the set `candidates` request to one of them. Axes that were
+  /// assigned before are not available.
   constexpr void assign_axes(std::uint32_t candidates) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
@@ -106,10 +107,10 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((cut[f].set() & assigned_axes) != 0)
         for (std::size_t k = cut[f].size(); k-- > 0;)
           if (const std::size_t a = cut[f][k]; (assigned_axes >> a & 1U) != 0) {
-            log_decision(decision::what::lost, origin[f], decision::none, f, a, factor_with_axis(a));
+            log_decision(decision::what::lost, origin[f], decision::none, f, a, find_factor_cut_by_axis(a));
             cut[f] = cut[f].without(a);
           }
-      truncate(f);
+      truncate_to_divisible_axes(f);
       contested |= wanted & cut[f].set();
       wanted |= cut[f].set();
     }
@@ -117,13 +118,13 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((contested >> a & 1U) != 0) assign_axis(candidates, a);
     assigned_axes |= wanted;
   }
-  constexpr std::size_t factor_with_axis(std::size_t a) const {
+  constexpr std::size_t find_factor_cut_by_axis(std::size_t a) const {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (cut[f].contains(a)) return f;
     return decision::none;
   }
   /// In a merged dimension, a factor stays sharded only if its major factors are sharded into single elements.
-  constexpr void drop_unfit_axes() {
+  constexpr void drop_axes_that_do_not_divide() {
     for (bool again = true; again;) {
       again = false;
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
@@ -147,7 +148,7 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   /// Whether the policy joins axes and the operation works element by element. If so, the factors get the axes of the
   /// most sharded tensor, and all other tensors add axes.
-  constexpr bool follows_one_tensor() const {
+  constexpr bool policy_follows_one_tensor() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
@@ -156,13 +157,13 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (r.factors[f].kind != factor_kind::replicate && r.factors[f].precedence != 0) return false;
     return proposers > 1;
   }
-  constexpr std::size_t most_cut_tensor() const {
+  constexpr std::size_t tensor_with_most_shards() const {
     std::size_t best = 0, most_lists = 0, most_blocks = 0, most_rank = 0;
     bool found = false;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t)) continue;
       std::size_t lists = 0, blocks = 1;
-      for (const proposal& one : proposals_of(t)) {
+      for (const proposal& one : list_proposals(t)) {
         decision::what why{};
         if (!one.is_usable() || !can_cut(one.factor, why)) continue;
         lists += one.axes.size() > 1;
@@ -175,14 +176,14 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
     return best;
   }
-  constexpr void follow_one_tensor() {
-    const std::size_t followed = most_cut_tensor();
+  constexpr void apply_sharding_of_one_tensor() {
+    const std::size_t followed = tensor_with_most_shards();
     adopt_proposals(followed);
     std::uint32_t used = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) used |= cut[f].set();
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (t == followed || !proposes(t)) continue;
-      for (const proposal& one : proposals_of(t)) {
+      for (const proposal& one : list_proposals(t)) {
         decision::what why = one.done;
         if (!one.is_usable() || !can_cut(one.factor, why)) {
           log_decisions(why, t, one.dimension, one.factor, one.axes);
@@ -199,19 +200,19 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
   }
 
-  constexpr void resolve() {
+  constexpr void resolve_conflicts() {
     // 1. Collect a list of axes for each factor, by the policy for tensors that disagree.
     bool merged = false;
     for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].group != 0;
-    if (follows_one_tensor()) {
-      follow_one_tensor();
+    if (policy_follows_one_tensor()) {
+      apply_sharding_of_one_tensor();
     } else if (r.alike && by.alike == policy::conflict::align) {
       align();
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
         if (proposes(t)) adopt_proposals(t);
-      for (std::size_t f = 0; disputed >> f != 0; ++f)
-        if ((disputed >> f & 1U) != 0) join_lists(f);
+      for (std::size_t f = 0; disputes >> f != 0; ++f)
+        if ((disputes >> f & 1U) != 0) join_lists(f);
     }
     // 2. Drop axes over which a tensor must stay replicated.
     drop_replicating_axes();
@@ -227,7 +228,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       assign_axes(~std::uint32_t{0});
     }
     // 4. Drop axes of merged dimensions that would not give contiguous blocks.
-    if (merged) drop_unfit_axes();
+    if (merged) drop_axes_that_do_not_divide();
     assigned_axes = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) assigned_axes |= cut[f].set();
   }

@@ -48,7 +48,7 @@ namespace detail {
 
 /// The sharding in which the cotangent of a value is accumulated. A value with a pending reduction other than a sum is
 /// treated as one complete tensor, whose cotangent is replicated.
-constexpr sharding place_of_cotangent(const sharding& s) {
+constexpr sharding cotangent_sharding(const sharding& s) {
   sharding sums = s;
   for (pending_reduction& kind : sums.pending)
     if (kind != pending_reduction::sum) kind = pending_reduction::none;

@@ -36,33 +36,33 @@ struct factor_projection {
   const mesh& m;
   const rule& r;
   spec_list operands, results;
-  direction towards;
+  direction flow;
   const Policy& by;
   decision_log& log;
 
   // --- the tensors that are used ---
 
   // (No pointer may be null: g++ 12 cannot compare a pointer with a temporary's address in constant expressions.)
-  constexpr const spec& spec_of(std::size_t t) const {
+  constexpr const spec& tensor_spec(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }
   constexpr bool is_given(std::size_t t) const {
-    return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && spec_of(t).known;
+    return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && tensor_spec(t).known;
   }
   /// Whether the sharding of tensor t is used as a proposal.
   constexpr bool proposes(std::size_t t) const {
     if (!is_given(t)) return false;
-    if (t >= r.operand_count) return towards != direction::forward;
-    return towards != direction::backward && !contains(r.unread, t) && !(by.leaders_decide && contains(r.followers, t));
+    if (t >= r.operand_count) return flow != direction::forward;
+    return flow != direction::backward && !contains(r.unread, t) && !(by.leaders_decide && contains(r.followers, t));
   }
 
   // --- what a tensor proposes for the factors ---
 
   constexpr void log_decision(decision::what done, std::size_t t, std::size_t d, std::size_t f,
-                              std::size_t a = decision::no_axis, std::size_t who = decision::none,
+                              std::size_t a = decision::no_axis, std::size_t counterpart = decision::none,
                               pending_reduction kind = pending_reduction::none) const {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
-    log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
+    log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(counterpart), kind});
   }
   /// Logs axes that tensor t proposes for factor f but that cannot be used.
   constexpr void log_decisions(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
@@ -70,7 +70,7 @@ struct factor_projection {
   }
 
   /// The proposals of tensor t, dimension by dimension.
-  constexpr proposals proposals_of(std::size_t t) const {
+  constexpr proposals list_proposals(std::size_t t) const {
     using enum decision::what;
     proposals all;
     std::uint8_t open_group = 0;  // the group whose leading dimension may take the axes of the following dimensions
@@ -82,7 +82,7 @@ struct factor_projection {
     };
     std::uint32_t visited_groups = 0;  // the groups whose leading dimension was visited, as bits
     for (std::size_t d = 0; d < r.rank(t); ++d) {
-      const axis_list axes = spec_of(t).layout.cuts[d];
+      const axis_list axes = tensor_spec(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
       const std::size_t f = here.count == 0 ? decision::none : r.term(here, 0);
       const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
@@ -139,10 +139,10 @@ struct factor_projection {
     const factor& one = r.factors[f];
     if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;
     if (one.size == 1) return why = decision::what::one_element, false;
-    if (!by.new_dimensions && !in_operands(f)) return why = decision::what::not_for_new, false;
+    if (!by.new_dimensions && !occurs_in_operands(f)) return why = decision::what::not_for_new, false;
     return true;
   }
-  constexpr bool in_operands(std::size_t f) const {
+  constexpr bool occurs_in_operands(std::size_t f) const {
     for (std::size_t i = 0; i < r.operand_count; ++i)
       if ((r.factors_of(i) >> f & 1U) != 0) return true;
     return false;

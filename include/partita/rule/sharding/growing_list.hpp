@@ -37,8 +37,8 @@ class growing_list {
 
   constexpr std::size_t size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
-  constexpr T* data() { return capacity_ > InPlace ? heap_ : in_place_; }
-  constexpr const T* data() const { return capacity_ > InPlace ? heap_ : in_place_; }
+  constexpr T* data() { return capacity_ > InPlace ? heap_ : buffer_; }
+  constexpr const T* data() const { return capacity_ > InPlace ? heap_ : buffer_; }
   constexpr T& operator[](std::size_t k) { return data()[k]; }
   constexpr const T& operator[](std::size_t k) const { return data()[k]; }
   constexpr T* begin() { return data(); }
@@ -66,7 +66,7 @@ class growing_list {
     for (count_ = 0; count_ < other.count_; ++count_) data()[count_] = other[count_];
   }
   constexpr void take(growing_list& other) {
-    for (std::size_t k = 0; other.capacity_ == InPlace && k < other.count_; ++k) in_place_[k] = other.in_place_[k];
+    for (std::size_t k = 0; other.capacity_ == InPlace && k < other.count_; ++k) buffer_[k] = other.buffer_[k];
     heap_ = other.heap_, count_ = other.count_, capacity_ = other.capacity_;
     other.heap_ = nullptr, other.count_ = 0, other.capacity_ = InPlace;
   }
@@ -75,7 +75,7 @@ class growing_list {
     heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }
 
-  T in_place_[InPlace]{};
+  T buffer_[InPlace]{};
   T* heap_ = nullptr;
   std::size_t count_ = 0, capacity_ = InPlace;
 };

@@ -13,21 +13,21 @@ struct notation_reader {
   rule& read;
   std::size_t at = 0;
   std::uint8_t groups = 0;
-  const char* missing = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
+  const char* missing_part = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
 
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-  constexpr std::size_t factor_of(char c) {
+  constexpr std::size_t find_factor(char c) {
     for (std::size_t f = 0; f < read.factor_count; ++f)
       if (read.factors[f].letter == c && c != '_') return f;
     return read.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass);
   }
-  constexpr void merged_dimension() {
+  constexpr void read_merged_dimension() {
     read.add_dimension();
     const std::size_t begin = read.term_count;
     for (++at; notation[at] != ')'; ++at) {
-      if (!is_letter(notation[at])) return void(missing = "letters between '(' and ')'");
-      read.add_term(factor_of(notation[at]));
+      if (!is_letter(notation[at])) return void(missing_part = "letters between '(' and ')'");
+      read.add_term(find_factor(notation[at]));
     }
     if (read.term_count - begin < 2) return;
     ++groups;
@@ -38,10 +38,10 @@ struct notation_reader {
         if (read.factors[f].group == old) read.factors[f].group = groups;
     }
   }
-  constexpr void ellipsis() {
+  constexpr void read_ellipsis() {
     rule::tensor& t = read.tensors[read.tensor_count() - 1];
     if (notation[at + 1] != '.' || notation[at + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
-      return void(missing = "\"...\" at most once in each tensor");
+      return void(missing_part = "\"...\" at most once in each tensor");
     t.ellipsis = t.rank;
     at += 2;
   }
@@ -59,21 +59,21 @@ struct notation_reader {
         results = true;
         read.begin_result();
       } else if (c == '(') {
-        merged_dimension();
+        read_merged_dimension();
       } else if (c == '.') {
-        ellipsis();
+        read_ellipsis();
       } else if (c == '1') {
         read.add_dimension();
       } else if (c == '_' || is_letter(c)) {
-        read.add_dimension(factor_of(c));
+        read.add_dimension(find_factor(c));
       } else {
-        missing = "letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"";
+        missing_part = "letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"";
       }
-      if (missing != nullptr) return missing;
+      if (missing_part != nullptr) return missing_part;
     }
-    if (!results) return missing = "\"->\" between operands and results";
+    if (!results) return missing_part = "\"->\" between operands and results";
     read.complete();
-    return missing;
+    return missing_part;
   }
 };
 
@@ -81,8 +81,8 @@ struct notation_reader {
 
 constexpr rule::rule(const char* notation) {
   detail::notation_reader reader{notation, *this};
-  if (const char* const missing = reader.all(); missing != nullptr)
-    throw shape_error(text("partita::rule: requires ") << missing << ", but character " << reader.at << " of \""
+  if (const char* const missing_part = reader.all(); missing_part != nullptr)
+    throw shape_error(text("partita::rule: requires ") << missing_part << ", but character " << reader.at << " of \""
                                                        << notation << "\" is not; write for example \"bmk,kn->bmn\"");
 }
 

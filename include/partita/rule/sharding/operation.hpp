@@ -68,7 +68,7 @@ constexpr void require_operands(const shape_span& shapes, std::size_t least, std
                                                << " operands, not " << shapes.size() << "; give those");
 }
 /// The dimension `axis` of `rank` dimensions, counted from the end if negative; a shape_error if out of range.
-constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const char* call) {
+constexpr std::size_t checked_dimension(std::ptrdiff_t axis, std::size_t rank, const char* call) {
   const std::ptrdiff_t d = axis < 0 ? axis + static_cast<std::ptrdiff_t>(rank) : axis;
   if (d < 0 || d >= static_cast<std::ptrdiff_t>(rank))
     throw shape_error(text("partita::rules::") << call << ": requires a dimension of the " << rank << " there are, not "
@@ -76,19 +76,19 @@ constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const 
   return static_cast<std::size_t>(d);
 }
 /// Converts a list of dimensions to a bit set.
-constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t rank, const char* call) {
+constexpr std::uint32_t dimension_set(const attributes::list& axes, std::size_t rank, const char* call) {
   std::uint32_t bits = 0;
-  for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << dimension_of(axis, rank, call);
+  for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << checked_dimension(axis, rank, call);
   return bits;
 }
 constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
 
 /// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
-struct own_factors {
+struct separate_factors {
   std::array<std::size_t, most_dimensions> number{};
   std::size_t rank;
 
-  constexpr own_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
+  constexpr separate_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       number[d] =
           r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);

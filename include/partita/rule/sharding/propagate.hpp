@@ -33,20 +33,20 @@ struct propagation {
 namespace detail {
 
 template <class = void>
-[[noreturn]] constexpr void refuse_move(const rule& r, std::size_t t, const sharding& from, const sharding& to,
-                                        const shape_list& shape) {
+[[noreturn]] constexpr void throw_move_forbidden(const rule& r, std::size_t t, const sharding& from, const sharding& to,
+                                                 const shape_list& shape) {
   throw partition_error(text("partita::propagate: requires tensors that need not be moved, but ")
-                        << "" << tensor_name{r, t, shape} << " lies " << from << " and must lie " << to
+                        << "" << tensor_text{r, t, shape} << " lies " << from << " and must lie " << to
                         << "; reshard it before, or allow resharding");
 }
 
 /// Converts the resolved factors back to shardings, and infers the pending reductions.
 template <class Policy>
-struct conclusion {
+struct sharding_conclusion {
   conflict_resolution<Policy>& s;
   propagation& out;
 
-  constexpr sharding sharding_of(std::size_t t) const {
+  constexpr sharding resolved_sharding(std::size_t t) const {
     sharding layout(s.m, s.r.rank(t));
     for (std::size_t d = 0; d < s.r.rank(t); ++d) {
       const rule::dimension& here = s.r.at(t, d);
@@ -58,7 +58,7 @@ struct conclusion {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.
-  constexpr bool passes(std::size_t i, std::size_t a, pending_reduction kind) const {
+  constexpr bool reduction_can_pass(std::size_t i, std::size_t a, pending_reduction kind) const {
     if ((s.assigned_axes >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
@@ -71,9 +71,9 @@ struct conclusion {
     }
     return true;
   }
-  constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& passed) const {
+  constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& passed_kinds) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
-    sharding required = sharding_of(i);
+    sharding required = resolved_sharding(i);
     if (unread) {
       required = s.operands[i].layout;
       required.open = required.kept_whole = 0;
@@ -82,8 +82,8 @@ struct conclusion {
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
       const pending_reduction kind = s.operands[i].layout.pending[a];
       if (kind == pending_reduction::none) continue;
-      const bool stays = s.towards != direction::backward && passes(i, a, kind);
-      if (stays) required.pending[a] = passed[a] = kind;
+      const bool stays = s.flow != direction::backward && reduction_can_pass(i, a, kind);
+      if (stays) required.pending[a] = passed_kinds[a] = kind;
       s.log_decision(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
                      decision::none, a, decision::none, kind);
     }
@@ -92,10 +92,10 @@ struct conclusion {
     out.operands.push_back(required);
     if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
-  constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& passed) const {
+  constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& passed_kinds) const {
     const std::size_t t = s.r.operand_count + j;
-    sharding left = sharding_of(t);
-    left.pending = passed;
+    sharding left = resolved_sharding(t);
+    left.pending = passed_kinds;
     const std::uint32_t summed = s.r.summed_in(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
@@ -105,7 +105,7 @@ struct conclusion {
         s.log_decision(decision::what::becomes_partial, t, decision::none, f, s.cut[f][k], decision::none, one.how);
       }
     }
-    if (s.is_given(t) && s.towards != direction::forward) {
+    if (s.is_given(t) && s.flow != direction::forward) {
       const spec& given = s.results[j];
       const sharding made = left;
       const std::uint32_t used = left.cutting();
@@ -122,12 +122,12 @@ struct conclusion {
   constexpr void move(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
     if (from.same_layout(to)) return;
     const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);
-    if (s.by.moves == policy::reshard::forbid && bytes > 0) refuse_move(s.r, t, from, to, of.shape);
+    if (s.by.moves == policy::reshard::forbid && bytes > 0) throw_move_forbidden(s.r, t, from, to, of.shape);
     out.reshards.push_back({static_cast<std::uint8_t>(t), bytes});
   }
 };
 
-constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) {
+constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& all) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!all[k].known) continue;
     const mesh& other = all[k].layout.on;
@@ -150,21 +150,21 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
 /// Adjoint:  propagate with gradient(rule).
 template <class Policy = policy>
 constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results,
-                                direction towards, const Policy& by = {}) {
-  detail::require_mesh(m, r, operands);
-  detail::require_mesh(m, r, results);
+                                direction flow, const Policy& by = {}) {
+  detail::require_one_mesh(m, r, operands);
+  detail::require_one_mesh(m, r, results);
   // 1. Bind the rule to the shapes.
   const rule all = bound(r, operands, results);
   propagation out;
   for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
   // 2. Project the shardings to factors, and resolve conflicts.
-  detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, towards, by, out.log}}};
-  resolved.resolve();
+  detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, flow, by, out.log}}};
+  resolved.resolve_conflicts();
   // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.
-  const detail::conclusion<Policy> conclude{resolved, out};
-  std::array<pending_reduction, most_axes> passed{};
-  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
-  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed);
+  const detail::sharding_conclusion<Policy> conclude{resolved, out};
+  std::array<pending_reduction, most_axes> passed_kinds{};
+  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed_kinds);
+  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed_kinds);
   return out;
 }
 template <class Policy = policy>
@@ -183,8 +183,8 @@ constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_l
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
 constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const spec_list& results,
-                                direction towards, const policy& by = {}) {
-  return propagate(m, rule(op(shape_span(operands))), operands, results, towards, by);
+                                direction flow, const policy& by = {}) {
+  return propagate(m, rule(op(shape_span(operands))), operands, results, flow, by);
 }
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }

@@ -9,34 +9,34 @@
 namespace partita::detail {
 
 /// Writes axes in the notation of a layout: data+model.
-struct axes_name {
+struct axes_text {
   const mesh& on;
   axis_list axes;
 
   template <std::size_t Capacity>
-  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const axes_name& name) {
+  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const axes_text& name) {
     for (std::size_t k = 0; k < name.axes.size(); ++k) out << (k > 0 ? "+" : "") << name.on.axes[name.axes[k]].name();
     return out;
   }
 };
 
 template <class = void>
-[[noreturn]] constexpr void refuse_contest(const mesh& m, const rule& r, std::size_t a, char one, char other) {
+[[noreturn]] constexpr void throw_axis_conflict(const mesh& m, const rule& r, std::size_t a, char one, char other) {
   throw partition_error(text("partita::propagate: requires a mesh axis to cut one factor, but \"")
                         << m.axes[a].name() << "\" cuts '" << one << "' and '" << other << "' of " << r.name() << ' '
                         << r << "; leave one of them whole, or choose a policy that does");
 }
 template <class = void>
-[[noreturn]] constexpr void refuse_disagreement(const mesh& m, const rule& r, char letter, axis_list before,
-                                                std::size_t first, axis_list now, std::size_t second) {
+[[noreturn]] constexpr void throw_tensors_disagree(const mesh& m, const rule& r, char letter, axis_list before,
+                                                   std::size_t first, axis_list now, std::size_t second) {
   throw partition_error(text("partita::propagate: requires tensors that cut a factor by the same axes, but '")
-                        << letter << "' is cut by \"" << axes_name{m, before} << "\" in tensor " << first
-                        << " and by \"" << axes_name{m, now} << "\" in tensor " << second << " of " << r.name() << ' '
+                        << letter << "' is cut by \"" << axes_text{m, before} << "\" in tensor " << first
+                        << " and by \"" << axes_text{m, now} << "\" in tensor " << second << " of " << r.name() << ' '
                         << r << "; cut them alike, or choose a policy that does");
 }
 
 template <class = void>
-[[noreturn]] constexpr void refuse_cut(const rule& r, std::size_t t, std::size_t d, const spec& of) {
+[[noreturn]] constexpr void throw_whole_dimension(const rule& r, std::size_t t, std::size_t d, const spec& of) {
   throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
                              "dimension ")
                         << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r << " lies "
@@ -47,19 +47,19 @@ template <class = void>
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
   using base = factor_projection<Policy>;
-  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::can_cut,
+  using base::m, base::r, base::by, base::tensor_spec, base::proposes, base::list_proposals, base::can_cut,
       base::log_decision, base::log_decisions;
 
   axis_list cut[most_factors]{};
   std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
-  std::uint32_t disputed = 0;           ///< the factors whose lists must be joined, as bits
+  std::uint32_t disputes = 0;           ///< the factors whose lists must be joined, as bits
 
   constexpr void adopt_proposals(std::size_t t) {
-    for (const proposal& one : proposals_of(t)) {
+    for (const proposal& one : list_proposals(t)) {
       decision::what why = one.done;
       if (one.is_usable() && can_cut(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
       else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
-        refuse_cut(r, t, one.dimension, spec_of(t));
+        throw_whole_dimension(r, t, one.dimension, tensor_spec(t));
       else log_decisions(why, t, one.dimension, one.factor, one.axes);
     }
   }
@@ -75,14 +75,14 @@ struct factor_proposals : factor_projection<Policy> {
       now = axes;
       return log_decision(decision::what::extended, t, d, f);
     }
-    disagree(t, d, f, axes);
+    resolve_disagreement(t, d, f, axes);
   }
-  constexpr void disagree(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
+  constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
     using enum policy::conflict;
     bool follow = false;
     switch (r.alike ? by.alike : by.disagreement) {
       case error:
-        refuse_disagreement(m, r, r.factors[f].letter, cut[f], origin[f], axes, t);
+        throw_tensors_disagree(m, r, r.factors[f].letter, cut[f], origin[f], axes, t);
       case first_wins:
         break;
       case larger_dim_wins:
@@ -91,10 +91,10 @@ struct factor_proposals : factor_projection<Policy> {
         break;
       case align:
       case cost:
-        follow = bytes_for(f, axes) < bytes_for(f, cut[f]);
+        follow = reshard_bytes(f, axes) < reshard_bytes(f, cut[f]);
         break;
       case join:
-        disputed |= std::uint32_t{1} << f;
+        disputes |= std::uint32_t{1} << f;
         return;
     }
     log_decision(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
@@ -107,7 +107,7 @@ struct factor_proposals : factor_projection<Policy> {
     std::size_t count = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
       if (proposes(t))
-        for (const proposal& one : proposals_of(t))
+        for (const proposal& one : list_proposals(t))
           if (one.is_usable() && one.factor == f && count < most_tensors) lists[count++] = one.axes;
     const auto before = [&](axis_list a, axis_list b) {
       if (a.size() != b.size()) return a.size() > b.size();
@@ -131,15 +131,15 @@ struct factor_proposals : factor_projection<Policy> {
 
   /// The bytes that the tensors would receive, and that reductions of partial results would communicate, if `axes`
   /// shard factor f.
-  constexpr std::size_t bytes_for(std::size_t f, axis_list axes) const {
+  constexpr std::size_t reshard_bytes(std::size_t f, axis_list axes) const {
     std::size_t bytes = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t)) continue;
-      for (const proposal& one : proposals_of(t)) {
+      for (const proposal& one : list_proposals(t)) {
         if (!one.is_usable() || one.factor != f) continue;
-        sharding to = spec_of(t).layout;
+        sharding to = tensor_spec(t).layout;
         to.cuts[one.dimension] = axes;
-        bytes += moved_bytes(spec_of(t).layout, to, spec_of(t).shape, spec_of(t).element_bytes);
+        bytes += moved_bytes(tensor_spec(t).layout, to, tensor_spec(t).shape, tensor_spec(t).element_bytes);
       }
     }
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
@@ -169,7 +169,7 @@ struct factor_proposals : factor_projection<Policy> {
       for (std::size_t t = 0; t < r.tensor_count(); ++t) {
         if (!proposes(t)) continue;
         std::size_t here = most_factors;
-        for (const proposal& one : proposals_of(t)) {
+        for (const proposal& one : list_proposals(t)) {
           decision::what why{};
           if (one.is_usable() && one.axes.contains(a)) here = can_cut(one.factor, why) ? one.factor : most_factors + 1;
         }
@@ -188,7 +188,7 @@ struct factor_proposals : factor_projection<Policy> {
         decision::what why{};
         const std::size_t size = r.factors[f].size;
         if ((assigned_factors >> f & 1U) != 0 || !can_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
-        const double price = price_of(f, a);
+        const double price = reshard_price(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
       if (best != most_factors) give_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
@@ -201,17 +201,18 @@ struct factor_proposals : factor_projection<Policy> {
   }
   /// The cost of sharding f by a: the elements of the blocks of tensors that do not shard f yet, times the workers of
   /// a.
-  constexpr double price_of(std::size_t f, std::size_t a) const {
+  constexpr double reshard_price(std::size_t f, std::size_t a) const {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
       bool shards_factor = false;
-      for (const proposal& one : proposals_of(t)) shards_factor = shards_factor || (one.is_usable() && one.factor == f);
+      for (const proposal& one : list_proposals(t))
+        shards_factor = shards_factor || (one.is_usable() && one.factor == f);
       if (shards_factor) continue;
       double elements = static_cast<double>(m.size(a));
-      for (std::size_t d = 0; d < spec_of(t).shape.size(); ++d)
-        elements *= (spec_of(t).shape[d] == dynamic ? 1 : static_cast<double>(spec_of(t).shape[d])) /
-                    static_cast<double>(m.size(spec_of(t).layout.cuts[d]));
+      for (std::size_t d = 0; d < tensor_spec(t).shape.size(); ++d)
+        elements *= (tensor_spec(t).shape[d] == dynamic ? 1 : static_cast<double>(tensor_spec(t).shape[d])) /
+                    static_cast<double>(m.size(tensor_spec(t).layout.cuts[d]));
       price += elements;
     }
     return price;

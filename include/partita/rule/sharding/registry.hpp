@@ -16,7 +16,7 @@ class registry {
   enum class fallback : std::uint8_t { refuse, replicate };
 
   constexpr registry() = default;
-  constexpr explicit registry(fallback f) : fallback_(f) {}
+  constexpr explicit registry(fallback f) : fallback_policy_(f) {}
   static constexpr registry standard(fallback f = fallback::refuse);
 
   /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
@@ -37,7 +37,7 @@ class registry {
       if (one.predefined != nullptr) return one.predefined->called_with(with, equal(name, "reduction"))(shapes);
       return one.make != nullptr ? one.make(shapes, with).named(name) : rule(one.notation).named(name);
     }
-    if (fallback_ == fallback::refuse)
+    if (fallback_policy_ == fallback::refuse)
       throw shape_error(text("partita::registry: requires an operation with a rule, and there is none for \"")
                         << name << "\"; add one: registry.add(\"" << name
                         << "\", \"ab,b->a\"), or allow registry::fallback::replicate");
@@ -73,7 +73,7 @@ class registry {
 
   entry entries_[most_entries]{};
   std::size_t count_ = 0;
-  fallback fallback_ = fallback::refuse;
+  fallback fallback_policy_ = fallback::refuse;
 };
 
 namespace detail {

@@ -9,15 +9,15 @@ namespace detail {
 
 constexpr std::size_t greatest_common_divisor(std::size_t a, std::size_t b) {
   while (b != 0) {
-    const std::size_t rest = a % b;
+    const std::size_t size_left = a % b;
     a = b;
-    b = rest;
+    b = size_left;
   }
   return a;
 }
 
 template <class = void>
-[[noreturn]] constexpr void refuse_reshape(const char* requirement, const shape_list& from, const shape_list& to) {
+[[noreturn]] constexpr void throw_reshape_error(const char* requirement, const shape_list& from, const shape_list& to) {
   throw shape_error(text("partita::reshape_rule: requires ") << requirement << ", not " << from << " and " << to
                                                              << "; give shapes of the same number of elements");
 }
@@ -26,14 +26,14 @@ template <class = void>
 /// divisor of the remaining sizes of the two dimensions is a factor of both shapes; otherwise the side that is behind
 /// gets factors of its own until both sides are equal.
 struct reshape_walk {
-  static constexpr std::size_t most_terms = 64;
-  struct term_of {
+  static constexpr std::size_t max_terms = 64;
+  struct dimension_term {
     std::uint8_t dimension, factor;
   };
   struct side {
     const shape_list& shape;
-    std::size_t d = 0, rest = 1, passed = 1;  ///< dimension d - 1 is being split; `rest` is the size of it that is left
-    term_of terms[most_terms]{};
+    std::size_t d = 0, size_left = 1, passed_size = 1;  ///< dimension d - 1 is being split; `size_left` is left of it
+    dimension_term terms[max_terms]{};
     std::size_t count = 0;
     std::uint8_t group[most_dimensions]{};
   };
@@ -49,85 +49,86 @@ struct reshape_walk {
     all.factors[f].group = groups;
     return f;
   }
-  static constexpr void take(side& s, std::size_t f, std::size_t size) {
+  static constexpr void append(side& s, std::size_t f, std::size_t size) {
     s.terms[s.count++] = {static_cast<std::uint8_t>(s.d - 1), static_cast<std::uint8_t>(f)};
-    s.passed *= size;
-    s.rest /= size;
+    s.passed_size *= size;
+    s.size_left /= size;
   }
-  constexpr void take_alone(side& s, std::size_t size) { take(s, new_factor(size, factor_kind::replicate), size); }
-  constexpr void take_both(std::size_t size) {
+  constexpr void append_own(side& s, std::size_t size) { append(s, new_factor(size, factor_kind::replicate), size); }
+  constexpr void append_shared(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass);
     const bool counts = size != dynamic && size != 0;
-    if (!counts) from.rest = to.rest = 1;
-    take(from, f, counts ? size : 1);
-    take(to, f, counts ? size : 1);
+    if (!counts) from.size_left = to.size_left = 1;
+    append(from, f, counts ? size : 1);
+    append(to, f, counts ? size : 1);
   }
-  static constexpr bool at_end(const side& s) { return s.d == s.shape.size(); }
-  static constexpr void next_dimension(side& s) { s.rest = s.shape[s.d++]; }
+  static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }
+  static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }
 
   /// Whether a shape has no elements. Shapes without elements share only equal dimensions at the major end.
-  static constexpr bool has_none(const shape_list& s) {
+  static constexpr bool has_no_elements(const shape_list& s) {
     for (const std::size_t extent : s)
       if (extent == 0) return true;
     return false;
   }
-  constexpr bool walk_nothing() {
-    if (from.shape == to.shape || !has_none(from.shape) || !has_none(to.shape)) return false;
+  constexpr bool walk_empty_shapes() {
+    if (from.shape == to.shape || !has_no_elements(from.shape) || !has_no_elements(to.shape)) return false;
     for (side* s : {&from, &to})
-      while (!at_end(*s)) {
+      while (!is_at_end(*s)) {
         next_dimension(*s);
-        s->rest = 1;
-        take(*s, new_factor(s->shape[s->d - 1], factor_kind::replicate), 1);
+        s->size_left = 1;
+        append(*s, new_factor(s->shape[s->d - 1], factor_kind::replicate), 1);
       }
     return true;
   }
-  constexpr void walk() {
-    if (walk_nothing()) return;
+  constexpr void walk_both_shapes() {
+    if (walk_empty_shapes()) return;
     while (true) {
       // Both sides are at a dimension boundary after the same number of elements: a new group starts.
-      const bool between = from.rest == 1 && to.rest == 1 && from.passed == to.passed;
-      if (between && at_end(from) && at_end(to)) return;
+      const bool between = from.size_left == 1 && to.size_left == 1 && from.passed_size == to.passed_size;
+      if (between && is_at_end(from) && is_at_end(to)) return;
       if (between) ++groups;
-      if (between && !at_end(from) && !at_end(to) && from.shape[from.d] == to.shape[to.d]) {
+      if (between && !is_at_end(from) && !is_at_end(to) && from.shape[from.d] == to.shape[to.d]) {
         next_dimension(from), next_dimension(to);
-        take_both(from.rest);
+        append_shared(from.size_left);
         continue;
       }
-      if (pass_single(from) || pass_single(to)) continue;
+      if (append_unit_dimension(from) || append_unit_dimension(to)) continue;
       // The side that is ahead waits, so that both sides can reach a dimension boundary together.
-      const std::size_t from_passed = from.passed, to_passed = to.passed;
-      if (from.rest == 1 && !at_end(from) && from_passed <= to_passed) next_dimension(from);
-      if (to.rest == 1 && !at_end(to) && to_passed <= from_passed) next_dimension(to);
-      if (from.rest == dynamic || to.rest == dynamic) refuse("dynamic extents to stay dimensions of their own");
-      if (from.rest == 1 && to.rest == 1) refuse("as many elements before as after");
-      step();
+      const std::size_t from_passed = from.passed_size, to_passed = to.passed_size;
+      if (from.size_left == 1 && !is_at_end(from) && from_passed <= to_passed) next_dimension(from);
+      if (to.size_left == 1 && !is_at_end(to) && to_passed <= from_passed) next_dimension(to);
+      if (from.size_left == dynamic || to.size_left == dynamic)
+        throw_error("dynamic extents to stay dimensions of their own");
+      if (from.size_left == 1 && to.size_left == 1) throw_error("as many elements before as after");
+      append_next_factor();
     }
   }
 
   /// Gives a dimension of one element a factor of its own.
-  constexpr bool pass_single(side& s) {
-    if (s.rest != 1 || at_end(s) || s.shape[s.d] != 1) return false;
+  constexpr bool append_unit_dimension(side& s) {
+    if (s.size_left != 1 || is_at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);
-    take_alone(s, 1);
+    append_own(s, 1);
     return true;
   }
-  constexpr void step() {
-    if (from.passed == to.passed && from.rest != 1 && to.rest != 1) {
-      const std::size_t common = greatest_common_divisor(from.rest, to.rest);
-      if (common == 0) refuse("extents that are not 0 in merged dimensions");
-      if (common > 1) return take_both(common);
+  constexpr void append_next_factor() {
+    if (from.passed_size == to.passed_size && from.size_left != 1 && to.size_left != 1) {
+      const std::size_t common = greatest_common_divisor(from.size_left, to.size_left);
+      if (common == 0) throw_error("extents that are not 0 in merged dimensions");
+      if (common > 1) return append_shared(common);
     }
-    const bool from_is_behind = from.rest != 1 && (to.rest == 1 || from.passed <= to.passed);
+    const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.passed_size <= to.passed_size);
     side& behind = from_is_behind ? from : to;
     const side& ahead = from_is_behind ? to : from;
-    if (behind.passed == ahead.passed && behind.rest != 1 && ahead.rest == 1)
-      refuse("as many elements before as after");
+    if (behind.passed_size == ahead.passed_size && behind.size_left != 1 && ahead.size_left == 1)
+      throw_error("as many elements before as after");
     // The side that is behind takes a factor of its own, which brings it closer to the other side.
-    const std::size_t missing = ahead.passed / greatest_common_divisor(behind.passed, ahead.passed);
-    const std::size_t common = greatest_common_divisor(behind.rest, missing);
-    take_alone(behind, common > 1 ? common : behind.rest);
+    const std::size_t missing = ahead.passed_size / greatest_common_divisor(behind.passed_size, ahead.passed_size);
+    const std::size_t common = greatest_common_divisor(behind.size_left, missing);
+    append_own(behind, common > 1 ? common : behind.size_left);
   }
-  constexpr void refuse(const char* requirement) const { refuse_reshape(requirement, from.shape, to.shape); }
+  constexpr void throw_error(const char* requirement) const { throw_reshape_error(requirement, from.shape, to.shape); }
   constexpr void write(const side& s) {
     std::size_t k = 0;
     for (std::size_t d = 0; d < s.shape.size(); ++d) {
@@ -144,7 +145,7 @@ struct reshape_walk {
 constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   rule all;
   detail::reshape_walk walker{all, {from}, {to}};
-  walker.walk();
+  walker.walk_both_shapes();
   // A group with only one shared dimension is not merged.
   std::uint8_t members[2 * most_factors]{};
   for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];

@@ -15,7 +15,7 @@ namespace partita {
 /// a dimension of one element, `_` a dimension that stays unsharded, `...` any number of leading dimensions, broadcast
 /// as in NumPy.
 struct rule {
-  static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
+  static constexpr std::size_t max_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
   /// The maximal number of results for which a rule can specify the operands that the result depends on.
   static constexpr std::size_t most_selective = 8;
   /// Tensors up to this number keep dimensions of their own, because comparing dimensions would slow down small rules.
@@ -33,7 +33,7 @@ struct rule {
   };
 
   factor factors[most_factors]{};
-  std::uint8_t terms[most_terms]{};
+  std::uint8_t terms[max_terms]{};
   dimension dimensions[most_dimensions_in_all]{};
   /// The operands, then the results; after the first few tensors, tensors with equal dimensions share the dimensions.
   tensor tensors[most_tensors]{};
@@ -95,15 +95,15 @@ struct rule {
     tensors[operand_count + result_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
   constexpr void add_dimension() {
-    if (dimension_count == most_dimensions_in_all) refuse_dimensions();
+    if (dimension_count == most_dimensions_in_all) throw_too_many_dimensions();
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
   /// Adds a minor factor to the dimension that was added last.
   constexpr void add_term(std::size_t f) {
-    if (term_count == most_terms)
+    if (term_count == max_terms)
       throw shape_error(text("partita::rule: requires at most ")
-                        << most_terms << " factors in all; split the operation");
+                        << max_terms << " factors in all; split the operation");
     terms[term_count++] = static_cast<std::uint8_t>(f);
     ++dimensions[dimension_count - std::size_t{1}].count;
   }
@@ -119,7 +119,7 @@ struct rule {
   /// these dimensions: operations with many tensors have only a few different ones.
   constexpr void share(std::size_t t) {
     for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
-      if (same_dimensions(tensors[u], tensors[t])) {
+      if (has_same_dimensions(tensors[u], tensors[t])) {
         dimension_count = tensors[t].first;
         tensors[t].first = tensors[u].first;
         return;
@@ -144,7 +144,7 @@ struct rule {
     const tensor from = tensors[t];
     tensors[t].first = dimension_count;
     for (std::size_t k = 0; k < from.rank; ++k) {
-      if (dimension_count == most_dimensions_in_all) refuse_dimensions();
+      if (dimension_count == most_dimensions_in_all) throw_too_many_dimensions();
       dimensions[dimension_count++] = dimensions[from.first + k];
     }
     dimensions[tensors[t].first + d].count = 0;
@@ -180,9 +180,9 @@ struct rule {
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
   /// Requires that the factors of these letters are unsharded.
-  constexpr rule replicate(const char* letters) const { return with_kind(letters, factor_kind::replicate); }
+  constexpr rule replicate(const char* letters) const { return change_kind(letters, factor_kind::replicate); }
   /// Declares that the operation itself communicates over the axes that shard these factors.
-  constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
+  constexpr rule collective(const char* letters) const { return change_kind(letters, factor_kind::collective); }
   /// Sets the pending reduction of results that lack these factors; reductions that do not commute in one rule are a
   /// shape_error.
   constexpr rule reduces(const char* letters, pending_reduction kind) const {
@@ -251,11 +251,11 @@ struct rule {
 
  private:
   template <class = void>
-  [[noreturn]] static constexpr void refuse_dimensions() {
+  [[noreturn]] static constexpr void throw_too_many_dimensions() {
     throw shape_error(text("partita::rule: requires at most ")
                       << most_dimensions_in_all << " different dimensions in all; split the operation");
   }
-  constexpr bool same_dimensions(const tensor& a, const tensor& b) const {
+  constexpr bool has_same_dimensions(const tensor& a, const tensor& b) const {
     if (a.rank != b.rank || a.ellipsis != b.ellipsis) return false;
     for (std::size_t d = 0; d < a.rank; ++d) {
       const dimension &one = dimensions[a.first + d], &other = dimensions[b.first + d];
@@ -265,7 +265,7 @@ struct rule {
     }
     return true;
   }
-  constexpr rule with_kind(const char* letters, factor_kind kind) const {
+  constexpr rule change_kind(const char* letters, factor_kind kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].kind = kind;
     return r;

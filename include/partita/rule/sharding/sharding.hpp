@@ -79,7 +79,7 @@ struct sharding {
         throw partition_error(text("partita::sharding: requires every mesh axis at most once, but \"")
                               << on.axes[by[k]].name()
                               << "\" cuts two dimensions of one tensor; leave one of them whole");
-      s.require_free(by[k]);
+      s.require_unused_axis(by[k]);
       s.cuts[d].push_back(by[k]);
     }
     return s;
@@ -90,7 +90,7 @@ struct sharding {
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
     sharding s = *this;
-    s.require_free(a);
+    s.require_unused_axis(a);
     s.pending[a] = kind;
     return s;
   }
@@ -120,7 +120,7 @@ struct sharding {
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be reduced over it");
     sharding s = *this;
-    s.require_free(a);
+    s.require_unused_axis(a);
     s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
     return s;
   }
@@ -203,7 +203,7 @@ struct sharding {
   friend constexpr bool operator==(const sharding&, const sharding&) = default;
 
  private:
-  constexpr void require_free(std::size_t a) const {
+  constexpr void require_unused_axis(std::size_t a) const {
     if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
                             << on.axes[a].name() << "\" "

@@ -8,8 +8,8 @@
 namespace partita::detail {
 
 /// Builds a rule whose tensors are tensors of another rule, with their dimensions, factors and sizes.
-constexpr rule rule_of_tensors(const rule& of, std::initializer_list<std::size_t> operands, std::size_t result,
-                               const char* name) {
+constexpr rule select_tensors(const rule& of, std::initializer_list<std::size_t> operands, std::size_t result,
+                              const char* name) {
   rule r;
   for (; r.factor_count < of.factor_count; ++r.factor_count) {
     r.factors[r.factor_count] = of.factors[r.factor_count];

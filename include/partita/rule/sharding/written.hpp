@@ -23,9 +23,9 @@ inline constexpr bool is_written_as_text<rule> = true;
 /// Writes a value to a stream (any stream with `write`) in the same form as to a text.
 template <class Stream, class Thing>
   requires(is_written_as_text<Thing> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
-Stream& operator<<(Stream& stream, const Thing& printed) {
+Stream& operator<<(Stream& stream, const Thing& value_to_print) {
   text written;
-  written << printed;
+  written << value_to_print;
   return stream << written;
 }
 

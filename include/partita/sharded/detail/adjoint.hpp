@@ -24,13 +24,13 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
   switch (op.work) {
     case block_work::product:
       return [op, x](std::size_t i, const sharded_tensor<T>& dy) {
-        return run_operation<T>({rule_of_tensors(op.how, {2, 1 - i}, i, "gradient of a product"), block_work::product},
+        return run_operation<T>({select_tensors(op.how, {2, 1 - i}, i, "gradient of a product"), block_work::product},
                                 {dy, conjugated(x[1 - i])});
       };
     case block_work::reshape:
       return [op](std::size_t, const sharded_tensor<T>& dy) {
         return run_operation<T>(
-            {rule_of_tensors(op.how, {1}, 0, "reshape back").with(linearity::movement), block_work::reshape}, {dy});
+            {select_tensors(op.how, {1}, 0, "reshape back").with(linearity::movement), block_work::reshape}, {dy});
       };
     case block_work::own:
       return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
@@ -39,7 +39,7 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
     case block_work::map:
       break;
   }
-  const applied_operation back{rule_of_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};
+  const applied_operation back{select_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};
   return [back](std::size_t, const sharded_tensor<T>& dy) { return run_operation<T>(back, {dy}); };
 }
 

@@ -100,7 +100,7 @@ using carried_numbers = std::array<T, numbers_carried<R>()>;
 template <class R, class T>
 constexpr carried_numbers<R, T> carried_identity() {
   if constexpr (requires { R::numbers; }) return R::template identity<T>();
-  else return {identity_of<R, T>()};
+  else return {reduction_identity<R, T>()};
 }
 template <class R, class T>
 constexpr carried_numbers<R, T> combine_carried(const carried_numbers<R, T>& before,

@@ -228,7 +228,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
 #define PARTITA_OPERATION_OF(EXTERN, T)                                                                               \
   EXTERN template sharded_tensor<T> run_operation<T>(const applied_operation&, const std::vector<sharded_tensor<T>>&, \
                                                      const fixed_layouts&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_OPERATION_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_OPERATION_OF, extern)
 
 }  // namespace partita::detail
 

@@ -266,7 +266,7 @@ class block_product {
 };
 
 #define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& product_of_program<T>();
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_PRODUCT_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_PRODUCT_OF, extern)
 
 }  // namespace partita::detail
 

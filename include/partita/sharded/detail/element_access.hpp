@@ -168,7 +168,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
                                                 const std::vector<shape_list>&);                                \
   EXTERN template void set_elements<T>(bound_mesh*, const sharding&, const shape_list&, const tensor_block<T>&, \
                                        std::uint64_t, const std::vector<shape_list>&, const std::vector<T>&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENT_ACCESS_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_ACCESS_OF, extern)
 
 }  // namespace partita::detail
 

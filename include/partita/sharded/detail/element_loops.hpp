@@ -166,6 +166,6 @@ struct element_works final : custom_op, element_work_on<T>... {
   EXTERN template struct custom_op_on<T>;    \
   EXTERN template struct element_work_on<T>; \
   EXTERN template struct element_works<T>;
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENT_WORK_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_WORK_OF, extern)
 
 }  // namespace partita::detail

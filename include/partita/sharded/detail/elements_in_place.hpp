@@ -72,6 +72,6 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
                                                             const std::array<const tensor_state<T>*, 2>&);      \
   EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const element_work<T>&, std::uint64_t, const char*, \
                                                             const std::array<const tensor_state<T>*, 3>&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENTS_IN_PLACE_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENTS_IN_PLACE_OF, extern)
 
 }  // namespace partita::detail

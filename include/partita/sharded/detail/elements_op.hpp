@@ -19,7 +19,7 @@ namespace partita::detail {
 /// Reduces a cotangent of the result to the extents of operand i by sums along dimensions in which it was repeated.
 template <class T>
 sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
-  return run_operation<T>({rule_of_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
+  return run_operation<T>({select_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
                           {dy});
 }
 
@@ -137,6 +137,6 @@ sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>
 
 #define PARTITA_SUMMED_TO_OF(EXTERN, T) \
   EXTERN template sharded_tensor<T> summed_to<T>(const rule&, std::size_t, const sharded_tensor<T>&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_SUMMED_TO_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_SUMMED_TO_OF, extern)
 
 }  // namespace partita::detail

@@ -69,7 +69,7 @@ sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>
     for (const end_factors& ends : {line.before, line.after}) all.mix(ends.first).mix(ends.last);
   }
   std::vector<line_transform> back;
-  for (const line_transform& line : lines) back.push_back(adjoint_of(line, n));
+  for (const line_transform& line : lines) back.push_back(adjoint_transform(line, n));
   return between_elements<U, T>(
       name, all.value(), {x}, bare(x.layout()), extents,
       [lines, from = x.state()->block.shape, to = shape_of_block(x, extents)](const T* const* memory, U* y) {
@@ -99,7 +99,7 @@ struct transform_kind {
   line_kind kind = line_kind::complex_to_complex;
   real_transform real = real_transform::dct_1;
 
-  line_transform line(std::size_t d, std::size_t n) const { return line_of(d, kind, real, inverse, norm, n); }
+  line_transform line(std::size_t d, std::size_t n) const { return make_transform(d, kind, real, inverse, norm, n); }
 };
 
 /// Throws a shape_error unless a value of extents x has all of these dimensions, and enough elements along them.
@@ -142,7 +142,7 @@ sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x,
   extents[d] = to_real ? n : half_spectrum(n);
   return transformed_in_place<U>(
       name, in_layout(x, with_whole_dimension(layout_of_function(true, x.layout()), left, all)), extents,
-      {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
+      {make_transform(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
 // The operations below are transforms in traced programs.
@@ -166,7 +166,7 @@ struct transform_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const line_transform line = transform_kind{inverse, norm, kind, real}.line(D, x.extents[D]);
-    transform_lines(x.memory, x.shape, y.memory, y.shape, {transposed ? adjoint_of(line, x.extents[D]) : line});
+    transform_lines(x.memory, x.shape, y.memory, y.shape, {transposed ? adjoint_transform(line, x.extents[D]) : line});
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {

@@ -69,7 +69,7 @@ struct add_along_operation {
       throw shape_error(text("partita::add_along_axis: requires updates and indices of equal extents with dimension ")
                         << D << ", got updates of " << dy[0] << " and indices of " << dy[1]);
     partita::rule r;
-    const own_factors f(r, dy[0]);
+    const separate_factors f(r, dy[0]);
     r.begin_operand();
     f.write(r);
     r.begin_operand();
@@ -161,7 +161,7 @@ struct add_nd_operation {
                         << " and updates of " << dy[0]);
     const std::size_t counted = dy[1].size() - 1;
     partita::rule r;
-    const own_factors f(r, dy[0]);
+    const separate_factors f(r, dy[0]);
     r.begin_operand();
     f.write(r);
     r.begin_operand();

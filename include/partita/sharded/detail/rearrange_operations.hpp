@@ -270,7 +270,7 @@ struct expand_operation {
 
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
-    const own_factors f(r, x[0]);
+    const separate_factors f(r, x[0]);
     r.begin_operand();
     for (std::size_t d = 0; d < x[0].size(); ++d) {
       if (place_among<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
@@ -332,7 +332,7 @@ template <std::size_t... D>
 struct squeeze_operation {
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
-    const own_factors f(r, x[0]);
+    const separate_factors f(r, x[0]);
     for (std::size_t t = 0; t < 2; ++t) {
       t == 0 ? r.begin_operand() : r.begin_result();
       for (std::size_t d = 0; d < x[0].size(); ++d) {

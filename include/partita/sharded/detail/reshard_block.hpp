@@ -31,7 +31,7 @@ inline bool is_one_block(const sharding& a, const sharding& b) {
 
 /// Whether reduction R of elements of T gives elements of T, or of floating-point numbers gives floating-point numbers.
 template <class R, class T>
-inline constexpr bool gives_elements = takes_elements<R, T>() && requires(const R& r, const T& a) {
+inline constexpr bool gives_elements = accepts_element_type<R, T>() && requires(const R& r, const T& a) {
   requires std::is_same_v<decltype(r(a, a)), T> ||
                (std::is_floating_point_v<T> && std::is_floating_point_v<decltype(r(a, a))>);
 };
@@ -175,7 +175,7 @@ tensor_block<T> made_partial(const bound_mesh& on, const tensor_block<T>& x, con
   pending_reductions::with(step.kind, [&]<class R>(R) {
     if constexpr (!is_idempotent_reduction<R> && combines<R, T>) {
       y = tensor_block<T>(x.shape);
-      y.fill(identity_of<R, T>());
+      y.fill(reduction_identity<R, T>());
     }
   });
   return y;
@@ -227,6 +227,6 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
   EXTERN template std::size_t planned_bytes<T>(bound_mesh&, const sharding&, const sharding&, const shape_list&);     \
   EXTERN template tensor_block<T> resharded<T>(bound_mesh&, const tensor_block<T>&, const sharding&, const sharding&, \
                                                const shape_list&);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_RESHARD_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_RESHARD_OF, extern)
 
 }  // namespace partita::detail

@@ -24,7 +24,7 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
 template <class T>
 sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
   const auto& s = *y.state();
-  const sharding cotangent_layout = s.on ? place_of_cotangent(s.layout) : s.layout;
+  const sharding cotangent_layout = s.on ? cotangent_sharding(s.layout) : s.layout;
   return tensor_of(s.on, cotangent_layout, s.extents,
                    new_block<T>(s.on ? shape_of_box(s.on->box(cotangent_layout, s.extents)) : s.extents));
 }
@@ -49,7 +49,7 @@ void complete_cotangent(tape_node<T>& node) {
     node.contributions.clear();
   }
   for (const sharded_tensor<T>& one : node.contributions) {
-    const sharded_tensor<T> there = one.state()->on ? reshard(one, place_of_cotangent(node.layout)) : one;
+    const sharded_tensor<T> there = one.state()->on ? reshard(one, cotangent_sharding(node.layout)) : one;
     node.cotangent = node.cotangent.state() == nullptr ? there : added(node.cotangent, there);
   }
   node.contributions.clear();
@@ -61,7 +61,7 @@ template <class T>
 bool reshards_contributions(const tape_node<T>& node) {
   if (node.is_passed_on) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
-  const sharding there = place_of_cotangent(node.layout), target = place_of_cotangent(node.operands[0]->layout);
+  const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
   std::size_t apart = 0, together = 0;
   for (const sharded_tensor<T>& one : node.contributions) {
     apart += planned_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
@@ -171,6 +171,6 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
 
 #define PARTITA_BACKWARD_OF(EXTERN, T) \
   EXTERN template void run_backward<T>(const sharded_tensor<T>&, const sharded_tensor<T>&, std::uint64_t);
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_BACKWARD_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_BACKWARD_OF, extern)
 
 }  // namespace partita::detail

@@ -196,7 +196,7 @@ scan_options agreed_scan_options(const scan_step<T>& step, const state_list<T>& 
     on->one_call([&] {
       agree_if_checked(*on->everyone().state(), hasher().mix("scan").mix(n).value(), {},
                        [] { return text("partita::scan within a memory limit"); });
-      bytes = largest<2>(world, bytes);
+      bytes = maximum_over_workers<2>(world, bytes);
     });
   }
   return within_memory(n, options, bytes[0], bytes[1]);

@@ -57,7 +57,7 @@ struct untake_operation {
 
   static constexpr partita::rule rule(const shape_span& dy) {
     partita::rule r;
-    const own_factors f(r, dy[0]);
+    const separate_factors f(r, dy[0]);
     r.begin_operand();
     f.write(r);
     r.begin_result();
@@ -107,7 +107,7 @@ struct take_operation {
 
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
-    const own_factors f(r, x[0], Cut ? 0 : std::uint32_t{1} << D);
+    const separate_factors f(r, x[0], Cut ? 0 : std::uint32_t{1} << D);
     r.begin_operand();
     f.write(r);
     r.begin_result();

@@ -78,7 +78,7 @@ void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&st
 }
 
 #define PARTITA_BLOCK_OF(EXTERN, T) EXTERN template struct tensor_block<T>;
-PARTITA_FOR_USUAL_ELEMENTS(PARTITA_BLOCK_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_BLOCK_OF, extern)
 
 }  // namespace partita::detail
 

@@ -5,26 +5,29 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void bit_writer::put(std::uint64_t value, unsigned n) {
-  for (; n > half; n -= half, value >>= half) put(value & ((std::uint64_t{1} << half) - 1), half);
-  held_ |= value << count_;
-  for (count_ += n; count_ >= 8; count_ -= 8, held_ >>= 8U) to_->push_back(static_cast<char>(held_ & 0xffU));
+PARTITA_DEF void bit_writer::write(std::uint64_t value, unsigned n) {
+  for (; n > chunk_bits; n -= chunk_bits, value >>= chunk_bits)
+    write(value & ((std::uint64_t{1} << chunk_bits) - 1), chunk_bits);
+  buffered_bits_ |= value << bit_count_;
+  for (bit_count_ += n; bit_count_ >= 8; bit_count_ -= 8, buffered_bits_ >>= 8U)
+    bytes_->push_back(static_cast<char>(buffered_bits_ & 0xffU));
 }
 
 PARTITA_DEF void bit_writer::finish() {
-  if (count_ != 0) to_->push_back(static_cast<char>(held_ & 0xffU));
-  held_ = count_ = 0;
+  if (bit_count_ != 0) bytes_->push_back(static_cast<char>(buffered_bits_ & 0xffU));
+  buffered_bits_ = bit_count_ = 0;
 }
 
-PARTITA_DEF std::uint64_t bit_reader::get(unsigned n) {
-  if (n > half) {
-    const std::uint64_t low = get(half);
-    return low | get(n - half) << half;
+PARTITA_DEF std::uint64_t bit_reader::read(unsigned n) {
+  if (n > chunk_bits) {
+    const std::uint64_t low = read(chunk_bits);
+    return low | read(n - chunk_bits) << chunk_bits;
   }
-  for (; count_ < n; count_ += 8) held_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(*from_++)) << count_;
-  const std::uint64_t value = held_ & ((std::uint64_t{1} << n) - 1);
-  held_ >>= n;
-  count_ -= n;
+  for (; bit_count_ < n; bit_count_ += 8)
+    buffered_bits_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(*bytes_++)) << bit_count_;
+  const std::uint64_t value = buffered_bits_ & ((std::uint64_t{1} << n) - 1);
+  buffered_bits_ >>= n;
+  bit_count_ -= n;
   return value;
 }
 

@@ -13,11 +13,11 @@ PARTITA_DEF instruction_set best_instruction_set() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vbmi"))
       return instruction_set::avx512;
-    return __builtin_cpu_supports("avx2") ? instruction_set::avx2 : instruction_set::portable;
+    return __builtin_cpu_supports("avx2") ? instruction_set::avx2 : instruction_set::baseline;
   }();
   return best;
 #else
-  return instruction_set::portable;
+  return instruction_set::baseline;
 #endif
 }
 

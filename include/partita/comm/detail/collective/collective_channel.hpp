@@ -27,37 +27,37 @@ struct group_blocks {
 /// One worker's channel to the other members of one group.
 struct collective_channel {
   const worker_group* all = nullptr;
-  worker_group within;  ///< the members on this worker's node, or on one channel with this worker; the leader first
-  worker_group across;  ///< the leaders of all nodes, the root first; only a leader uses this group
-  std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `within`; null: messages do
-  bool leads = true;
-  bool on_one_node = true;  ///< whether all members are in `within`
-  tag ahead = tag::block;   ///< the tag of messages of a pending operation, which other messages may overtake
+  worker_group node_members;                ///< the members on this worker's node or channel, the leader first
+  worker_group node_leaders;                ///< the leaders of all nodes, the root first; only a leader uses this group
+  std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `node_members`; null: messages do
+  bool is_leader = true;
+  bool is_on_one_node = true;    ///< whether all members are in `node_members`
+  tag pending_tag = tag::block;  ///< the tag of messages of a pending operation, which other messages may overtake
   posted_messages sent;
   std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
   exact_collection exact;           ///< the state of a sum over several nodes that is rounded once
-  bool is_ahead = false;  ///< whether the part that waits for no other node (or for no other worker) is already done
-  std::vector<std::max_align_t> sum_ahead;  ///< on the leader, if is_ahead: the sum of this node's blocks
+  bool has_begun_early = false;     ///< whether the part that waits for no other node, or worker, is already done
+  std::vector<std::max_align_t> early_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
-  /// copy. `started`: the root has already called start_spread.
-  PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool started = false);
+  /// copy. `has_started`: the root has already called start_spread.
+  PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool has_started = false);
   /// The root's part of a broadcast, left pending. The root does not wait; x must not change before spread().
   PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);
 
   /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
-  /// Every member gets a view of the block, except a root without `root_views`.
+  /// Every member gets a view of the block, except a root without `root_gets_view`.
   PARTITA_DECL lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n,
-                                  bool root_views);
+                                  bool root_gets_view);
 
   /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
-  PARTITA_DECL void spread_ahead(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void send_block_early(const element_messages& by_message, const group_blocks& b);
   /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
   PARTITA_DECL void show_ahead(const element_messages& by_message, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
-  PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& op,
-                                             const group_blocks& b, bool to_all);
+  PARTITA_DECL void send_node_sum_early(const element_messages& by_message, const element_operation& op,
+                                        const group_blocks& b, bool to_all);
   /// Called if the agreement failed: discards what was sent speculatively.
   PARTITA_DECL void discard_speculative();
 
@@ -65,105 +65,107 @@ struct collective_channel {
   /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
   /// not change, and the group must make no other call.
   void start_sum(const element_operation& op, const group_blocks& b, bool to_all) {
-    if (sums_within(op)) shared->start(sum_within(op, b, to_all && on_one_node));
+    if (can_sum_on_node(op)) shared->start(make_node_sum(op, b, to_all && is_on_one_node));
   }
   /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends its block at
   /// once. All other messages are sent at the end.
-  PARTITA_DECL void send_ahead(const element_messages& by_message, const element_operation& op, const group_blocks& b,
-                               bool to_all);
+  PARTITA_DECL void post_send(const element_messages& by_message, const element_operation& op, const group_blocks& b,
+                              bool to_all);
 
   /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
   /// block only if they combine blocks. `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
   void finish_sum(const element_messages& by_message, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
-    if (!on_one_node && op.between_nodes != nullptr)
+    if (!is_on_one_node && op.between_nodes != nullptr)
       return finish_exact_sum(by_message, op, {x, nullptr, n}, into, incoming);
-    if (std::exchange(is_ahead, false)) {
-      if (leads && !sent.any()) by_message.collect(across, op, own_sum(x), into(), n, blocks, incoming);
+    if (std::exchange(has_begun_early, false)) {
+      if (is_leader && !sent.any()) by_message.collect(node_leaders, op, local_sum(x), into(), n, blocks, incoming);
       return sent.wait();
     }
-    const bool done = finish_within(by_message, op, {x, leads && sums_within(op) ? into() : nullptr, n});
+    const bool done = finish_sum_on_node(by_message, op, {x, is_leader && can_sum_on_node(op) ? into() : nullptr, n});
     if (sent.any()) {
       sent.wait();
-    } else if (op.exactly != nullptr) {
+    } else if (op.combine_exactly != nullptr) {
       // partial sums would be rounded at each step, so the whole blocks go to the root
-      if (!done) by_message.collect_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+      if (!done) by_message.reduce_from_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
-      if (within.members.size() > 1) {
-        if (!done) by_message.collect(within, op, x, into(), n, blocks, incoming);
-        if (leads) x = into();
+      if (node_members.members.size() > 1) {
+        if (!done) by_message.collect(node_members, op, x, into(), n, blocks, incoming);
+        if (is_leader) x = into();
       }
-      if (leads && across.members.size() > 1) by_message.collect(across, op, x, into(), n, blocks, incoming);
+      if (is_leader && node_leaders.members.size() > 1)
+        by_message.collect(node_leaders, op, x, into(), n, blocks, incoming);
     }
   }
 
   /// Finishes a sum that was started with `to_all`; the result is in y on every member.
   template <class Incoming>
-  void finish_sum_to_all(const element_messages& by_message, const element_operation& op, const group_blocks& b,
-                         Incoming incoming) {
-    if (on_one_node && sums_within(op)) {
-      if (shared->finish(sum_within(op, b, true))) return by_message.through_shared_memory(b.n);
-      start_sum(op, {b.x, leads ? b.y : nullptr, b.n}, false);
+  void finish_allreduce(const element_messages& by_message, const element_operation& op, const group_blocks& b,
+                        Incoming incoming) {
+    if (is_on_one_node && can_sum_on_node(op)) {
+      if (shared->finish(make_node_sum(op, b, true))) return by_message.count_shared_bytes(b.n);
+      start_sum(op, {b.x, is_leader ? b.y : nullptr, b.n}, false);
     }
-    if (on_one_node && op.exactly == nullptr && !sums_within(op))
-      return by_message.collect_to_all(within, op, b.x, b.y, b.n, sent, blocks, incoming);
-    if (on_one_node || op.exactly != nullptr) {
+    if (is_on_one_node && op.combine_exactly == nullptr && !can_sum_on_node(op))
+      return by_message.reduce_to_all(node_members, op, b.x, b.y, b.n, sent, blocks, incoming);
+    if (is_on_one_node || op.combine_exactly != nullptr) {
       finish_sum(
           by_message, op, b.x, b.n, [&] { return b.y; }, incoming);
       return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
     }
-    const bool given = std::exchange(is_ahead, false), alone = within.members.size() == 1;
+    const bool given = std::exchange(has_begun_early, false), alone = node_members.members.size() == 1;
     if (!given) {
-      const bool done = finish_within(by_message, op, {b.x, leads ? b.y : nullptr, b.n});
+      const bool done = finish_sum_on_node(by_message, op, {b.x, is_leader ? b.y : nullptr, b.n});
       if (sent.any()) sent.wait();
-      else if (!alone && !done) by_message.collect(within, op, b.x, b.y, b.n, blocks, incoming);
+      else if (!alone && !done) by_message.collect(node_members, op, b.x, b.y, b.n, blocks, incoming);
     }
-    const char* const own = given ? own_sum(b.x) : alone ? b.x : b.y;
-    if (leads) by_message.collect_to_all(across, op, own, b.y, b.n, sent, blocks, incoming, given);
-    spread_within(by_message, {leads ? b.y : nullptr, b.y, b.n}, false);
+    const char* const own = given ? local_sum(b.x) : alone ? b.x : b.y;
+    if (is_leader) by_message.reduce_to_all(node_leaders, op, own, b.y, b.n, sent, blocks, incoming, given);
+    broadcast_on_node(by_message, {is_leader ? b.y : nullptr, b.y, b.n}, false);
   }
 
  private:
   /// Finishes a broadcast that the root has shown speculatively.
-  PARTITA_DECL void finish_shown(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void finish_shown_broadcast(const element_messages& by_message, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
-  PARTITA_DECL void spread_within(const element_messages& by_message, const group_blocks& b, bool started);
+  PARTITA_DECL void broadcast_on_node(const element_messages& by_message, const group_blocks& b, bool has_started);
   /// The sum of this node's blocks that its leader sends to other nodes, computed speculatively.
-  const char* own_sum(const char* x) const {
-    return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
+  const char* local_sum(const char* x) const {
+    return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_sum.data());
   }
   /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
-  PARTITA_DECL bool finish_within(const element_messages& by_message, const element_operation& op,
-                                  const group_blocks& b);
-  bool is_root() const { return leads && across.position == 0; }
+  PARTITA_DECL bool finish_sum_on_node(const element_messages& by_message, const element_operation& op,
+                                       const group_blocks& b);
+  bool is_root() const { return is_leader && node_leaders.position == 0; }
   /// Whether the members on this node first combine their blocks among themselves.
-  PARTITA_DECL bool sums_within(const element_operation& op) const;
+  PARTITA_DECL bool can_sum_on_node(const element_operation& op) const;
   /// The operation for a sum that other nodes add to: two terms of the exact sum, in a separate buffer.
-  PARTITA_DECL block_sum sum_within(const element_operation& op, const group_blocks& b, bool to_all) const;
+  PARTITA_DECL block_sum make_node_sum(const element_operation& op, const group_blocks& b, bool to_all) const;
 
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
   /// through shared memory, if two terms represent the sum exactly; if not, the leader gets the blocks themselves.
   template <class Into, class Incoming>
   void finish_exact_sum(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                         Into into, Incoming incoming) {
-    exact_collection::of_node given{b.x};
-    const std::size_t member_count = within.members.size();
+    exact_collection::data_of_node given{b.x};
+    const std::size_t member_count = node_members.members.size();
     given.blocks_are_sent = member_count > 1;
-    if (sums_within(op)) {
-      char* const terms = leads ? incoming(2 * b.n) : nullptr;
-      block_sum sum = sum_within(op, b, false);
+    if (can_sum_on_node(op)) {
+      char* const terms = is_leader ? incoming(2 * b.n) : nullptr;
+      block_sum sum = make_node_sum(op, b, false);
       sum.y = terms;
       if (shared->finish(sum)) {
-        char fits = leads && op.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
-        shared->spread(leads ? &fits : nullptr, leads ? nullptr : &fits, 1);
+        char fits = is_leader && op.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        shared->spread(is_leader ? &fits : nullptr, is_leader ? nullptr : &fits, 1);
         given.blocks_are_sent = fits == 0;
-        if (fits != 0) given.terms = terms, by_message.through_shared_memory(b.n);
+        if (fits != 0) given.terms = terms, by_message.count_shared_bytes(b.n);
       }
     }
-    if (leads)
-      exact.collect(by_message, op, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
-    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
+    if (is_leader)
+      exact.collect(by_message, op, node_members, node_leaders, given, node_leaders.position == 0 ? into() : nullptr,
+                    b.n, incoming);
+    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, node_members.members[0]);
   }
 };
 

@@ -28,7 +28,7 @@ class node_pages final : public group_channel {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct shown_pages {
+  struct pages_of_worker {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
     bool in_shared_memory = true;
   };
@@ -36,7 +36,7 @@ class node_pages final : public group_channel {
   const own_node& members_;
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
-  std::vector<shown_pages> shown_;  ///< the pages of each worker of the node
+  std::vector<pages_of_worker> pages_by_worker_;  ///< the pages of each worker of the node
 };
 
 }  // namespace partita::detail

@@ -13,12 +13,13 @@ class call_description {
   template <class Describe>
     requires(!std::is_same_v<Describe, call_description>)
   call_description(const Describe& describe)
-      : describe_(&describe), text_of_([](const void* any) { return text((*static_cast<const Describe*>(any))()); }) {}
-  text operator()() const { return text_of_(describe_); }
+      : describe_callable_(&describe),
+        make_text_([](const void* any) { return text((*static_cast<const Describe*>(any))()); }) {}
+  text operator()() const { return make_text_(describe_callable_); }
 
  private:
-  const void* describe_;
-  text (*text_of_)(const void*);
+  const void* describe_callable_;
+  text (*make_text_)(const void*);
 };
 
 }  // namespace partita::detail

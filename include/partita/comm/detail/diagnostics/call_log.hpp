@@ -18,7 +18,7 @@ PARTITA_DECL void print_line(text line);
 class call_log {
  public:
   /// Prints the last calls of a worker, newest first: one line for each distinct call.
-  PARTITA_DECL static void print(const status_slot& of);
+  PARTITA_DECL static void print_calls(const status_slot& of);
   PARTITA_DECL static text name(const status_slot& of);
   /// Prints the calls of a worker that has ended, unless another worker has already printed them.
   PARTITA_DECL static void print_calls_of_ended_worker(const status_slot& of);
@@ -29,23 +29,23 @@ class call_log {
  private:
   using standing = status_slot::standing;
 
-  PARTITA_DECL static std::terminate_handler& previous();
-  static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
+  PARTITA_DECL static std::terminate_handler& previous_terminate_handler();
+  static const status_slot::call& find_call(const status_slot& of, std::uint64_t number) {
     return of.last[number % status_slot::kept];
   }
   /// Whether another worker ended before this worker, so that this worker's end is only a consequence, and is not
   /// reported in detail.
-  PARTITA_DECL static bool follows_another();
-  static bool is_gone(const status_slot& of) {
-    return of.stands == standing::ended || status_slots::has_ended(of.process);
+  PARTITA_DECL static bool follows_other_output();
+  static bool has_left_world(const status_slot& of) {
+    return of.state == standing::has_ended || status_slots::has_ended(of.process);
   }
   /// Prints the uncaught exception, and stores it in `final_message` so that other workers can quote it.
-  PARTITA_DECL static void report_exception(status_slot& own, bool follows);
+  PARTITA_DECL static void report_exception(status_slot& own, bool continues_output);
 
-  PARTITA_DECL [[noreturn]] static void on_terminate();
+  PARTITA_DECL [[noreturn]] static void handle_terminate();
   /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has ended: the last moment at which
   /// they can report which worker ended.
-  PARTITA_DECL static void on_sigterm(int number);
+  PARTITA_DECL static void handle_sigterm(int number);
 };
 
 }  // namespace partita::detail

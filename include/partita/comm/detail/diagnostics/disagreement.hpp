@@ -17,8 +17,8 @@ namespace partita::detail {
 struct letter {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
-  std::uint64_t history = 0;                                             ///< the hash of the worker's local operations
-  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< of operations since the last agreement
+  std::uint64_t history = 0;  ///< the hash of the worker's local operations
+  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< since the last agreement
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; `none` if their
@@ -32,13 +32,13 @@ struct first_difference {
 
 /// Names the calls that the workers make, and the workers of each call. If two different calls have the same
 /// description, the text adds what else may differ.
-PARTITA_DECL text difference(const std::vector<letter>& letters);
+PARTITA_DECL text describe_difference(const std::vector<letter>& letters);
 
 /// Throws the error of the first worker that has an error. All workers throw it, because no worker continues the call.
-PARTITA_DECL [[noreturn]] void raise_first(const std::vector<letter>& letters);
+PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<letter>& letters);
 
 /// The error message for a world whose workers pass different levels of checks.
-PARTITA_DECL text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other);
+PARTITA_DECL text describe_two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other);
 
 /// A setting with which a worker's program was compiled.
 struct setting_of_worker {
@@ -46,7 +46,7 @@ struct setting_of_worker {
   text value;
 };
 /// The error message for a world whose workers run programs that were compiled with different settings.
-PARTITA_DECL text two_settings(const setting_of_worker& one, const setting_of_worker& other);
+PARTITA_DECL text describe_two_settings(const setting_of_worker& one, const setting_of_worker& other);
 
 }  // namespace partita::detail
 

@@ -38,9 +38,9 @@ class hang_report final : public wait_watcher {
 
   /// Seconds until the report is printed. Chosen; only tests change it. A shorter time would print false alarms while
   /// workers read files; with a longer one, the person at the terminal would already have given up.
-  static inline std::atomic<double> patience = 10;
+  static inline std::atomic<double> seconds_until_report = 10;
   /// The value of PARTITA_PATIENCE; 0 if it is not set.
-  static double seconds_to_an_error() { return patience_from(std::getenv("PARTITA_PATIENCE")); }
+  static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
   PARTITA_DECL static double longest_wait();
   /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
@@ -49,41 +49,41 @@ class hang_report final : public wait_watcher {
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
   PARTITA_DECL static introduction own_introduction(std::uint64_t level);
   /// Called when a world is made: gives the world a number, and finds the status slots of its workers.
-  PARTITA_DECL void meet(const std::vector<introduction>& all);
+  PARTITA_DECL void set_up_world(const std::vector<introduction>& all);
 
   /// Notes a call of this world; a later wait is reported as a wait in this call.
   void note(std::uint64_t fingerprint, const call_description& describe) {
     fingerprint_ = fingerprint;
-    own_->note(number_, ++calls_, fingerprint, describe);
+    own_slot_->note(number_, ++calls_, fingerprint, describe);
   }
   /// Records the start of a call, if a trace is wanted.
   void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
     if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
-  text name() const { return own_->name_of(fingerprint_); }
-  void learning(bool now) { is_learning_ = now; }
+  text name() const { return own_slot_->find_description(fingerprint_); }
+  void set_learning(bool now) { is_learning_ = now; }
   /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the other workers
   /// depend on this worker.
-  enum class progress { outside, before_agreement, committed };
-  progress in_call() const { return progress_; }
-  void in_call(progress now) { progress_ = now; }
-  void have_agreed() {
-    if (progress_ == progress::before_agreement) progress_ = progress::committed;
+  enum class progress { outside, before_agreement, after_agreement };
+  progress call_progress() const { return progress_; }
+  void call_progress(progress now) { progress_ = now; }
+  void note_agreement() {
+    if (progress_ == progress::before_agreement) progress_ = progress::after_agreement;
   }
   /// Whether this worker gave up a wait: the message for which it waited may still arrive.
-  bool gave_up() const { return has_given_up_; }
+  bool has_given_up() const { return has_given_up_; }
   /// Notes a call of the chosen workers only, which does not count as a call of the world.
-  void note_call_of_chosen(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
+  void note_call_of_some_workers(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
     chosen_workers_ = &chosen;
   }
-  void end_call_of_chosen() { chosen_workers_ = nullptr; }
+  void end_call_of_some_workers() { chosen_workers_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void abandon_call() { failed_call_ = calls_; }
   /// Notes that the world is destroyed.
-  void leave() {
-    if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
+  void note_world_destroyed() {
+    if (number_ != 0) own_slot_->note_departure(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
   /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
   /// the error.
@@ -96,7 +96,7 @@ class hang_report final : public wait_watcher {
   PARTITA_INLINE void lacks_memory_amid_call() noexcept override;
 
  private:
-  static constexpr const char* others_wait =
+  static constexpr const char* waiting_workers_text =
       "; the others have agreed to this call and wait for its end, so the job is ended; give each worker smaller "
       "blocks, or more memory";
 
@@ -104,8 +104,8 @@ class hang_report final : public wait_watcher {
 
   /// Gives up the wait if a worker for which this worker waits can no longer come. The error is delayed, because a
   /// message that the other worker sent before it left may still arrive.
-  PARTITA_DECL void expect_all_to_come();
-  PARTITA_DECL void expect_all_to_make_a_world();
+  PARTITA_DECL void require_all_can_come();
+  PARTITA_DECL void require_all_can_make_world();
 
   struct worker {
     std::size_t id;
@@ -117,36 +117,40 @@ class hang_report final : public wait_watcher {
   /// Workers in the same state, which are reported together.
   struct group {
     const worker* first;
-    standing stands;
+    standing state;
     std::uint64_t world, number, fingerprint;
     std::vector<std::size_t> ids;
 
-    bool equals(const group& o) const {
-      return stands == o.stands && world == o.world && number == o.number && fingerprint == o.fingerprint;
+    bool is_same_state(const group& o) const {
+      return state == o.state && world == o.world && number == o.number && fingerprint == o.fingerprint;
     }
   };
 
-  static std::uint64_t hash_of_size(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
-  standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
+  static std::uint64_t world_size_hash(std::size_t size) {
+    return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1);
+  }
+  standing own_standing() const { return number_ == 0 ? standing::is_making_world : standing::is_waiting; }
 
   /// Whether this worker prints the report. Among the workers that wait in a call, the lowest prints; a worker that
   /// makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool is_lowest() const;
-  static const status_slot::call& newest(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
+  static const status_slot::call& newest_call(const status_slot& of) {
+    return of.last[(of.calls - 1) % status_slot::kept];
+  }
   PARTITA_DECL bool waits_for_same_call(const worker& w) const;
-  PARTITA_DECL static text last_call_of(const worker& w);
+  PARTITA_DECL static text describe_last_call(const worker& w);
 
   /// The text of the report: which workers wait where, and for which workers.
   PARTITA_DECL text report(double seconds) const;
 
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
-  status_slot* own_;
+  status_slot* own_slot_;
   MPI_Comm communicator_;
   std::size_t id_, size_;
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> slots_;
-  standing stands_ = standing::computes;
+  standing reported_standing_ = standing::is_computing;
   bool has_reported_ = false, is_learning_ = false, has_final_message_ = false;
   bool has_given_up_ = false;
   progress progress_ = progress::outside;

@@ -29,23 +29,23 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL [[gnu::noinline]] static void begin_call(std::uint64_t world, std::uint64_t fingerprint,
                                                         const call_description& describe);
   /// Records that the next work of this thread belongs to no call.
-  static void leave() { current_ = none; }
+  static void leave() { current_call_ = none; }
   /// The index of this thread's current call, for code that ends it later.
-  static std::size_t current() { return current_; }
+  static std::size_t current_call() { return current_call_; }
   /// Records the end of the current call, as far as it is known; a later end_call may extend the call.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
   /// Records the end of one movement of a call, and adds its messages and bytes to those of the call's other movements.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
                                                       std::size_t shared);
   /// Makes the next agreement on the same call part of the same record: the workers agree on what they have gathered.
-  static void continue_call() { continues_ = true; }
+  static void continue_call() { continues_call_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
   static bool begin_wait() { return !std::exchange(is_waiting_, true); }
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
   /// Records for program_trace.
-  PARTITA_DECL static std::uint32_t add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
+  PARTITA_DECL static std::uint32_t add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
   PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);
 
@@ -53,8 +53,8 @@ class [[gnu::visibility("default")]] trace {
   static constexpr std::size_t none = ~std::size_t{0};
 
   static inline std::atomic<bool> is_enabled_{false};
-  static inline thread_local std::size_t current_ = none;
-  static inline thread_local bool continues_ = false, is_waiting_ = false;
+  static inline thread_local std::size_t current_call_ = none;
+  static inline thread_local bool continues_call_ = false, is_waiting_ = false;
 };
 
 }  // namespace partita::detail

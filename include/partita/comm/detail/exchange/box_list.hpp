@@ -10,13 +10,13 @@
 
 namespace partita::detail {
 
-PARTITA_DECL std::size_t elements_in(const std::size_t* shape, std::size_t rank);
+PARTITA_DECL std::size_t element_count_of_shape(const std::size_t* shape, std::size_t rank);
 PARTITA_DECL void dense_strides(const std::size_t* shape, std::size_t rank, std::ptrdiff_t* strides);
 
 /// Removes dimensions of extent 1, at the end and at the front, from a box with more dimensions than a tensor may have,
 /// and returns how many it removed at the front. A box of several tensors side by side (see side_by_side.hpp) has
 /// extents other than 1 only in the dimensions of one tensor.
-PARTITA_DECL std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank);
+PARTITA_DECL std::size_t drop_unit_extents(const std::size_t* shape, std::size_t& rank);
 
 /// A box that is sent to or received from a worker, and the position of the box in this worker's block.
 struct listed_box {
@@ -47,7 +47,7 @@ class box_list {
   PARTITA_DECL void add(std::size_t worker, const std::size_t* shape, const std::size_t* at, std::size_t stage = 0);
   void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.stage); }
 
-  std::size_t volume(std::size_t k) const { return elements_in((*this)[k].shape, rank_); }
+  std::size_t volume(std::size_t k) const { return element_count_of_shape((*this)[k].shape, rank_); }
   /// The number of elements in all boxes.
   PARTITA_DECL std::size_t volume() const;
 
@@ -62,9 +62,9 @@ class box_list {
 };
 
 /// The offset of a box in a block with these strides, in elements.
-PARTITA_DECL std::ptrdiff_t offset_of(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank);
+PARTITA_DECL std::ptrdiff_t box_offset(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank);
 /// The address of a box in the memory of its block.
-PARTITA_DECL char* address_of(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element);
+PARTITA_DECL char* box_address(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element);
 
 /// Whether the elements of a box are contiguous in a block with these strides.
 PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank);

@@ -17,16 +17,16 @@
 namespace partita::detail {
 
 /// A channel between the workers of this node: shared memory, or messages if there is no memory for flags.
-struct near_way {
-  near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
-      : near(members.worker(members.place())),
-        channel(members, memory, tags.next_tag()),
+struct node_local_channel {
+  node_local_channel(MPI_Comm everyone, const own_node& members, own_node& tag_counter, arena& memory)
+      : near_worker(members.worker(members.place())),
+        channel(members, memory, tag_counter.next_tag()),
         shared(members, channel),
-        messages(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
+        messages(everyone, tag_counter.next_tag(), {}, members.oversubscribed()) {}
   way& of(const element_kind& kind) {
-    return shared.carries(kind) && shared.reaches(near) ? static_cast<way&>(shared) : messages;
+    return shared.carries(kind) && shared.reaches(near_worker) ? static_cast<way&>(shared) : messages;
   }
-  std::size_t near;
+  std::size_t near_worker;
   node_channel channel;
   memory_way shared;
   message_way messages;
@@ -36,23 +36,23 @@ struct near_way {
 /// each finishes before the next starts. Collective to construct.
 class joint_channels {
  public:
-  joint_channels(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
+  joint_channels(MPI_Comm everyone, const own_node& members, own_node& tag_counter, arena& memory)
       : memory_(&memory),
         members_(&members),
-        collecting_(everyone, members, tags, memory),
-        handing_out_(everyone, members, tags, memory),
-        between_nodes_(everyone, tags.next_tag(), {}, members.oversubscribed(), &tags) {}
+        collecting_transport_(everyone, members, tag_counter, memory),
+        distributing_transport_(everyone, members, tag_counter, memory),
+        between_nodes_(everyone, tag_counter.next_tag(), {}, members.oversubscribed(), &tag_counter) {}
 
   arena& memory() { return *memory_; }
   const own_node& members() const { return *members_; }
-  way& collecting(const element_kind& kind) { return collecting_.of(kind); }
-  way& handing_out(const element_kind& kind) { return handing_out_.of(kind); }
+  way& collecting_channel(const element_kind& kind) { return collecting_transport_.of(kind); }
+  way& distributing(const element_kind& kind) { return distributing_transport_.of(kind); }
   way& between_nodes() { return between_nodes_; }
 
  private:
   arena* memory_;
   const own_node* members_;
-  near_way collecting_, handing_out_;
+  node_local_channel collecting_transport_, distributing_transport_;
   message_way between_nodes_;
 };
 
@@ -76,26 +76,27 @@ class joint_messages : public box_transport {
   PARTITA_INLINE carried counts() const override;
 
  private:
-  PARTITA_DECL void begin_to_collect();
+  PARTITA_DECL void start_collecting();
   /// Writes this worker's boxes into the staging areas of the owners.
   PARTITA_DECL void write(const block_memory& x);
-  PARTITA_DECL void collect();
-  PARTITA_DECL void leave();
+  PARTITA_DECL void finish_collecting();
+  PARTITA_DECL void send_joint_messages();
   /// Returns the staging areas to the pool, where the next call of any kernel can allocate them.
   PARTITA_DECL void release();
 
-  enum class stage : char { collecting, collected, under_way, arrived };
+  enum class stage : char { collecting_channel, has_collected, between_nodes, has_arrived };
 
   element_kind kind_;
   arena* memory_;
   std::size_t rank_;
   bool oversubscribed_;
-  box_list own_leaving_, own_arriving_;
+  box_list own_leaving_boxes_, own_arriving_boxes_;
   std::size_t leaving_bytes_, arriving_bytes_;
   char *leaving_area_ = nullptr, *arriving_area_ = nullptr;
-  std::unique_ptr<box_transport> collecting_, handing_out_, leaving_, arriving_;
+  std::unique_ptr<box_transport> collecting_transport_, distributing_transport_, leaving_transport_,
+      arriving_transport_;
   block_memory y_;
-  stage stage_ = stage::arrived;
+  stage current_stage_ = stage::has_arrived;
 };
 
 }  // namespace partita::detail

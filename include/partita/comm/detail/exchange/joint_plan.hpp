@@ -17,19 +17,21 @@ namespace partita::detail {
 /// their boxes into a staging area of its owner on their node; the owner on the other node receives the message into a
 /// staging area, and writes the boxes from there to their workers.
 struct joint_plan {
-  lowered_plan direct;                   ///< the boxes that do not travel in joint messages
-  lowered_plan collecting, handing_out;  ///< on this node: boxes into staging areas, and out of them
-  box_list own_leaving, own_arriving;    ///< this worker's own boxes in its own staging areas
-  box_list leaving{1}, arriving{1};  ///< the joint messages: contiguous bytes to and from the owner on the other node
+  lowered_plan direct_plan;                           ///< the boxes that do not travel in joint messages
+  lowered_plan collecting_boxes, distributing_boxes;  ///< on this node: boxes into staging areas, and out of them
+  box_list own_leaving_boxes, own_arriving_boxes;     ///< this worker's own boxes in its own staging areas
+  box_list leaving_messages{1},
+      arriving_messages{1};  ///< the joint messages: contiguous bytes to and from the owner on the other node
   std::size_t leaving_bytes = 0, arriving_bytes = 0;
 
   bool empty() const {
-    return collecting.sends.empty() && handing_out.receives.empty() && leaving.empty() && arriving.empty();
+    return collecting_boxes.sends.empty() && distributing_boxes.receives.empty() && leaving_messages.empty() &&
+           arriving_messages.empty();
   }
 };
 
 /// A box on this worker's, or on the owner's, side of a staging area.
-struct joint_box {
+struct staged_joint_box {
   // key: the worker by which the box is sorted; plan, box: the place of the box in the lists
   std::size_t key, plan, box, elements;
   std::size_t stage;  // the offset in the owner's staging area, in elements
@@ -37,11 +39,11 @@ struct joint_box {
 
 /// The index of the last of n ascending values that is at most `value`.
 template <class Value>
-std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
+std::size_t find_last_index(std::size_t value, std::size_t n, Value ascending_value) {
   std::size_t low = 0, high = n;
   while (low + 1 < high) {
     const std::size_t middle = low + (high - low) / 2;
-    (value_of(middle) <= value ? low : high) = middle;
+    (ascending_value(middle) <= value ? low : high) = middle;
   }
   return low;
 }
@@ -49,50 +51,50 @@ std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
 /// Numbers the nodes 0, 1, …, from a table that gives the lowest worker of each worker's node.
 class node_numbers {
  public:
-  PARTITA_DECL explicit node_numbers(const std::vector<int>& first_of);
+  PARTITA_DECL explicit node_numbers(const std::vector<int>& node_table);
   PARTITA_DECL std::size_t operator()(std::size_t worker) const;
 
  private:
-  const std::vector<int>* first_of_;
-  std::vector<std::size_t> lowest_;  // the lowest worker of each node
+  const std::vector<int>* node_table_;
+  std::vector<std::size_t> lowest_workers_;  // the lowest worker of each node
 };
 
 /// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of its node, in
-/// ascending order; `first_of` gives the lowest worker of the node of any worker.
+/// ascending order; `node_table` gives the lowest worker of the node of any worker.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
-                const std::vector<int>& first_of)
-      : me_(worker), element_(element), node_of_(first_of), plans_(std::move(plans)) {
-    place_ = place_of(worker);
+                const std::vector<int>& node_table)
+      : own_worker_(worker), element_bytes_(element), node_numbers_(node_table), plans_(std::move(plans)) {
+    place_ = place_of_worker(worker);
   }
 
-  PARTITA_DECL joint_plan split();
+  PARTITA_DECL joint_plan make_joint_plan();
 
  private:
-  using list = std::vector<joint_box>;
+  using list = std::vector<staged_joint_box>;
 
   const lowered_plan& own() const { return plans_[place_]; }
   /// The place of a worker among the workers of this node.
-  std::size_t place_of(std::size_t worker) const {
-    return last_up_to(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
+  std::size_t place_of_worker(std::size_t worker) const {
+    return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
   static void sort(list& all) {
-    stable_sort(all, [](const joint_box& m) { return m.key; });
+    stable_sort(all, [](const staged_joint_box& m) { return m.key; });
   }
 
   /// All messages of this node in one direction, from the plans of its workers.
-  PARTITA_DECL node_messages all_moving(bool leaving) const;
+  PARTITA_DECL node_messages messages_in_direction(bool is_leaving) const;
 
-  PARTITA_DECL void divide(joint_plan& joint, bool leaving);
+  PARTITA_DECL void divide(joint_plan& joint, bool is_leaving);
 
-  PARTITA_DECL void leave(joint_plan& joint, const list& written, const list& read,
-                          const std::vector<char>& joined) const;
-  PARTITA_DECL void arrive(joint_plan& joint, const list& written, const list& read,
-                           const std::vector<char>& joined) const;
+  PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const list& written, const list& read,
+                                          const std::vector<char>& joined) const;
+  PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const list& written, const list& read,
+                                           const std::vector<char>& joined) const;
 
-  std::size_t me_, element_, place_ = 0;
-  node_numbers node_of_;
+  std::size_t own_worker_, element_bytes_, place_ = 0;
+  node_numbers node_numbers_;
   std::vector<lowered_plan> plans_;  // the plans of this node's workers
 };
 

@@ -19,36 +19,37 @@ struct lowered_plan {
   std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
   box_list sends, receives;
   std::vector<std::ptrdiff_t> there;  ///< for each send: the offset and strides in the receiver's dense block
-  box_list kept, kept_to;             ///< the positions, in source and destination, of boxes that stay on this worker
+  box_list kept, kept_destinations;   ///< the positions, in source and destination, of boxes that stay on this worker
   bool accumulate = false;            ///< whether received boxes are staged and then added
   bool is_polled = false;  ///< whether give() does not wait for receivers, and advance() sends to each when it is ready
-  bool agreed_between = false;  ///< whether all workers agree on a call between any two exchanges of this plan
+  bool is_agreed_between_calls = false;  ///< whether all workers agree on a call between any two exchanges of this plan
   /// whether source and destination are several blocks each, at any addresses; then the shapes above are not used
-  bool several = false;
-  box_list blocks;  ///< if `several`: the received blocks
+  bool has_several_blocks = false;
+  box_list blocks;  ///< if `has_several_blocks`: the received blocks
   /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order of the sum
-  std::vector<std::size_t> turns;
+  std::vector<std::size_t> sum_positions;
 
   explicit lowered_plan(std::size_t tensor_rank = 0)
-      : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
+      : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_destinations(rank) {}
 
   PARTITA_DECL void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
                              const std::ptrdiff_t* strides, std::size_t stage = 0);
-  PARTITA_DECL void add_kept(const std::size_t* shape, const std::size_t* at_source, const std::size_t* at_destination);
-  std::ptrdiff_t offset_there(std::size_t k) const { return there[k * (1 + rank)]; }
-  const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
+  PARTITA_DECL void add_kept_box(const std::size_t* shape, const std::size_t* source_position,
+                                 const std::size_t* at_destination);
+  std::ptrdiff_t peer_offset(std::size_t k) const { return there[k * (1 + rank)]; }
+  const std::ptrdiff_t* peer_strides(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
 
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
   PARTITA_DECL void clear_boxes();
   /// Makes a plan with the same properties and without boxes.
-  PARTITA_DECL lowered_plan without_boxes() const;
+  PARTITA_DECL lowered_plan make_empty_copy() const;
   /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
-  PARTITA_DECL void copy_without_boxes(const lowered_plan& other);
+  PARTITA_DECL void copy_properties(const lowered_plan& other);
 };
 
 /// Converts an exchange plan to this form, in the memory of `low`.
 template <std::size_t Rank>
-void lower(const exchange_plan<Rank>& plan, lowered_plan& low) {
+void lower_plan(const exchange_plan<Rank>& plan, lowered_plan& low) {
   static_assert(Rank == dynamic || Rank <= most_dimensions,
                 "partita: requires blocks of rank 0 to 16; reshape the block to fewer dimensions");
   low.clear_boxes();
@@ -71,16 +72,16 @@ void lower(const exchange_plan<Rank>& plan, lowered_plan& low) {
     low.receives.add(t.worker, in_source_order(t.where.shape(), plan.axes).data(),
                      in_source_order(t.at, plan.axes).data());
   if (plan.accumulate) {
-    for (const transfer<Rank>& t : plan.receives) low.turns.push_back(plan.turn_of(t.worker));
-    low.turns.push_back(plan.turn_of(plan.worker));
+    for (const transfer<Rank>& t : plan.receives) low.sum_positions.push_back(plan.turn_of(t.worker));
+    low.sum_positions.push_back(plan.turn_of(plan.worker));
   }
   for (const kept_box<Rank>& k : plan.kept)
-    low.add_kept(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
+    low.add_kept_box(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
 }
 template <std::size_t Rank>
 lowered_plan lowered(const exchange_plan<Rank>& plan) {
   lowered_plan low(plan.source_shape.size());
-  lower(plan, low);
+  lower_plan(plan, low);
   return low;
 }
 

@@ -24,8 +24,8 @@ struct carried {
 inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const block_memory& x, const block_memory& y,
                        stores mode) {
   for (std::size_t k = 0; k < plan.kept.size(); ++k)
-    kind.copy(address_of(plan.kept_to[k], y, plan.rank, kind.bytes), y.strides,
-              address_of(plan.kept[k], x, plan.rank, kind.bytes), x.strides, plan.kept[k].shape, plan.rank, kind.bytes,
+    kind.copy(box_address(plan.kept_destinations[k], y, plan.rank, kind.bytes), y.strides,
+              box_address(plan.kept[k], x, plan.rank, kind.bytes), x.strides, plan.kept[k].shape, plan.rank, kind.bytes,
               mode);
 }
 

@@ -12,44 +12,44 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The tag `about` distinguishes these messages
-/// from others.
+/// Messages of blocks of one element kind between the workers of a world. The tag `message_tag` distinguishes these
+/// messages from others.
 class element_messages {
  public:
-  element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
+  element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
                    const measured_link& link)
-      : world_(&world), of_(&of), tag_(about), count_(&count), link_(&link) {}
+      : world_(&world), element_kind_(&of), tag_(message_tag), count_(&count), link_(&link) {}
 
-  const element_kind& of() const { return *of_; }
-  std::size_t bytes(std::size_t n) const { return n * of_->bytes; }
+  const element_kind& of() const { return *element_kind_; }
+  std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }
   PARTITA_DECL void send(const char* data, std::size_t n, std::size_t worker) const;
-  void send_ahead(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
-    sent.send(*world_, *of_, data, n, message_bytes(n), worker, tag_, *count_);
+  void post_send(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
+    sent.send(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_, *count_);
   }
   PARTITA_DECL void receive(char* data, std::size_t n, std::size_t worker) const;
   /// Sends bytes whose number the receiver does not know; the number must fit in an int.
   PARTITA_DECL void send_bytes(const std::vector<char>& message, std::size_t worker) const;
   PARTITA_DECL void receive_bytes(std::vector<char>& message, std::size_t worker) const;
-  void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
+  void count_shared_bytes(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
   /// block_routes chooses. Leaves no message pending in `pending`.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& pending) const;
   /// The root's part of a broadcast; its messages are left pending.
-  PARTITA_DECL void spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
-                                 std::size_t n) const;
+  PARTITA_DECL void send_block_early(posted_messages& sent, const worker_group& group, const char* data,
+                                     std::size_t n) const;
 
-  /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `mine` is the block
-  /// of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member that
-  /// combines need. `incoming(n)` returns a buffer for messages of n elements.
+  /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `own_block` is the
+  /// block of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
+  /// that combines need. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
-  void collect(const worker_group& group, const element_operation& op, const char* mine, char* into, std::size_t n,
+  void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
-    if (routes_of(group, n).sum() == block_route::directly)
-      return collect_blocks(group, op, mine, into, n, blocks, incoming);
+    if (choose_routes(group, n).sum() == block_route::directly)
+      return reduce_from_blocks(group, op, own_block, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
-    const char* together = mine;
+    const char* together = own_block;
     tree.for_below_smallest_first(me, [&](std::size_t other) {
       char* const from = together != nullptr ? incoming(n) : into;
       receive(from, n, group.members[other]);
@@ -57,42 +57,42 @@ class element_messages {
       together = into;
     });
     if (me != 0) send(together, n, group.members[tree.above(me)]);
-    else if (together != into) of_->copy_row(into, together, n);
+    else if (together != into) element_kind_->copy_row(into, together, n);
   }
   /// The member to which a leaf of the tree sends its block when blocks are reduced; this member's own position if it
   /// is no leaf.
-  PARTITA_DECL std::size_t sends_first_to(const worker_group& group, std::size_t n) const;
+  PARTITA_DECL std::size_t first_receiver(const worker_group& group, std::size_t n) const;
 
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
-  /// `mine` may be `into`, unless give_to_all has already sent `mine` (`given`).
+  /// `own_block` may be `into`, unless scatter_parts has already sent `own_block` (`given`).
   template <class Incoming>
-  void collect_to_all(const worker_group& group, const element_operation& op, const char* mine, char* into,
-                      std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
-                      bool given = false) const {
-    switch (routes_of(group, n).sum_to_all()) {
+  void reduce_to_all(const worker_group& group, const element_operation& op, const char* own_block, char* into,
+                     std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
+                     bool given = false) const {
+    switch (choose_routes(group, n).sum_to_all()) {
       case block_route::directly:
-        return exchange_blocks(group, op, mine, into, n, pending, blocks, incoming, given);
+        return exchange_blocks(group, op, own_block, into, n, pending, blocks, incoming, given);
       case block_route::in_parts:
-        return collect_parts(group, op, mine, into, n, pending, blocks, incoming, given);
+        return reduce_parts(group, op, own_block, into, n, pending, blocks, incoming, given);
       default:
-        collect(group, op, mine, into, n, blocks, incoming);
+        collect(group, op, own_block, into, n, blocks, incoming);
         spread(group, into, n, pending);
     }
   }
 
   /// Sends, and leaves pending, the messages of an allreduce that need nothing from other members, for a block of one
   /// piece.
-  PARTITA_DECL void give_to_all(const worker_group& group, const char* mine, std::size_t n,
-                                posted_messages& sent) const;
+  PARTITA_DECL void scatter_parts(const worker_group& group, const char* own_block, std::size_t n,
+                                  posted_messages& sent) const;
 
-  /// Gathers whole blocks at the root, a piece at a time, and combines them there. `mine` is the block of this member
-  /// (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements, `blocks` is a
-  /// buffer for the addresses of the blocks.
+  /// Gathers whole blocks at the root, a piece at a time, and combines them there. `own_block` is the block of this
+  /// member (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements, `blocks` is
+  /// a buffer for the addresses of the blocks.
   /// Cost:     n elements from each member to the root; memory for one piece of each member's block.
   template <class Incoming>
-  void collect_blocks(const worker_group& group, const element_operation& op, const char* mine, char* into,
-                      std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
-    const std::size_t size = group.members.size(), element = of_->bytes, part = piece_bytes / element;
+  void reduce_from_blocks(const worker_group& group, const element_operation& op, const char* own_block, char* into,
+                          std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
+    const std::size_t size = group.members.size(), element = element_kind_->bytes, part = piece_bytes / element;
     // chosen: 16 parts give few messages that are small enough for a cache
     const std::size_t piece = (std::size_t{64} << 10) / element;
     const bool root = group.position == 0;
@@ -101,50 +101,51 @@ class element_messages {
     for (std::size_t at = 0; at < n; at += piece) {
       const std::size_t length = n - at < piece ? n - at : piece;
       if (!root) {
-        send(mine + at * element, length, group.members[0]);
+        send(own_block + at * element, length, group.members[0]);
         continue;
       }
       for (std::size_t k = 1; k < size; ++k) receive(pieces + (k - 1) * length * element, length, group.members[k]);
       for (std::size_t i = 0; i < length; i += part) {
         const std::size_t now = length - i < part ? length - i : part;
-        blocks[0] = mine == nullptr ? nullptr : mine + (at + i) * element;
+        blocks[0] = own_block == nullptr ? nullptr : own_block + (at + i) * element;
         for (std::size_t k = 1; k < size; ++k) blocks[k] = pieces + ((k - 1) * length + i) * element;
         char* const to = into + (at + i) * element;
-        const char* const together = combine_blocks(op, blocks.data(), mine == nullptr ? 1 : 0, size, now, to);
-        if (together != to) of_->copy_row(to, together, now);
+        const char* const together = combine_blocks(op, blocks.data(), own_block == nullptr ? 1 : 0, size, now, to);
+        if (together != to) element_kind_->copy_row(to, together, now);
       }
     }
   }
 
  private:
-  block_routes routes_of(const worker_group& group, std::size_t n) const {
+  block_routes choose_routes(const worker_group& group, std::size_t n) const {
     return {group.members.size(), bytes(n), link_->cost};
   }
   std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
-  PARTITA_DECL void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
-                               std::size_t n) const;
-  void await(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
-    pending.receive(*world_, *of_, data, n, message_bytes(n), worker, tag_);
+  PARTITA_DECL void send_down_tree(posted_messages& sent, const worker_group& group, block_route route,
+                                   const char* data, std::size_t n) const;
+  void await_message(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
+    pending.receive(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_);
   }
   /// On every member but the root: receives the pieces that this member forwards from the root, and the other pieces
   /// from the members that forward them.
-  PARTITA_DECL void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
+  PARTITA_DECL void forward_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
                                   posted_messages& pending) const;
 
   /// Sends this member's block to all others, a piece at a time; each member combines all blocks.
   template <class Incoming>
-  void exchange_blocks(const worker_group& group, const element_operation& op, const char* mine, char* into,
+  void exchange_blocks(const worker_group& group, const element_operation& op, const char* own_block, char* into,
                        std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                        bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
-    const std::size_t most = block_routes::exchanged_piece / of_->bytes, piece = n < most ? n : most;
+    const std::size_t most = block_routes::exchanged_piece / element_kind_->bytes, piece = n < most ? n : most;
     char* const buffer = incoming(2 * (size - 1) * piece);  // the next piece arrives while this one is combined
     const auto begin = [&](std::size_t at) {
       const std::size_t length = n - at < piece ? n - at : piece;
       for (std::size_t turn = 1; turn < size; ++turn) {
         const std::size_t other = (me + turn) % size, place = other < me ? other : other - 1;
-        await(pending, buffer + bytes((at / piece % 2 * (size - 1) + place) * piece), length, group.members[other]);
-        if (!given) send_ahead(pending, mine + bytes(at), length, group.members[other]);
+        await_message(pending, buffer + bytes((at / piece % 2 * (size - 1) + place) * piece), length,
+                      group.members[other]);
+        if (!given) post_send(pending, own_block + bytes(at), length, group.members[other]);
       }
       return pending.size();
     };
@@ -153,45 +154,46 @@ class element_messages {
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
       pending.wait(first, last);
-      combine_arrived(group, op, mine, into, {at, n - at < piece ? n : at + piece},
-                      buffer + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
+      combine_received(group, op, own_block, into, {at, n - at < piece ? n : at + piece},
+                       buffer + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
     }
     pending.wait();
   }
   /// An allreduce in which each member receives one part of all blocks, combines the part, and sends the result to all
   /// (reduce-scatter, then allgather).
   template <class Incoming>
-  void collect_parts(const worker_group& group, const element_operation& op, const char* mine, char* into,
-                     std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
-                     bool given) const {
+  void reduce_parts(const worker_group& group, const element_operation& op, const char* own_block, char* into,
+                    std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
+                    bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const interval own = block_routes::part(n, size, me);
     char* const buffer = incoming((size - 1) * own.size());
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t from = (me + size - turn) % size;
-      await(pending, buffer + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
+      await_message(pending, buffer + bytes((from < me ? from : from - 1) * own.size()), own.size(),
+                    group.members[from]);
     }
     // Send to each member its part of this member's block, unless the part was sent speculatively.
-    if (!given) give_to_all(group, mine, n, pending);
+    if (!given) scatter_parts(group, own_block, n, pending);
     pending.wait();
     // Combine this member's part of all blocks, and exchange the results.
-    combine_arrived(group, op, mine, into, own, buffer, own.size(), blocks);
+    combine_received(group, op, own_block, into, own, buffer, own.size(), blocks);
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
       const interval part = block_routes::part(n, size, from);
-      await(pending, into + bytes(part.start), part.size(), group.members[from]);
-      send_ahead(pending, into + bytes(own.start), own.size(), group.members[to]);
+      await_message(pending, into + bytes(part.start), part.size(), group.members[from]);
+      post_send(pending, into + bytes(own.start), own.size(), group.members[to]);
     }
     pending.wait();
   }
   /// Combines the elements `range` of this member's block with those of the other members, which are in `buffer`,
-  /// `distance` elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
-  PARTITA_DECL void combine_arrived(const worker_group& group, const element_operation& op, const char* mine,
-                                    char* into, interval range, const char* buffer, std::size_t distance,
-                                    std::vector<const char*>& blocks) const;
+  /// `distance` elements from each other. `into` may be `own_block`: an element is overwritten only after it was read.
+  PARTITA_DECL void combine_received(const worker_group& group, const element_operation& op, const char* own_block,
+                                     char* into, interval range, const char* buffer, std::size_t distance,
+                                     std::vector<const char*>& blocks) const;
 
   const world_state* world_;
-  const element_kind* of_;
+  const element_kind* element_kind_;
   tag tag_;
   traffic* count_;
   const measured_link* link_;

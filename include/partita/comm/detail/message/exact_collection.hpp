@@ -15,7 +15,7 @@ namespace partita::detail {
 class exact_collection {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
-  struct of_node {
+  struct data_of_node {
     const char* own_block = nullptr;  ///< this worker's block; nullptr if it contributes nothing
     const char* terms = nullptr;
     bool blocks_are_sent = false;  ///< instead of `terms`, the node's other workers send their blocks by message
@@ -24,35 +24,35 @@ class exact_collection {
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
   ///           memory for one piece of each block.
   template <class Incoming>
-  void collect(const element_messages& by_message, const element_operation& op, const worker_group& within,
-               const worker_group& across, of_node given, char* into, std::size_t n, Incoming incoming) {
-    if (!terms_ || of_ != op.of) terms_ = op.between_nodes->make(), of_ = op.of;
-    const std::size_t element = op.of->bytes, most = piece / element, me = across.position;
-    const std::size_t others = given.blocks_are_sent ? within.members.size() - 1 : 0;
+  void collect(const element_messages& by_message, const element_operation& op, const worker_group& node_members,
+               const worker_group& node_leaders, data_of_node given, char* into, std::size_t n, Incoming incoming) {
+    if (!node_terms_ || element_kind_ != op.of) node_terms_ = op.between_nodes->make(), element_kind_ = op.of;
+    const std::size_t element = op.of->bytes, most = piece / element, me = node_leaders.position;
+    const std::size_t others = given.blocks_are_sent ? node_members.members.size() - 1 : 0;
     char* const buffer = incoming(others * (n < most ? n : most));
-    const binomial_tree tree{across.members.size()};
+    const binomial_tree tree{node_leaders.members.size()};
     for (std::size_t at = 0; at < n; at += most) {
       const std::size_t length = n - at < most ? n - at : most;
-      terms_->clear(length);
+      node_terms_->clear(length);
       if (given.terms != nullptr) {
-        terms_->add(given.terms + at * element);
-        terms_->add(given.terms + (n + at) * element);
+        node_terms_->add(given.terms + at * element);
+        node_terms_->add(given.terms + (n + at) * element);
       } else if (given.own_block != nullptr) {
-        terms_->add(given.own_block + at * element);
+        node_terms_->add(given.own_block + at * element);
       }
       for (std::size_t k = 0; k < others; ++k) {
-        by_message.receive(buffer + k * length * element, length, within.members[k + 1]);
-        terms_->add(buffer + k * length * element);
+        by_message.receive(buffer + k * length * element, length, node_members.members[k + 1]);
+        node_terms_->add(buffer + k * length * element);
       }
       tree.for_below_smallest_first(me, [&](std::size_t other) {
-        by_message.receive_bytes(message_, across.members[other]);
-        terms_->add_message(message_);
+        by_message.receive_bytes(terms_message_, node_leaders.members[other]);
+        node_terms_->add_message(terms_message_);
       });
       if (me == 0) {
-        terms_->round(into + at * element);
+        node_terms_->round(into + at * element);
       } else {
-        terms_->write(message_);
-        by_message.send_bytes(message_, across.members[tree.above(me)]);
+        node_terms_->write(terms_message_);
+        by_message.send_bytes(terms_message_, node_leaders.members[tree.above(me)]);
       }
     }
   }
@@ -66,9 +66,9 @@ class exact_collection {
  private:
   static constexpr std::size_t piece = std::size_t{64} << 10;  // few messages, and small enough for the caches
 
-  std::unique_ptr<exact_terms> terms_;
-  const element_kind* of_ = nullptr;
-  std::vector<char> message_;
+  std::unique_ptr<exact_terms> node_terms_;
+  const element_kind* element_kind_ = nullptr;
+  std::vector<char> terms_message_;
 };
 
 }  // namespace partita::detail

@@ -26,13 +26,13 @@ inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 struct pair_volume {
   std::size_t worker = 0, bytes = 0, boxes = 0;
 
-  bool worth_a_trial() const { return bytes > small_exchange; }
+  bool is_worth_a_trial() const { return bytes > small_exchange; }
   /// The form of the messages if no form was measured. MPI is slow with a derived type of many boxes.
-  messages by_size() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
+  messages default_form() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
 };
 
 /// The volume for each worker to which boxes go, or from which they come. Boxes are sorted by worker.
-PARTITA_DECL std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element);
+PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element);
 
 /// One message: consecutive boxes.
 struct message {
@@ -65,13 +65,13 @@ struct message_pool {
         all.back().bytes += bytes;
       }
     }
-    interleave();
+    interleave_workers();
   }
 
  private:
   /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
   /// another.
-  PARTITA_DECL void interleave();
+  PARTITA_DECL void interleave_workers();
 };
 
 }  // namespace partita::detail

@@ -10,8 +10,8 @@
 namespace partita::detail {
 
 /// Makes the MPI datatype of a strided box with elements of `element` bytes, without committing it.
-PARTITA_DECL MPI_Datatype type_of_box(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank,
-                                      std::size_t element);
+PARTITA_DECL MPI_Datatype make_box_type(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank,
+                                        std::size_t element);
 
 }  // namespace partita::detail
 

@@ -20,10 +20,10 @@ class pair_messages : public box_transport {
  public:
   /// Makes the messages of these boxes, which are sorted by worker, for each pair in the same order on both workers.
   PARTITA_DECL pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                             const message_policy& policy, bool oversubscribed, const own_node* among = nullptr);
+                             const message_policy& policy, bool oversubscribed, const own_node* tag_source = nullptr);
 
-  carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
-  bool is_needed() const override { return outgoing_->takes_turns() || incoming_->takes_turns(); }
+  carried counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
+  bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
   void expect(const block_memory& y) override { y_ = y; }
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
   /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
@@ -33,23 +33,23 @@ class pair_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
-    if (std::exchange(is_given_, false)) outgoing_->give_up();
+    if (std::exchange(is_given_, false)) sent_messages_->give_up();
   }
   PARTITA_INLINE bool advance() override;
   void finish() override {}
 
  private:
-  static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
-  using seconds = std::array<double, forms.size()>;
+  static constexpr std::array<messages, 3> message_forms{messages::packed, messages::chunked, messages::typed};
+  using seconds = std::array<double, message_forms.size()>;
 
-  bool is_sent_eagerly() const { return outgoing_->longest() <= node_->link().eager_bytes; }
-  int tag() const { return node_ == nullptr ? tag_ : node_->tag_in_this_round(tag_); }
+  bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
+  int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. Both workers of a pair
   /// list each other.
-  PARTITA_DECL std::vector<std::size_t> pairs_to_try() const;
+  PARTITA_DECL std::vector<std::size_t> pairs_worth_a_trial() const;
 
   /// The form of the messages to or from one worker.
-  PARTITA_DECL messages form_of(const pair_volume& c) const;
+  PARTITA_DECL messages choose_form(const pair_volume& c) const;
 
   PARTITA_DECL void choose_forms();
 
@@ -62,36 +62,36 @@ class pair_messages : public box_transport {
   MPI_Comm comm_;
   int tag_;
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
-  const own_node* node_;
+  const own_node* node_or_null_;
   bool is_given_ = false;
   box_list sent_boxes_, received_boxes_;
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, is_unmeasured_ = false;
-  std::vector<std::pair<std::size_t, messages>> measured_;  // the measured form of the messages to each worker
-  std::unique_ptr<persistent_messages> outgoing_, incoming_;
+  std::vector<std::pair<std::size_t, messages>> measured_forms_;  // the measured form of the messages to each worker
+  std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
   block_memory y_;
 };
 
 /// The channel by messages: it reaches every other worker.
 class message_way : public way {
  public:
-  /// `tag` distinguishes this kernel's messages from others on `comm`; `among` counts the changes of tags of the node,
-  /// or is null.
+  /// `tag` distinguishes this kernel's messages from others on `comm`; `tag_source` counts the changes of tags of the
+  /// node, or is null.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
-              const own_node* among = nullptr)
-      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_(among) {
-    MPI_Comm_rank(comm, &own_);
+              const own_node* tag_source = nullptr)
+      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_or_null_(tag_source) {
+    MPI_Comm_rank(comm, &own_worker_);
   }
-  bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_); }
+  bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_worker_); }
   PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 
  private:
   MPI_Comm comm_;
-  int tag_, own_ = 0;
+  int tag_, own_worker_ = 0;
   message_policy policy_;
   bool oversubscribed_;
-  const own_node* node_;
+  const own_node* node_or_null_;
 };
 
 }  // namespace partita::detail

@@ -17,7 +17,7 @@ namespace partita::detail {
 /// All messages that one worker sends, or all that it receives.
 class persistent_messages {
  public:
-  PARTITA_DECL persistent_messages(message_pool pool, const element_kind& kind, bool outgoing);
+  PARTITA_DECL persistent_messages(message_pool pool, const element_kind& kind, bool is_outgoing);
   persistent_messages(const persistent_messages&) = delete;
   persistent_messages& operator=(const persistent_messages&) = delete;
   PARTITA_INLINE ~persistent_messages();
@@ -25,10 +25,10 @@ class persistent_messages {
   std::size_t count() const { return messages_.size(); }
   PARTITA_DECL std::size_t bytes() const;
 
-  std::size_t longest() const { return longest_; }
+  std::size_t longest_message() const { return longest_message_; }
 
   /// Whether some messages of an exchange wait for the slots of earlier messages.
-  PARTITA_DECL bool takes_turns() const;
+  PARTITA_DECL bool reuses_slots() const;
 
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
@@ -40,19 +40,23 @@ class persistent_messages {
   PARTITA_DECL bool advance();
 
  private:
-  enum class form : char { in_place, through_slot, as_type };
+  enum class form : char { in_place, through_slot, through_mpi_type };
   static constexpr std::size_t no_message = ~std::size_t{0};
 
   /// Whether the previous message in the slot of this message is complete.
-  bool has_room(std::size_t k) const { return before_[k] == no_message || arrived_[before_[k]] != 0; }
+  bool has_room(std::size_t k) const {
+    return previous_in_slot_[k] == no_message || is_complete_[previous_in_slot_[k]] != 0;
+  }
 
   /// Copies a message from the block to the message's slot, or from the slot to the block.
   PARTITA_DECL void pack(std::size_t k) const;
 
   /// The memory of this exchange's block, without strides if it is staged.
-  block_memory block() const { return {block_, staged_ ? nullptr : strides_.data()}; }
-  bool contiguous(std::size_t box) const { return staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_); }
-  PARTITA_DECL bool same_strides(const std::ptrdiff_t* strides) const;
+  block_memory block() const { return {block_, is_staged_ ? nullptr : strides_.data()}; }
+  bool is_contiguous_box(std::size_t box) const {
+    return is_staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_);
+  }
+  PARTITA_DECL bool has_same_strides(const std::ptrdiff_t* strides) const;
 
   /// Makes the requests for this block, unless they exist already.
   PARTITA_DECL void prepare(MPI_Comm comm, int tag, const block_memory& block);
@@ -60,35 +64,35 @@ class persistent_messages {
   PARTITA_DECL void choose_forms();
 
   /// Makes one MPI type for all boxes of a message, relative to the first box.
-  PARTITA_DECL MPI_Datatype type_of(const message& p) const;
+  PARTITA_DECL MPI_Datatype make_message_type(const message& p) const;
 
   /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunks use a set of slots in turn,
   /// with a share for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
-  PARTITA_DECL void deal_slots();
+  PARTITA_DECL void assign_slots();
 
   /// Makes the request of a message for the current block and buffer.
-  PARTITA_DECL void bind(std::size_t k);
+  PARTITA_DECL void make_request(std::size_t k);
 
-  PARTITA_DECL void forget();
+  PARTITA_DECL void free_requests();
 
   box_list boxes_;
   std::vector<message> messages_;
-  std::size_t workers_, rank_, longest_ = 0;
+  std::size_t workers_, rank_, longest_message_ = 0;
   element_kind kind_;
-  bool outgoing_, staged_ = false;
+  bool is_outgoing_, is_staged_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int tag_ = 0;
   char* block_ = nullptr;
   std::vector<std::ptrdiff_t> strides_;
-  bool prepared_ = false;
-  std::vector<form> form_;
-  std::vector<MPI_Datatype> types_;
-  std::vector<MPI_Request> requests_;
-  std::vector<char*> slot_;
-  std::vector<std::size_t> before_;  // for each message the previous message in its slot, or `no_message`
-  std::vector<char> arrived_;
-  std::vector<int> finished_;
-  std::size_t first_ = 0, next_ = 0;  // messages [first_, next_) are pending
+  bool is_prepared_ = false;
+  std::vector<form> message_form_;
+  std::vector<MPI_Datatype> message_types_;
+  std::vector<MPI_Request> mpi_requests_;
+  std::vector<char*> slot_addresses_;
+  std::vector<std::size_t> previous_in_slot_;  // for each message the previous message in its slot, or `no_message`
+  std::vector<char> is_complete_;
+  std::vector<int> completed_indices_;
+  std::size_t first_pending_ = 0, next_message_ = 0;  // messages [first_pending_, next_message_) are pending
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };

@@ -15,11 +15,11 @@ struct traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
-/// Calls f(first byte, count) for consecutive pieces of at most `most_bytes`; the length of a piece fits in an int, and
+/// Calls f(first byte, count) for consecutive pieces of at most `max_bytes`; the length of a piece fits in an int, and
 /// MPI can send it in one message.
 template <class F>
-void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_bytes, F f) {
-  const std::size_t most = most_bytes < of.bytes ? 1 : most_bytes / of.bytes;
+void for_each_message_part(const element_kind& of, std::size_t n, std::size_t max_bytes, F f) {
+  const std::size_t most = max_bytes < of.bytes ? 1 : max_bytes / of.bytes;
   for (std::size_t first = 0; first < n; first += most)
     f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
@@ -27,12 +27,12 @@ void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_byte
 /// Pending messages: sends that may not have arrived yet, and receives.
 class posted_messages {
  public:
-  bool any() const { return !requests_.empty(); }
-  std::size_t size() const { return requests_.size(); }
+  bool any() const { return !mpi_requests_.empty(); }
+  std::size_t size() const { return mpi_requests_.size(); }
   PARTITA_DECL void send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
-                         std::size_t most_bytes, std::size_t worker, tag about, traffic& count);
+                         std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);
   PARTITA_DECL void receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
-                            std::size_t most_bytes, std::size_t worker, tag about);
+                            std::size_t max_bytes, std::size_t worker, tag message_tag);
   /// Waits for the requests from index `first` up to, but not including, `last`.
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all pending messages, so that the sent data may change.
@@ -41,7 +41,7 @@ class posted_messages {
   PARTITA_DECL void give_up();
 
  private:
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> mpi_requests_;
 };
 
 }  // namespace partita::detail

@@ -31,8 +31,8 @@ namespace partita::detail {
 /// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a steady loop
 /// neither allocates nor causes page faults. If spare and used memory together would exceed 1.5 times the peak use,
 /// spare blocks are first merged and reused; what does not fit is returned to the system. Where a node has no shared
-/// memory, or too little, blocks come from the heap: `holds` reports that, and nothing else changes for the caller. All
-/// threads of a process share an arena.
+/// memory, or too little, blocks come from the heap: `is_in_own_part` reports that, and nothing else changes for the
+/// caller. All threads of a process share an arena.
 class arena {
  public:
   /// The arena of a node. The first call for the node's workers makes the arena; later calls reuse it, and it is kept
@@ -40,17 +40,17 @@ class arena {
   /// node. `most` limits the bytes of each worker; 0 leaves everything on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
   /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment that arena leaves everything on the heap.
-  static arena& of_environment(const own_node& members) {
-    return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
+  static arena& arena_by_environment(const own_node& members) {
+    return of(members, environment_allows_sharing() ? ~std::size_t{0} : 0);
   }
-  static bool shared_by_environment() { return sharing_from(std::getenv("PARTITA_SHARED")); }
+  static bool environment_allows_sharing() { return parse_sharing(std::getenv("PARTITA_SHARED")); }
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
   /// Whether the workers of the node share memory at all; the same on all of them.
   bool shared() const { return memory_.size() != 0; }
   /// Whether a block is in this worker's part of the memory, where the node's other workers can reach it.
-  PARTITA_DECL bool holds(const void* block) const;
+  PARTITA_DECL bool is_in_own_part(const void* block) const;
   /// The offset of a block of this worker, by which the node's other workers find the block.
   std::uint64_t offset(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
@@ -71,33 +71,33 @@ class arena {
 
   /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
   std::size_t resident_bytes() const { return mapped_bytes_; }
-  std::size_t most_used_bytes() const { return use_.most(); }
+  std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
   /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
-  std::size_t fresh_blocks() const { return new_blocks_ + heap_pool::instance().fresh_blocks(); }
+  std::size_t allocated_block_count() const { return new_blocks_ + heap_pool::instance().allocated_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes more is killed by SIGBUS.
   /// PARTITA_SHARED_FREE in the environment overrides this number.
   PARTITA_DECL static std::size_t free_shared_bytes();
 
  private:
-  static constexpr std::size_t least = 16 * page;  // less is not worth a mapping: one channel already takes pages
+  static constexpr std::size_t min_bytes = 16 * page;  // less is not worth a mapping: one channel already takes pages
 
   PARTITA_DECL arena(const own_node& members, std::size_t most);
 
   /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
   /// different order.
   PARTITA_DECL static arena* find_common_arena(const own_node& members, std::size_t most);
-  PARTITA_DECL bool serves(MPI_Comm communicator) const;
+  PARTITA_DECL bool serves_communicator(MPI_Comm communicator) const;
 
   /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
   PARTITA_DECL static std::atomic<arena*>& newest();
-  PARTITA_DECL static spin_lock& growth_lock();
+  PARTITA_DECL static spin_lock& arena_list_lock();
 
   /// The signal blocks that this thread released. Where threads serve several worlds, only the calls of this thread
   /// have synchronised with the other workers since.
   PARTITA_DECL spare_blocks& spare_signals();
 
-  PARTITA_DECL void* fresh_or_heap(std::size_t bytes);
+  PARTITA_DECL void* allocate_new_or_heap(std::size_t bytes);
   /// New memory, or memory that is merged from spare pieces. The memory is touched now, so that its first use causes no
   /// page fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* allocate_new(std::size_t bytes);
@@ -105,17 +105,17 @@ class arena {
   /// the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
 
-  std::size_t most_;
+  std::size_t max_bytes_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  std::uint64_t name_ = 0;
+  std::uint64_t arena_name_ = 0;
   shared_mapping memory_;
-  std::size_t members_, place_, used_ = 0;
+  std::size_t members_, place_, used_bytes_ = 0;
   std::atomic<std::size_t> new_blocks_ = 0;
   arena* next_older_ = nullptr;
   spin_lock lock_;
-  spare_blocks spare_;
-  free_ranges with_pages_, without_pages_;  // merged spare memory, and addresses whose memory went back to the system
-  memory_use use_;
+  spare_blocks spare_blocks_;
+  free_ranges merged_ranges_, unmapped_ranges_;  // unmapped: addresses whose memory went back to the system
+  memory_use memory_use_;
   std::size_t mapped_bytes_ = 0;
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
 };

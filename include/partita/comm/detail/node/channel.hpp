@@ -14,7 +14,7 @@ namespace partita::detail {
 
 /// Where a receiver wants its boxes: in a block that the sender can reach; through the slots of a ring; or, if there is
 /// no shared memory left for a ring, in messages of one slot each.
-struct destination {
+struct announced_memory {
   static constexpr std::size_t bytes_by_message = 127 * page;  ///< a value that no ring has as slot size
   char* address = nullptr;
   std::size_t slot_bytes = 0;  ///< 0 if `address` is the block itself
@@ -31,7 +31,7 @@ class node_channel {
   static constexpr std::size_t slots = 4;
   /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
   /// pages (at most 65) of a slot.
-  static constexpr std::size_t granule = 128;
+  static constexpr std::size_t alignment = 128;
 
   /// Makes the channel. Collective over the node. `tag` distinguishes its messages on the node's communicator.
   PARTITA_DECL node_channel(const own_node& members, arena& memory, int tag);
@@ -40,7 +40,7 @@ class node_channel {
   PARTITA_INLINE ~node_channel();
 
   /// Whether every worker of the node has its signals in shared memory; the same on all of them.
-  bool usable() const { return usable_; }
+  bool is_usable() const { return is_usable_; }
   bool oversubscribed() const { return oversubscribed_; }
   /// The communicator of the node for messages that replace a ring; its ranks are the places of the workers.
   MPI_Comm communicator() const { return communicator_; }
@@ -52,54 +52,58 @@ class node_channel {
   // Calls of the receiver.
 
   /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
-  /// of about `wish` bytes.
-  PARTITA_DECL destination announce(std::size_t from, void* block, std::size_t wish);
+  /// of about `wished_slot_bytes` bytes.
+  PARTITA_DECL announced_memory announce(std::size_t from, void* block, std::size_t wished_slot_bytes);
   /// Undoes announce. Requires that the sender has not read the announcement yet.
   PARTITA_DECL void roll_back(std::size_t from);
   /// Waits for the sender's boxes, and returns the value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
-    return pairs_[from].own_flags->done.wait(++pairs_[from].received, oversubscribed_);
+    return pairs_[from].own_flags->done.wait(++pairs_[from].received_count, oversubscribed_);
   }
   /// The number of slots in the ring of `from` that are filled and not taken yet.
-  PARTITA_DECL std::size_t filled(std::size_t from) const;
+  PARTITA_DECL std::size_t filled_slots(std::size_t from) const;
   /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
-  std::size_t next_taken(std::size_t from) const { return pairs_[from].taken % slots; }
+  std::size_t next_slot_to_take(std::size_t from) const { return pairs_[from].taken_count % slots; }
   PARTITA_DECL void take(std::size_t from);
 
   // Calls of the sender.
 
-  bool announced(std::size_t to) const { return pairs_[to].own_flags->ready.posted(pairs_[to].awaited + 1); }
-  PARTITA_DECL destination await_destination(std::size_t to);
-  void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].peer_flags->done.post(++pairs_[to].pushed, value); }
-  /// Whether the ring at `to` has an empty slot; next_filled() is the slot's index, and fill() signals that it is full.
+  bool has_announced(std::size_t to) const { return pairs_[to].own_flags->ready.posted(pairs_[to].awaited_count + 1); }
+  PARTITA_DECL announced_memory await_destination(std::size_t to);
+  void arrive(std::size_t to, std::uint64_t value = 0) {
+    pairs_[to].peer_flags->done.post(++pairs_[to].pushed_count, value);
+  }
+  /// Whether the ring at `to` has an empty slot; next_slot_to_fill() is its index, fill_next_slot() signals
+  /// that it is full.
   PARTITA_DECL bool has_slot(std::size_t to) const;
-  std::size_t next_filled(std::size_t to) const { return pairs_[to].filled % slots; }
-  PARTITA_DECL void fill(std::size_t to);
+  std::size_t next_slot_to_fill(std::size_t to) const { return pairs_[to].filled % slots; }
+  PARTITA_DECL void fill_next_slot(std::size_t to);
 
  private:
-  /// The flags that one worker reads: `ready` and `drained` as a sender, `done` and `filled` as a receiver.
+  /// The flags that one worker reads: `ready` and `slot_is_empty` as a sender, `done` and `filled` as a receiver.
   struct pair_flags {
-    flag ready, done, filled, drained;
+    flag ready, done, filled, slot_is_empty;
   };
   struct pair {
     pair_flags* own_flags = nullptr;   // in this worker's memory, written by the other worker
     pair_flags* peer_flags = nullptr;  // in the other worker's memory, written by this worker
-    std::uint64_t announced = 0, received = 0, taken = 0, awaited = 0, pushed = 0, filled = 0;
+    std::uint64_t announced_count = 0, received_count = 0, taken_count = 0, awaited_count = 0, pushed_count = 0,
+                  filled = 0;
     char* ring = nullptr;
     std::size_t slot_bytes = 0;
   };
 
   /// The ring that `from` writes to, allocated at its first use; messages if the arena has no memory left.
-  PARTITA_DECL destination ring_of(std::size_t from, std::size_t wish);
+  PARTITA_DECL announced_memory make_ring(std::size_t from, std::size_t wished_slot_bytes);
 
   arena* arena_;
   MPI_Comm communicator_;
   int tag_;
   std::size_t place_;
-  bool oversubscribed_, usable_ = true;
+  bool oversubscribed_, is_usable_ = true;
   std::vector<pair> pairs_;
   std::size_t bytes_ = 0;
-  char* base_ = nullptr;
+  char* flags_base_ = nullptr;
 };
 
 }  // namespace partita::detail

@@ -13,12 +13,12 @@ namespace partita::detail {
 struct dissemination {
   std::size_t nodes = 1, radix = 2;
 
-  static constexpr std::size_t most_messages = 63;  ///< in one round; chosen: each message has its own place in memory
+  static constexpr std::size_t max_messages = 63;  ///< in one round; chosen: each message has its own place in memory
 
   /// The fastest radix for this link: with expensive messages many rounds are best, with a long latency few.
-  static constexpr dissemination over(std::size_t nodes, const link_cost& link) {
+  static constexpr dissemination choose_radix(std::size_t nodes, const link_cost& link) {
     dissemination best{nodes, 2};
-    for (std::size_t radix = 3; radix <= nodes && radix <= most_messages + 1; ++radix)
+    for (std::size_t radix = 3; radix <= nodes && radix <= max_messages + 1; ++radix)
       if (const dissemination other{nodes, radix}; other.seconds(link) < best.seconds(link)) best = other;
     return best;
   }
@@ -26,20 +26,20 @@ struct dissemination {
   /// Calls f(round, distance) for each message of a node. The node sends to the node `distance` further on, and
   /// receives from the node `distance` before it. All distances are different and less than the number of nodes.
   template <class F>
-  constexpr void for_messages(F f) const {
+  constexpr void for_each_message(F f) const {
     std::size_t round = 0;
     for (std::size_t step = 1; step < nodes; step *= radix, ++round)
       for (std::size_t k = 1; k < radix && k * step < nodes; ++k) f(round, k * step);
   }
   constexpr std::size_t rounds() const {
     std::size_t n = 0;
-    for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
+    for_each_message([&](std::size_t round, std::size_t) { n = round + 1; });
     return n;
   }
   /// The number of messages that each node sends, which is also the number that it receives.
   constexpr std::size_t messages() const {
     std::size_t n = 0;
-    for_messages([&](std::size_t, std::size_t) { ++n; });
+    for_each_message([&](std::size_t, std::size_t) { ++n; });
     return n;
   }
   constexpr double seconds(const link_cost& link) const {

@@ -36,11 +36,11 @@ class wait_watcher {
 /// one of our messages would never answer. The watcher gets a report ten times a second.
 class backoff {
  public:
-  explicit backoff(bool oversubscribed) : spins_(oversubscribed ? 20 : 50) {}
+  explicit backoff(bool oversubscribed) : max_spins_(oversubscribed ? 20 : 50) {}
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;
   ~backoff() {
-    if (long_) end();
+    if (is_long_wait_) end();
   }
 
   PARTITA_DECL void pause();
@@ -51,14 +51,14 @@ class backoff {
   using clock = std::chrono::steady_clock;
   static constexpr double seconds_between_reports = 0.1;  // seconds; chosen: long for a machine, short for a person
 
-  PARTITA_DECL void look_at_the_clock();
+  PARTITA_DECL void check_clock();
   PARTITA_DECL void end();
 
-  std::size_t waited_ = 0, spins_;
-  clock::time_point began_{}, traced_{};
-  double seconds_ = 0, report_at_ = seconds_between_reports;
-  wait_watcher* told_ = nullptr;
-  bool long_ = false;
+  std::size_t wait_count_ = 0, max_spins_;
+  clock::time_point begin_time_{}, trace_begin_time_{};
+  double seconds_ = 0, next_report_seconds_ = seconds_between_reports;
+  wait_watcher* reported_watcher_ = nullptr;
+  bool is_long_wait_ = false;
 };
 
 /// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
@@ -69,8 +69,8 @@ struct alignas(64) flag {
   std::uint64_t value;
 
   PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);
-  bool posted(std::uint64_t expected) const { return epoch.load(std::memory_order_acquire) >= expected; }
-  PARTITA_DECL std::uint64_t wait(std::uint64_t expected, bool oversubscribed) const;
+  bool posted(std::uint64_t expected_epoch) const { return epoch.load(std::memory_order_acquire) >= expected_epoch; }
+  PARTITA_DECL std::uint64_t wait(std::uint64_t expected_epoch, bool oversubscribed) const;
 };
 static_assert(sizeof(flag) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -9,17 +9,17 @@ namespace partita::detail {
 
 class free_ranges {
  public:
-  /// After this, `more` further ranges can be added without allocating memory.
-  PARTITA_DECL void make_room(std::size_t more);
+  /// After this, `further_ranges` further ranges can be added without allocating memory.
+  PARTITA_DECL void make_room(std::size_t further_ranges);
   std::size_t size() const { return ranges_.size(); }
   PARTITA_DECL void add(char* first, std::size_t bytes);
   /// Merges adjacent ranges. Cost: a sort.
-  PARTITA_DECL void join();
+  PARTITA_DECL void merge_adjacent();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.
   PARTITA_DECL char* take(std::size_t bytes);
   /// Calls f(first, bytes) for every range, then removes all of them.
   template <class F>
-  void drain(F f) {
+  void take_all(F f) {
     for (const range& r : ranges_) f(r.first, r.bytes);
     ranges_.clear();
   }

@@ -17,52 +17,59 @@ namespace partita::detail {
 /// One worker's view of a group on its node. All members make the same calls and count the calls.
 class group_meeting {
  public:
-  /// `pages` are the pages of all members, the root's first; this worker has index `me`.
-  group_meeting(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
-                bool oversubscribed)
+  /// `member_pages` are the pages of all members, the root's first; this worker has index `own_index`.
+  group_meeting(arena& memory, std::vector<std::size_t> member_places, std::vector<group_page*> member_pages,
+                std::size_t own_index, bool oversubscribed)
       : arena_(&memory),
-        places_(std::move(places)),
-        pages_(std::move(pages)),
-        me_(me),
+        member_places_(std::move(member_places)),
+        member_pages_(std::move(member_pages)),
+        own_index_(own_index),
         oversubscribed_(oversubscribed) {}
 
-  std::size_t size() const { return pages_.size(); }
+  std::size_t size() const { return member_pages_.size(); }
 
   /// Whether data that other members will read should be written past the caches.
   PARTITA_DECL bool far() const;
 
  protected:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-  static constexpr std::size_t worth_streaming = 1024;
+  static constexpr std::size_t min_measured_bytes = 1024;
 
-  static constexpr std::uint64_t stamp(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
+  static constexpr std::uint64_t call_and_step(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
   PARTITA_DECL bool end(bool moved);
-  group_page& own() const { return *pages_[me_]; }
+  group_page& own() const { return *member_pages_[own_index_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
-  PARTITA_DECL void wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const;
-  /// Waits until no member still reads what this worker showed `depth` calls ago, so that the place can be reused.
+  PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
+  /// Waits until no member still reads what this worker showed `call_places` calls ago, so that the place can be
+  /// reused.
   PARTITA_DECL void make_room(std::uint64_t e);
   /// Whether the place for the next call can be reused without waiting.
   PARTITA_DECL bool has_room(std::uint64_t e);
-  group_page::call_flag& ready(std::size_t k, std::uint64_t e) const { return pages_[k]->ready[e % group_page::depth]; }
-  char* slot(std::size_t k, std::uint64_t e) const { return pages_[k]->slot[e % group_page::depth]; }
+  group_page::call_flag& ready(std::size_t k, std::uint64_t e) const {
+    return member_pages_[k]->ready[e % group_page::call_places];
+  }
+  char* slot_of_call(std::size_t k, std::uint64_t e) const {
+    return member_pages_[k]->slot[e % group_page::call_places];
+  }
 
-  bool reachable(const void* block) const { return block != nullptr && arena_->holds(block); }
+  bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }
   PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
   /// Whether the members measure in this call how far their caches are from each other: in every 16th large call.
-  bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
+  bool measures_distance(std::uint64_t e, std::size_t bytes) const {
+    return e % 16 == 1 && bytes >= min_measured_bytes;
+  }
   void measure_distance(std::size_t k, std::uint64_t e, std::size_t bytes) const {
-    if (measures(e, bytes)) own().distance.measure_distance(pages_[k]->distance);
+    if (measures_distance(e, bytes)) own().distance.measure_distance(member_pages_[k]->distance);
   }
   PARTITA_DECL static void move(void* to, const void* from, std::size_t bytes, bool streaming);
   PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t e);
 
   arena* arena_;
-  std::vector<std::size_t> places_;
-  std::vector<group_page*> pages_;
-  std::size_t me_;
+  std::vector<std::size_t> member_places_;
+  std::vector<group_page*> member_pages_;
+  std::size_t own_index_;
   bool oversubscribed_;
-  std::uint64_t call_ = 0, all_done_ = 0;
+  std::uint64_t call_ = 0, last_finished_call_ = 0;
 };
 
 }  // namespace partita::detail

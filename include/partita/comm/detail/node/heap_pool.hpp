@@ -15,14 +15,14 @@ class heap_pool {
  public:
   PARTITA_DECL void* allocate(std::size_t bytes);
   PARTITA_DECL void release(void* block, std::size_t bytes);
-  std::size_t fresh_blocks() const { return new_blocks_; }
+  std::size_t allocated_block_count() const { return new_blocks_; }
 
   /// The pool of this process. The pool is never destroyed, because a tensor in static storage may outlive others.
   PARTITA_DECL static heap_pool& instance();
 
  private:
   spin_lock lock_;
-  spare_blocks spare_;
+  spare_blocks spare_blocks_;
   std::atomic<std::size_t> new_blocks_ = 0;
 };
 

@@ -24,7 +24,7 @@ struct measured_link {
 
   /// The message size for a block: blocks a few times longer than at_once are cut, so that messages are sent eagerly.
   PARTITA_DECL std::size_t message_bytes(std::size_t block) const;
-  std::size_t most_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
+  std::size_t max_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
 };
 
 /// A measurement between two workers: one sends commands and measures, the other answers. A trial takes some tens of
@@ -32,49 +32,49 @@ struct measured_link {
 class link_trial {
  public:
   link_trial(MPI_Comm everyone, int other, bool oversubscribed)
-      : everyone_(everyone), other_(other), oversubscribed_(oversubscribed) {}
+      : everyone_(everyone), other_worker_(other), oversubscribed_(oversubscribed) {}
 
-  PARTITA_DECL measured_link ask();
-  PARTITA_DECL void answer();
+  PARTITA_DECL measured_link measure_link();
+  PARTITA_DECL void answer_commands();
 
  private:
   enum : std::uint64_t { now, later, stop };
   struct command {
     std::uint64_t what, messages, bytes;
   };
-  static constexpr int tag_of_commands = 31003, tag_of_messages = 31004;
-  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;
+  static constexpr int command_tag = 31003, trial_tag = 31004;
+  static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;
 
-  static double within(double value, double least, double most) {
-    return value > least ? (value < most ? value : most) : least;  // `least` if the value is NaN
+  static double clamp_to_range(double value, double min_value, double max_value) {
+    return value > min_value ? (value < max_value ? value : max_value) : min_value;  // `min_value` if the value is NaN
   }
 
   /// The seconds until messages have arrived and their answer is back.
-  PARTITA_DECL double ask(std::uint64_t messages, std::uint64_t bytes);
-  PARTITA_DECL double best_of_two(std::uint64_t messages, std::uint64_t bytes);
+  PARTITA_DECL double measure_link(std::uint64_t messages, std::uint64_t bytes);
+  PARTITA_DECL double faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.
   PARTITA_DECL bool is_sent_eagerly(std::uint64_t bytes);
 
   PARTITA_DECL void wait(MPI_Request& request) const;
-  PARTITA_DECL void start_to_send(MPI_Request& request) const;
+  PARTITA_DECL void start_send(MPI_Request& request) const;
   PARTITA_DECL void send(const void* data, std::size_t bytes) const;
   void start_to_receive(MPI_Request& request, void* data, std::size_t bytes, int tag) const {
-    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, tag, everyone_, &request), "MPI_Irecv");
+    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, tag, everyone_, &request), "MPI_Irecv");
   }
   PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;
   PARTITA_DECL command receive_command() const;
 
   MPI_Comm everyone_;
-  int other_;
+  int other_worker_;
   bool oversubscribed_;
   std::vector<char> data_;
 };
 
-/// The link between the nodes of a communicator. `firsts` are the first workers of the nodes, in ascending order, with
-/// worker 0 among them. Collective over the communicator. Worker 0 takes the link from the environment or from an
-/// earlier world, or measures it; all workers use its result. Simulated nodes have no link of their own.
-PARTITA_DECL measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool are_nodes_simulated,
-                                      bool oversubscribed);
+/// The link between the nodes of a communicator. `lowest_workers` are the first workers of the nodes, in ascending
+/// order, with worker 0 among them. Collective over the communicator. Worker 0 takes the link from the environment or
+/// from an earlier world, or measures it; all workers use its result. Simulated nodes have no link of their own.
+PARTITA_DECL measured_link find_link(MPI_Comm everyone, const std::vector<int>& lowest_workers,
+                                     bool are_nodes_simulated, bool oversubscribed);
 
 }  // namespace partita::detail
 

@@ -26,7 +26,9 @@ class memory_transport : public box_transport {
   PARTITA_INLINE bool is_needed() const override;
 
   PARTITA_INLINE void expect(const block_memory& y) override;
-  bool sends_speculatively() const override { return !plan_.accumulate && (has_stages_ || !has_staged_boxes_); }
+  bool sends_speculatively() const override {
+    return !plan_.accumulate && (has_staging_buffers_ || !has_staged_boxes_);
+  }
   PARTITA_INLINE void begin_ahead(const block_memory& x, const block_memory& y) override;
   PARTITA_INLINE void roll_back() override;
   PARTITA_INLINE void give(const block_memory& x) override;
@@ -36,27 +38,27 @@ class memory_transport : public box_transport {
  private:
   struct target {
     ring_boxes ring;
-    bool served = false;
-    bool staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
+    bool was_served = false;
+    bool is_staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
     staged_boxes stage;
   };
-  struct origin {
+  struct sending_worker {
     ring_boxes ring;
-    bool staged = false;
+    bool is_staged = false;
     staged_boxes stage;
   };
 
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
-  /// Lists the boxes for push_together.
+  /// Lists the boxes for push_to_all_at_once.
   PARTITA_DECL void list_all_boxes();
-  PARTITA_DECL void announce(origin& o);
+  PARTITA_DECL void announce(sending_worker& o);
 
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
   /// for such buffers, the receiver announces its block as usual.
-  PARTITA_DECL void find_stages();
+  PARTITA_DECL void find_staging_buffers();
   PARTITA_DECL void pack(const block_memory& x);
-  PARTITA_DECL void unpack(origin& o);
+  PARTITA_DECL void unpack(sending_worker& o);
 
   /// Up to this size, the data in a ring stays in a cache. Above it, slots are written with streaming stores: a reader
   /// on a distant core would have to fetch every line from the writer's cache.
@@ -72,35 +74,35 @@ class memory_transport : public box_transport {
 
   PARTITA_DECL void push(const push_list& boxes, std::size_t first, std::size_t last);
 
-  PARTITA_DECL void await_destination_of(target& t);
+  PARTITA_DECL void await_destination_of_target(target& t);
 
   /// Writes to all receivers in one pass over the source, which needs every block's address: waits for all receivers.
-  PARTITA_DECL void push_together();
+  PARTITA_DECL void push_to_all_at_once();
 
   /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
   /// ready, while signals travel.
-  PARTITA_DECL void push_as_they_come();
+  PARTITA_DECL void push_when_announced();
   /// Writes to the receivers that have announced their blocks. Returns whether there were any.
-  PARTITA_DECL bool push_to_ready();
+  PARTITA_DECL bool push_to_ready_receivers();
 
   /// Copies the boxes that stay on this worker.
-  void keep() { keep_boxes(plan_, kind_, x_, y_, streaming_ ? stores::streaming : stores::cached); }
+  void copy_kept_boxes() { keep_boxes(plan_, kind_, x_, y_, is_streaming_ ? stores::streaming : stores::cached); }
 
   lowered_plan plan_;
   element_kind kind_;
   node_channel* channel_;
   bool oversubscribed_;
   const own_node* members_;
-  std::size_t own_;
+  std::size_t own_worker_;
   std::vector<char*> blocks_;
-  push_list boxes_;      // the boxes for workers of the node, in the order of the plan
-  push_list all_boxes_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
-  std::vector<target> targets_;
-  std::vector<origin> origins_;
-  bool streaming_ = false;
+  push_list boxes_;                  // the boxes for workers of the node, in the order of the plan
+  push_list boxes_in_memory_order_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
+  std::vector<target> receivers_;
+  std::vector<sending_worker> senders_;
+  bool is_streaming_ = false;
   std::size_t waiting_receivers_ = 0;  // the number of receivers to which nothing has been written
-  bool has_staged_boxes_ = false, has_stages_ = false, packed_ = false, is_ahead_ = false;
-  std::uint64_t exchange_ = 0;  // the number of exchanges with packed boxes so far
+  bool has_staged_boxes_ = false, has_staging_buffers_ = false, is_packed_ = false, has_begun_early_ = false;
+  std::uint64_t packed_exchange_count_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;
 };
 
@@ -110,7 +112,7 @@ class memory_way : public way {
   memory_way(const own_node& members, node_channel& channel) : members_(&members), channel_(&channel) {}
 
   bool reaches(std::size_t worker) const override {
-    return channel_->usable() && members_->place_of(worker) < members_->size();
+    return channel_->is_usable() && members_->place_of_worker(worker) < members_->size();
   }
   /// The smallest slot of a ring, in bytes: one page.
   bool carries(const element_kind& kind) const override { return kind.bytes <= page; }

@@ -19,12 +19,12 @@ class joint_channels;
 /// The workers of a communicator that can map the same memory, in ascending order, and a table of the nodes of all
 /// workers. All kernels use this table, so that no kernel has to gather it.
 ///
-/// `pretended` splits a machine into several simulated nodes, for tests and trials: workers with different numbers do
-/// not share memory, although they could.
+/// `simulated_node` splits a machine into several simulated nodes, for tests and trials: workers with different numbers
+/// do not share memory, although they could.
 class node {
  public:
   /// Finds the workers of the node. Collective over the communicator.
-  PARTITA_DECL explicit node(MPI_Comm everyone, int pretended = 0);
+  PARTITA_DECL explicit node(MPI_Comm everyone, int simulated_node = 0);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
   PARTITA_INLINE ~node();
@@ -41,9 +41,9 @@ class node {
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
   /// workers count in the same way. When the tags that MPI guarantees are used up, nothing is sent speculatively any
   /// more.
-  void next_round() { ++round_; }
-  int tag_in_this_round(int tag) const { return tag + tags_of_a_round * (round_ < rounds ? round_ : rounds); }
-  bool is_last_round() const { return round_ >= rounds; }
+  void next_round() { ++tag_round_; }
+  int tag_in_this_round(int tag) const { return tag + tags_per_round * (tag_round_ < rounds ? tag_round_ : rounds); }
+  bool is_last_round() const { return tag_round_ >= rounds; }
 
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
@@ -52,23 +52,23 @@ class node {
   /// The worker at a place of the node.
   std::size_t worker(std::size_t place) const { return static_cast<std::size_t>(members_[place]); }
   /// The place of a worker on this node, or size() for a worker of another node.
-  PARTITA_DECL std::size_t place_of(std::size_t worker) const;
+  PARTITA_DECL std::size_t place_of_worker(std::size_t worker) const;
   /// Whether some workers of the communicator are on other nodes; the same on all workers.
-  bool is_one_of_many() const { return !first_.empty(); }
+  bool has_other_nodes() const { return !node_table_.empty(); }
   /// The lowest worker on the node of a given worker, which identifies that node.
   std::size_t node_of(std::size_t worker) const {
-    return static_cast<std::size_t>(first_.empty() ? members_[0] : first_[worker]);
+    return static_cast<std::size_t>(node_table_.empty() ? members_[0] : node_table_[worker]);
   }
   /// The table of node_of for all workers, the same on all workers; empty if there is only one node.
-  const std::vector<int>& first_of() const { return first_; }
+  const std::vector<int>& node_table() const { return node_table_; }
   /// The lowest workers of all nodes, in ascending order; empty if there is only one node.
-  PARTITA_DECL std::vector<int> firsts() const;
+  PARTITA_DECL std::vector<int> lowest_workers() const;
   /// The cost of messages to other nodes; the same on all workers.
   const measured_link& link() const { return link_; }
   /// The arena of this node's workers for each limit of bytes per worker.
-  std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
+  std::vector<std::pair<std::size_t, arena*>>& arenas_by_limit() const { return arenas_by_limit_; }
   /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
-  std::shared_ptr<joint_channels>& joint() const { return joint_; }
+  std::shared_ptr<joint_channels>& joint() const { return joint_channels_; }
   /// Whether this machine has more workers than cores, so that a waiting worker must let another one run.
   bool oversubscribed() const { return oversubscribed_; }
 
@@ -76,15 +76,15 @@ class node {
   PARTITA_DECL static int forget(MPI_Comm, int, void* kept, void*);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  static constexpr int tags_of_a_round = 32768, rounds = 30;  // below 2^20, which all MPI implementations allow
+  static constexpr int tags_per_round = 32768, rounds = 30;  // below 2^20, which all MPI implementations allow
   unsigned tags_ = 0;
-  int round_ = 0;
+  int tag_round_ = 0;
   int place_ = 0;
   bool oversubscribed_ = false;
   measured_link link_;
-  std::vector<int> members_, first_;  // first_: the lowest worker of each worker's node, if there are several
-  mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
-  mutable std::shared_ptr<joint_channels> joint_;
+  std::vector<int> members_, node_table_;  // node_table_: the lowest worker of each worker's node, if there are several
+  mutable std::vector<std::pair<std::size_t, arena*>> arenas_by_limit_;
+  mutable std::shared_ptr<joint_channels> joint_channels_;
 };
 using own_node = node;
 

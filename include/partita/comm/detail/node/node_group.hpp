@@ -17,7 +17,7 @@ namespace partita::detail {
 ///           or the block of the first member that gets the bytes, is in shared memory.
 class node_group final : public group_transport, private node_sum {
  public:
-  /// `pages` are the pages of all members, the root's first; this worker has index `me`.
+  /// The base class takes the pages of all members, the root's first; this worker has index `own_index`.
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
@@ -37,16 +37,17 @@ class node_group final : public group_transport, private node_sum {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
     return quarter < 4 * page ? 4 * page : quarter < 32 * page ? quarter : 32 * page;
   }
-  enum where : std::uint64_t { at_root, at_first, by_message };
+  enum where : std::uint64_t { at_root_block, at_first_member_block, by_message };
 
-  PARTITA_DECL bool spread_small(const char* x, char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e);
 
   /// The root's part of a broadcast. The other members copy from x if they can reach it; if not, from the block of the
   /// first of them, into which the root writes while they read.
-  PARTITA_DECL bool give(const char* x, char* y, std::size_t bytes, std::uint64_t e);
-  PARTITA_DECL void pour(const char* x, char* through, std::size_t bytes, std::uint64_t e, std::uint64_t block);
+  PARTITA_DECL bool broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL void write_in_chunks(const char* x, char* chunk_buffer, std::size_t bytes, std::uint64_t e,
+                                    std::uint64_t block);
 
-  PARTITA_DECL bool take(char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t e);
 };
 
 }  // namespace partita::detail

@@ -19,11 +19,11 @@ namespace partita::detail {
 /// comes first or how blocks are passed. Every sum that is started is finished before the group's next call.
 class node_sum : protected group_meeting {
  public:
-  node_sum(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
-           bool oversubscribed)
-      : group_meeting(memory, std::move(places), std::move(pages), me, oversubscribed),
-        sources_(size()),
-        results_(size()),
+  node_sum(arena& memory, std::vector<std::size_t> member_places, std::vector<group_page*> member_pages,
+           std::size_t own_index, bool oversubscribed)
+      : group_meeting(memory, std::move(member_places), std::move(member_pages), own_index, oversubscribed),
+        peer_blocks_(size()),
+        result_addresses_(size()),
         blocks_(size()) {}
 
   /// Shows this member's block to the other members, and does not wait. Until the sum is finished x must not change and
@@ -38,17 +38,17 @@ class node_sum : protected group_meeting {
   PARTITA_DECL bool finish(const block_sum& s);
 
  protected:
-  std::optional<arena_block> staging_;  // staging memory of the pending operation
+  std::optional<arena_block> staging_block_;  // staging memory of the pending operation
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
-  static bool is_small(const block_sum& s) { return s.bytes() <= group_page::small; }
-  static std::size_t chunk(const block_sum& s) { return chunk_bytes / s.element(); }
+  static bool is_small(const block_sum& s) { return s.bytes() <= group_page::slot_bytes; }
+  static std::size_t chunk_elements(const block_sum& s) { return chunk_bytes / s.element(); }
 
   /// The block of another member, as this worker sees it.
   struct source {
     const char* data = nullptr;
-    bool is_whole = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
+    bool is_entire = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
   };
   /// A chunk, and the slice of it that this worker combines.
   struct range {
@@ -56,13 +56,13 @@ class node_sum : protected group_meeting {
   };
   /// How a member writes its results.
   struct result_stores {
-    std::size_t results;             ///< the number of members that get the sum
-    bool stream_own, stream_others;  ///< whether results are written past the caches
+    std::size_t results;                             ///< the number of members that get the sum
+    bool streams_own_results, streams_peer_results;  ///< whether results are written past the caches
   };
 
-  bool contributes(const block_sum& s) const { return me_ != 0 || s.root_gives; }
-  bool gets_result(const block_sum& s) const { return me_ == 0 || s.to_all; }
-  bool is_in_place(const block_sum& s) const { return !contributes(s) || reachable(s.x); }
+  bool contributes_block(const block_sum& s) const { return own_index_ != 0 || s.root_gives; }
+  bool receives_sum(const block_sum& s) const { return own_index_ == 0 || s.to_all; }
+  bool is_in_place(const block_sum& s) const { return !contributes_block(s) || is_reachable(s.x); }
 
   /// Finishes a sum of small blocks: every member that gets the sum combines all blocks.
   PARTITA_DECL bool finish_small(const block_sum& s, std::uint64_t e);
@@ -75,20 +75,23 @@ class node_sum : protected group_meeting {
   /// Finishes a sum of large blocks: each member combines one slice of each chunk for all members that get the sum.
   PARTITA_DECL bool finish_large(const block_sum& s, std::uint64_t e);
 
-  PARTITA_DECL void combine_chunks(const block_sum& s, bool all_in_place, std::uint64_t e);
+  PARTITA_DECL void combine_chunks(const block_sum& s, bool are_all_in_place, std::uint64_t e);
 
   /// The memory into which the other members write this member's sum.
-  char* result_of(const block_sum& s) const { return result_memory_->data() == nullptr ? s.y : result_memory_->data(); }
+  char* result_address(const block_sum& s) const {
+    return result_memory_->data() == nullptr ? s.y : result_memory_->data();
+  }
   PARTITA_DECL range slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
-  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool distant, std::uint64_t e);
+  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool is_distant, std::uint64_t e);
 
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
-  /// start of the results and of whole blocks, and `in_slot` elements after the start of the slots.
-  PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t in_slot, const result_stores& writes);
+  /// start of the results and of whole blocks, and `offset_in_slot` elements after the start of the slots.
+  PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
+                                  const result_stores& stores_of_results);
 
-  std::vector<source> sources_;  // the other members' blocks in the current call
-  std::vector<char*> results_;
+  std::vector<source> peer_blocks_;  // the other members' blocks in the current call
+  std::vector<char*> result_addresses_;
   std::vector<const char*> blocks_;
   std::optional<arena_block> result_memory_;  // memory for the result of the pending sum
 };

@@ -22,7 +22,7 @@ class push_list {
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
   PARTITA_DECL void sort();
   std::size_t size() const { return boxes_.size(); }
-  void clear() { boxes_.clear(), sizes_.clear(), strides_.clear(); }
+  void clear() { boxes_.clear(), shapes_and_starts_.clear(), strides_.clear(); }
 
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
   /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
@@ -34,23 +34,25 @@ class push_list {
 
  private:
   struct entry {
-    std::size_t place;           // the place of the receiver on the node
-    std::size_t stage;           // the offset of the dense box, if the source is staged
-    std::ptrdiff_t offset;       // the start of the box in the receiver's block, in bytes
-    std::size_t sizes, strides;  // indices of the box's shape and start, and of the receiver's strides
+    std::size_t place;                 // the place of the receiver on the node
+    std::size_t stage;                 // the offset of the dense box, if the source is staged
+    std::ptrdiff_t offset;             // the start of the box in the receiver's block, in bytes
+    std::size_t shape_index, strides;  // indices of the box's shape and start, and of the receiver's strides
   };
-  const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
+  const std::size_t* at(const entry& e) const { return shapes_and_starts_.data() + e.shape_index + rank_; }
 
   /// Whether a box is transposed in its innermost dimension: then a slab of a few rows leaves no square to transpose.
   PARTITA_DECL bool is_transposed(std::size_t first, std::size_t last) const;
 
-  /// Copies the part of a box that begins `skip` after the box's start; all of the box if `skip` is null.
-  PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
-                         const block_memory& from, const std::vector<char*>& blocks, stores mode) const;
+  /// Copies the part of a box that begins `skipped_extents` after the box's start; all of the box if `skipped_extents`
+  /// is null.
+  PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part,
+                         const std::size_t* skipped_extents, const block_memory& from, const std::vector<char*>& blocks,
+                         stores mode) const;
 
   std::size_t rank_;
   std::vector<entry> boxes_;
-  std::vector<std::size_t> sizes_;  // the shape and the start of each box in this worker's block
+  std::vector<std::size_t> shapes_and_starts_;  // the shape and the start of each box in this worker's block
   std::vector<std::ptrdiff_t> strides_;
 };
 

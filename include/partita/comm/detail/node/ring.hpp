@@ -16,17 +16,17 @@ class ring_boxes {
  public:
   /// The boxes of a pair are consecutive in `whole`, from `first` on. The list must outlive this object.
   ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
-      : place_(place), kind_(kind), boxes_(&whole), first_(first), last_(first), pieces_(whole.rank()) {}
+      : place_(place), kind_(kind), boxes_(&whole), first_box_(first), end_box_(first), pieces_(whole.rank()) {}
 
   std::size_t place() const { return place_; }
-  void add_next() { bytes_ += boxes_->volume(last_++) * kind_.bytes; }
-  std::size_t first() const { return first_; }
-  std::size_t last() const { return last_; }
+  void add_next_box() { bytes_ += boxes_->volume(end_box_++) * kind_.bytes; }
+  std::size_t first() const { return first_box_; }
+  std::size_t last() const { return end_box_; }
   std::size_t bytes() const { return bytes_; }
   /// The offset of the first box in the staging area, if there is one.
-  std::size_t stage() const { return (*boxes_)[first_].stage; }
+  std::size_t stage() const { return (*boxes_)[first_box_].stage; }
 
-  PARTITA_DECL void start(const destination& at);
+  PARTITA_DECL void start(const announced_memory& at);
 
   /// Packs boxes into the empty slots. Returns true when every box has been sent.
   PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
@@ -34,20 +34,22 @@ class ring_boxes {
   /// Unpacks boxes from the filled slots. Returns true when every box has been received.
   PARTITA_DECL bool receive(node_channel& channel, const block_memory& block, bool streaming);
 
-  bool in_place() const { return at_.in_place(); }
+  bool in_place() const { return announced_memory_.in_place(); }
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
-  bool takes_turns() const { return !in_place() && pieces_.size() > (at_.by_message() ? 1 : node_channel::slots); }
+  bool reuses_slots() const {
+    return !in_place() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slots);
+  }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
-  PARTITA_DECL void pack_all(const block_memory& block, char* packed, bool out) const;
-  bool done() const { return at_.in_place() || next_ == pieces_.size(); }
+  PARTITA_DECL void pack_all_boxes(const block_memory& block, char* packed, bool out) const;
+  bool done() const { return announced_memory_.in_place() || next_piece_ == pieces_.size(); }
 
  private:
   /// Sends one piece after the other in messages, because memory is short here.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
-  int piece_bytes() const { return static_cast<int>(pieces_.volume(next_) * kind_.bytes); }
+  int piece_bytes() const { return static_cast<int>(pieces_.volume(next_piece_) * kind_.bytes); }
   PARTITA_DECL bool has_moved();
 
   PARTITA_DECL void pack(const block_memory& block, std::size_t slot, bool out, bool streaming);
@@ -55,12 +57,12 @@ class ring_boxes {
   std::size_t place_;
   element_kind kind_;
   const box_list* boxes_;
-  std::size_t first_, last_, bytes_ = 0;  // the boxes of the pair are [first_, last_) in the list
+  std::size_t first_box_, end_box_, bytes_ = 0;  // the boxes of the pair are [first_box_, end_box_) in the list
   box_list pieces_;
-  std::size_t slot_bytes_ = 0, next_ = 0;
-  destination at_;
+  std::size_t slot_bytes_ = 0, next_piece_ = 0;
+  announced_memory announced_memory_;
   std::vector<char> packed_;  // the content of a message, if messages are used
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Request mpi_request_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace partita::detail

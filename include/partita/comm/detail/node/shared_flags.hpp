@@ -28,12 +28,13 @@ class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// Gets the words of this node (hear_node) while other nodes have not answered yet. On a single node it is called
-  /// when this worker has written its own words and has not read those of any other worker (hear_nobody_yet).
+  /// Gets the words of this node (receive_node_words) while other nodes have not answered yet. On a single node it is
+  /// called when this worker has written its own words and has not read those of any other worker
+  /// (notify_own_words_written).
   class listener {
    public:
-    virtual void hear_node(const words& all) = 0;
-    virtual void hear_nobody_yet() = 0;
+    virtual void receive_node_words(const words& all) = 0;
+    virtual void notify_own_words_written() = 0;
 
    protected:
     ~listener() = default;
@@ -47,48 +48,50 @@ class shared_flags {
 
   /// Whether the workers of every node can read each other's flags, the same on all workers. If false, the flags cannot
   /// be used.
-  bool shared() const { return shared_; }
+  bool shared() const { return has_shared_memory_; }
   /// Whether the workers are on several nodes; the same on all workers.
-  bool several_nodes() const { return has_several_nodes_; }
+  bool has_several_nodes() const { return has_several_nodes_; }
 
   /// Writes the bitwise AND of the words of all workers to `all`. Returns false if a worker has not written its words
   /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
   /// Requires shared(). `observer` is called with the words of this node while other nodes have not answered yet.
   /// Cost:     a read of one cache line from each worker of the node; between nodes the rounds of a dissemination, in
   ///           messages of 32 bytes.
-  PARTITA_DECL bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* observer = nullptr);
+  PARTITA_DECL bool all_and(const words& own, words& all, double max_seconds = 1e300, listener* observer = nullptr);
 
   /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
-  static constexpr std::size_t most_numbers = 11;
+  static constexpr std::size_t max_numbers = 11;
   /// Passes these numbers with the words of the next all_and. Returns false on all workers if they are on several
   /// nodes, because then not all workers could read the numbers. No worker still reads the numbers that are
   /// overwritten: a worker reads them before it writes its words of the next all_and.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
-    for (std::size_t k = 0; k < count; ++k) own_words_[(epoch_ + 1) % 2].numbers[k] = numbers[k];
+    for (std::size_t k = 0; k < count; ++k) own_words_[(current_epoch_ + 1) % 2].numbers[k] = numbers[k];
     return !has_several_nodes_;
   }
   /// The numbers that a worker passed with its words of the last all_and; valid until the next all_and.
-  const std::uint64_t* numbers_of(std::size_t worker) const { return all_words_[worker][epoch_ % 2].numbers.data(); }
+  const std::uint64_t* passed_numbers(std::size_t worker) const {
+    return words_by_worker_[worker][current_epoch_ % 2].numbers.data();
+  }
 
  private:
   /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
   /// grows with its square. Chosen: two steps for all workers cost about as much as 16 lines.
-  static constexpr std::size_t most_readers = 16;
+  static constexpr std::size_t max_direct_readers = 16;
   /// cache lines: two each for a worker's words, the final result, and the node's result
   static constexpr std::size_t lines = 6;
-  static constexpr int tag_of_agreements = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
+  static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;
     words posted;
-    std::array<std::uint64_t, most_numbers> numbers;
+    std::array<std::uint64_t, max_numbers> numbers;
   };
   static_assert(sizeof(posted_words) == 128);
 
   PARTITA_DECL void post(posted_words& place, const words& posted) const;
-  PARTITA_DECL static void and_into(words& all, const words& posted);
+  PARTITA_DECL static void combine_words(words& all, const words& posted);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the time runs out.
-  PARTITA_DECL bool combine_posted(const posted_words& there, words& all, double& seconds_left) const;
+  PARTITA_DECL bool combine_posted_words(const posted_words& there, words& all, double& seconds_left) const;
   /// A round of messages to some nodes and from as many. Words that arrive twice do not change an AND.
   struct round {
     struct message {
@@ -104,13 +107,13 @@ class shared_flags {
 
   MPI_Comm everyone_;
   arena* arena_;
-  bool oversubscribed_, shared_ = true, is_two_level_ = false, has_several_nodes_ = false;
+  bool oversubscribed_, has_shared_memory_ = true, is_two_level_ = false, has_several_nodes_ = false;
   posted_words* own_words_ = nullptr;
-  std::vector<const posted_words*> read_words_;  // the words of other workers that this worker reads
-  const posted_words* read_result_ = nullptr;    // the result that this worker reads instead of words
-  std::vector<const posted_words*> all_words_;   // on one node: the words of all workers, by worker
-  std::vector<round> rounds_;                    // on the first worker of a node: the rounds with other nodes
-  std::uint64_t epoch_ = 0;
+  std::vector<const posted_words*> read_words_;       // the words of other workers that this worker reads
+  const posted_words* read_result_ = nullptr;         // the result that this worker reads instead of words
+  std::vector<const posted_words*> words_by_worker_;  // on one node: the words of all workers, by worker
+  std::vector<round> rounds_;                         // on the first worker of a node: the rounds with other nodes
+  std::uint64_t current_epoch_ = 0;
 };
 
 }  // namespace partita::detail

@@ -22,25 +22,25 @@ inline constexpr std::size_t page = 4096;
 class shared_mapping {
  public:
   shared_mapping() = default;
-  /// Maps parts of `wished` bytes, or less if a member has less address space; maps nothing if that is below `least`.
-  /// Collective.
-  PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished, std::size_t least);
+  /// Maps parts of `wished_bytes` bytes, or less if a member has less address space; maps nothing if that is below
+  /// `min_bytes`. Collective.
+  PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished_bytes, std::size_t min_bytes);
 
   /// The bytes of each part, the same on all members; 0 if there is no shared memory.
   std::size_t size() const { return size_; }
   /// The part of the member at a place of the node.
-  char* part(std::size_t place) const { return base_ + place * size_; }
+  char* part(std::size_t place) const { return mapped_base_ + place * size_; }
 
  private:
-  PARTITA_DECL static bool could_map(std::size_t bytes);
-  PARTITA_DECL static std::size_t smallest(const own_node& members, std::size_t mine);
+  PARTITA_DECL static bool can_map(std::size_t bytes);
+  PARTITA_DECL static std::size_t smallest_of_members(const own_node& members, std::size_t mine);
   PARTITA_DECL static int make_file(std::size_t bytes);
-  PARTITA_DECL static std::array<std::uint64_t, 4> identity_of(int file, std::uint64_t process, std::uint64_t number);
+  PARTITA_DECL static std::array<std::uint64_t, 4> file_identity(int file, std::uint64_t process, std::uint64_t number);
   /// Opens the file that another process has open, and checks the file's inode, because in another container the same
   /// process id may mean another process.
-  PARTITA_DECL static int opened(const std::array<std::uint64_t, 4>& wanted);
+  PARTITA_DECL static int open_by_identity(const std::array<std::uint64_t, 4>& wanted);
 
-  char* base_ = nullptr;
+  char* mapped_base_ = nullptr;
   std::size_t size_ = 0;
 };
 

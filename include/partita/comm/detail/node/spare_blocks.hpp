@@ -12,9 +12,9 @@ namespace partita::detail {
 /// shapes wastes less than a quarter.
 class spare_blocks {
  public:
-  static constexpr std::size_t rounded(std::size_t bytes) {
+  static constexpr std::size_t round_up_block_bytes(std::size_t bytes) {
     const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
-    const std::size_t k = octave(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
+    const std::size_t k = power_of_two_class(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
     return (pages + step - 1) / step * step * page;
   }
   PARTITA_DECL void* take(std::size_t bytes);
@@ -24,7 +24,7 @@ class spare_blocks {
   PARTITA_DECL std::size_t size() const;
   /// Calls f(block, bytes) for every block, then removes all of them.
   template <class F>
-  void drain(F f) {
+  void take_all(F f) {
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
       const std::size_t size = c / 4 < 2 ? (std::size_t{1} << (c / 4)) + c % 4 : (4 + c % 4) << (c / 4 - 2);
       for (void* const block : blocks_[c]) f(block, size * page);
@@ -33,13 +33,13 @@ class spare_blocks {
   }
 
  private:
-  static constexpr std::size_t octave(std::size_t pages) {
+  static constexpr std::size_t power_of_two_class(std::size_t pages) {
     std::size_t k = 0;
     while (pages >> (k + 1) != 0) ++k;
     return k;
   }
-  static constexpr std::size_t class_of(std::size_t bytes) {
-    const std::size_t pages = rounded(bytes) / page, k = octave(pages);
+  static constexpr std::size_t size_class(std::size_t bytes) {
+    const std::size_t pages = round_up_block_bytes(bytes) / page, k = power_of_two_class(pages);
     return 4 * k + (k < 2 ? pages - (std::size_t{1} << k) : (pages >> (k - 2)) - 4);
   }
 
@@ -50,18 +50,18 @@ class spare_blocks {
 class memory_use {
  public:
   PARTITA_DECL void add(std::size_t bytes);
-  void remove(std::size_t bytes) { now_ -= whole_pages_of(bytes); }
-  std::size_t most() const { return most_; }
-  /// The bytes that a pool may occupy when `more` further bytes are used: 1.5 times the peak, and at least 1 MiB, so
-  /// that small blocks are not returned to the system again and again.
-  PARTITA_DECL std::size_t bound(std::size_t more) const;
+  void subtract_bytes(std::size_t bytes) { used_bytes_ -= round_up_to_pages(bytes); }
+  std::size_t peak_bytes() const { return peak_bytes_; }
+  /// The bytes that a pool may occupy when `added_bytes` further bytes are used: 1.5 times the peak, and at least 1
+  /// MiB, so that small blocks are not returned to the system again and again.
+  PARTITA_DECL std::size_t allowed_bytes(std::size_t added_bytes) const;
 
  private:
-  static constexpr std::size_t least = std::size_t{1} << 20;
-  static constexpr std::size_t whole_pages_of(std::size_t bytes) {
+  static constexpr std::size_t min_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t round_up_to_pages(std::size_t bytes) {
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
   }
-  std::size_t now_ = 0, most_ = 0;
+  std::size_t used_bytes_ = 0, peak_bytes_ = 0;
 };
 
 }  // namespace partita::detail

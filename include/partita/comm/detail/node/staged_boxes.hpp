@@ -20,11 +20,11 @@ class staged_boxes {
   /// The most bytes per pair for which a second copy pays. The copy never pays where every worker has a core: 256^2
   /// doubles took 1.4 us with it and 0.9 without. The copy pays where workers share cores, because a worker copies
   /// while it would wait for another worker to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
-  static constexpr std::size_t most_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
+  static constexpr std::size_t max_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
   staged_boxes() = default;
   staged_boxes(staged_boxes&& other) noexcept
-      : arena_(other.arena_), bytes_(other.bytes_), head_(std::exchange(other.head_, nullptr)) {}
+      : arena_(other.arena_), bytes_(other.bytes_), slot_header_(std::exchange(other.slot_header_, nullptr)) {}
   staged_boxes& operator=(staged_boxes&&) = delete;
   PARTITA_INLINE ~staged_boxes();
 
@@ -32,35 +32,37 @@ class staged_boxes {
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
   PARTITA_DECL std::uint64_t make(arena& memory, std::size_t bytes);
-  void mark_packed(std::uint64_t exchange) { head_->packed.post(exchange); }
-  void unmark_packed(std::uint64_t exchange) { head_->packed.post(exchange - 1); }
+  void mark_packed(std::uint64_t exchange) { slot_header_->packed.post(exchange); }
+  void unmark_packed(std::uint64_t exchange) { slot_header_->packed.post(exchange - 1); }
 
   // Calls of the receiver.
 
   void find(void* block, std::size_t bytes) {
-    bytes_ = (bytes + line - 1) / line * line, head_ = static_cast<head*>(block);
+    bytes_ = (bytes + line - 1) / line * line, slot_header_ = static_cast<slot_header*>(block);
   }
-  void await(std::uint64_t exchange, bool oversubscribed) const { head_->packed.wait(exchange, oversubscribed); }
-  void mark_taken(std::uint64_t exchange) { head_->taken.post(exchange); }
+  void wait_for_epoch(std::uint64_t exchange, bool oversubscribed) const {
+    slot_header_->packed.wait(exchange, oversubscribed);
+  }
+  void mark_taken(std::uint64_t exchange) { slot_header_->taken.post(exchange); }
 
   /// Whether the buffers exist.
-  bool there() const { return head_ != nullptr; }
+  bool there() const { return slot_header_ != nullptr; }
   /// The buffer that an exchange uses.
   char* buffer(std::uint64_t exchange) const {
-    return reinterpret_cast<char*>(head_) + sizeof(head) + exchange % 2 * bytes_;
+    return reinterpret_cast<char*>(slot_header_) + sizeof(slot_header) + exchange % 2 * bytes_;
   }
 
  private:
   static constexpr std::size_t line = 64;
-  struct head {
+  struct slot_header {
     flag packed, taken;
   };
-  std::size_t size() const { return sizeof(head) + 2 * bytes_; }
-  std::uint64_t packed() const { return head_->packed.epoch.load(std::memory_order_relaxed); }
+  std::size_t size() const { return sizeof(slot_header) + 2 * bytes_; }
+  std::uint64_t packed() const { return slot_header_->packed.epoch.load(std::memory_order_relaxed); }
 
   arena* arena_ = nullptr;  // the sender's arena; null at the receiver
   std::size_t bytes_ = 0;
-  head* head_ = nullptr;
+  slot_header* slot_header_ = nullptr;
 };
 
 }  // namespace partita::detail

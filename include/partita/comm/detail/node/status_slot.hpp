@@ -20,31 +20,38 @@
 namespace partita::detail {
 
 struct status_slot {
-  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, terminated };
-  static constexpr std::size_t kept = 64;                           // the number of calls that fit in half a page
-  static constexpr std::size_t name_sets = 256, names_per_set = 4;  // for more names of calls than a program has
+  enum class standing : std::uint64_t {
+    is_computing,
+    is_waiting,
+    is_making_world,
+    has_ended,
+    has_failed,
+    was_terminated
+  };
+  static constexpr std::size_t kept = 64;  // the number of calls that fit in half a page
+  static constexpr std::size_t description_sets = 256, descriptions_per_set = 4;  // chosen: enough for most programs
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
-  static constexpr std::size_t kept_worlds = 16;
-  static constexpr std::size_t longest_description = 248;  // fits a call with its partitions in nearly all cases
+  static constexpr std::size_t max_departures = 16;
+  static constexpr std::size_t max_description_length = 248;  // fits a call with its partitions in nearly all cases
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;
   };
 
-  std::atomic<std::uint64_t> secret;
-  std::atomic<std::uint64_t> process, worker;  ///< worker: the id of this worker among all workers of the job
-  std::atomic<std::uint64_t> printed_secret;   ///< the secret of the slot whose calls this worker printed last
-  std::atomic<standing> stands;
-  std::atomic<std::uint64_t> since;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
+  std::atomic<std::uint64_t> slot_secret;
+  std::atomic<std::uint64_t> process, worker;      ///< worker: the id of this worker among all workers of the job
+  std::atomic<std::uint64_t> last_printed_secret;  ///< the secret of the slot whose calls this worker printed last
+  std::atomic<standing> state;
+  std::atomic<std::uint64_t> since_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
   std::atomic<std::uint64_t> calls;
   call last[kept];
   struct departure {
     std::atomic<std::uint64_t> world, calls;
   };
-  departure departures[kept_worlds];
-  std::atomic<std::uint64_t> worlds_left;
-  std::atomic<bool> finalizes;  ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> fingerprints[name_sets][names_per_set];
-  char descriptions[name_sets][names_per_set][longest_description];
+  departure departures[max_departures];
+  std::atomic<std::uint64_t> left_world_count;
+  std::atomic<bool> has_called_finalize;  ///< whether the worker has called MPI_Finalize
+  std::atomic<std::uint64_t> fingerprints[description_sets][descriptions_per_set];
+  char descriptions[description_sets][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
   /// Notes a call. `describe()` is called only for the first call with this fingerprint. Cost: four stores and a read
@@ -56,26 +63,26 @@ struct status_slot {
     here.number.store(number, std::memory_order_relaxed);
     here.fingerprint.store(fingerprint, std::memory_order_relaxed);
     calls.store(n + 1, std::memory_order_release);
-    const auto& names = fingerprints[fingerprint % name_sets];
-    for (std::size_t k = 0; k < names_per_set; ++k)
+    const auto& names = fingerprints[fingerprint % description_sets];
+    for (std::size_t k = 0; k < descriptions_per_set; ++k)
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
     name(fingerprint, describe());
   }
   PARTITA_DECL void name(std::uint64_t fingerprint, const text& sentence);
   /// Notes that this worker has destroyed a world, after the worker had made and finished this many calls of the world.
-  PARTITA_DECL void leave(std::uint64_t world, std::uint64_t calls_of_world);
+  PARTITA_DECL void note_departure(std::uint64_t world, std::uint64_t calls_of_world);
   /// Whether this worker left a world before the worker had made this many calls of the world.
-  PARTITA_DECL bool has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const;
+  PARTITA_DECL bool has_left_after_calls(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
-  PARTITA_DECL text name_of(std::uint64_t fingerprint) const;
-  PARTITA_DECL void stand(standing state);
+  PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
+  PARTITA_DECL void set_standing(standing state);
 
   PARTITA_DECL static std::uint64_t nanoseconds();
 };
 
 /// The address by which another process finds a status slot.
 struct slot_address {
-  std::uint64_t machine = 0, process = 0, file = 0, secret = 0;
+  std::uint64_t machine = 0, process = 0, file = 0, slot_secret = 0;
 };
 
 /// The status slot of this process, and the slots of other processes that were found. No slot is ever unmapped: a slot
@@ -83,19 +90,19 @@ struct slot_address {
 class status_slots {
  public:
   PARTITA_DECL static status_slots& instance();
-  status_slot& own() { return *own_; }
-  const slot_address& address() const { return address_; }
+  status_slot& own() { return *own_slot_; }
+  const slot_address& address() const { return own_address_; }
 
   /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
   PARTITA_DECL const status_slot* find(const slot_address& where);
 
   /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
-  struct found_slot {
-    std::uint64_t secret;
+  struct mapped_slot {
+    std::uint64_t slot_secret;
     const status_slot* page;
-    const found_slot* older;
+    const mapped_slot* older_slot;
   };
-  const found_slot* newest() const { return newest_.load(std::memory_order_acquire); }
+  const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }
   /// Whether any worker whose slot was found waits in a call.
   PARTITA_DECL bool any_waits() const;
   /// Whether a process has ended, even if its parent has not waited for it yet.
@@ -104,10 +111,10 @@ class status_slots {
  private:
   PARTITA_DECL status_slots();
 
-  status_slot* own_ = nullptr;
-  slot_address address_;
+  status_slot* own_slot_ = nullptr;
+  slot_address own_address_;
   spin_lock lock_;
-  std::atomic<const found_slot*> newest_{nullptr};
+  std::atomic<const mapped_slot*> newest_slot_{nullptr};
 };
 
 }  // namespace partita::detail

@@ -26,30 +26,30 @@ class and_allreduce {
   PARTITA_DECL void make_flags();
   bool has_flags() const { return flags_ != nullptr; }
   /// Whether flags exist and the workers are on several nodes; the same on all workers.
-  bool has_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
+  bool has_flags_between_nodes() const { return flags_ && flags_->has_several_nodes(); }
   /// Passes numbers with the words of the next AND, as shared_flags does. Returns false on all workers without flags.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->pass_numbers(numbers, count);
   }
-  const std::uint64_t* numbers_of(std::size_t worker) const { return flags_->numbers_of(worker); }
+  const std::uint64_t* passed_numbers(std::size_t worker) const { return flags_->passed_numbers(worker); }
   /// Leaks the flags, because other workers may still read them.
-  PARTITA_DECL void keep_flags();
+  PARTITA_DECL void leak_flags();
 
   /// Gives every worker the bitwise AND of the words of all workers.
-  PARTITA_DECL void all_and(const words& mine, words& all, speculative_send* ahead = nullptr);
+  PARTITA_DECL void all_and(const words& own_words, words& all, speculative_send* ahead = nullptr);
   /// Computes the AND with a time limit, because some workers may never come: returns false if they did not come in
   /// time, and then no further AND is possible.
-  PARTITA_DECL bool all_and_within(const words& mine, words& all, double most_seconds);
+  PARTITA_DECL bool timed_all_and(const words& own_words, words& all, double max_seconds);
 
  private:
-  PARTITA_DECL int start_allreduce(const words& mine, words& all, MPI_Request& request);
+  PARTITA_DECL int start_allreduce(const words& own_words, words& all, MPI_Request& request);
 
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
   /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. They
   /// are allocated with the world, because a worker without memory must still be able to leave the world.
-  std::unique_ptr<std::array<words, 2>> said_;
+  std::unique_ptr<std::array<words, 2>> allreduce_buffers_;
 };
 
 }  // namespace partita::detail

@@ -10,11 +10,13 @@
 namespace partita::detail {
 
 /// PARTITA_NODES: the number of nodes that the workers simulate; 1 if PARTITA_NODES is not set.
-PARTITA_DECL int number_of_nodes_from(const char* setting);
+PARTITA_DECL int parse_node_count(const char* setting_text);
 /// PARTITA_SHARED: 0 turns shared memory off.
-inline bool sharing_from(const char* setting) { return setting == nullptr || std::strtol(setting, nullptr, 10) != 0; }
+inline bool parse_sharing(const char* setting_text) {
+  return setting_text == nullptr || std::strtol(setting_text, nullptr, 10) != 0;
+}
 /// PARTITA_SHARED_FREE: the number of bytes for which shared memory pretends to have room.
-inline std::size_t free_bytes_from(const char* setting) { return std::strtoull(setting, nullptr, 10); }
+inline std::size_t parse_free_bytes(const char* setting_text) { return std::strtoull(setting_text, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
 struct link_settings {
@@ -22,10 +24,10 @@ struct link_settings {
   std::size_t eager_bytes = 2048;
   bool given = false;
 
-  PARTITA_DECL explicit link_settings(const char* setting);
+  PARTITA_DECL explicit link_settings(const char* setting_text);
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
-PARTITA_DECL double patience_from(const char* setting);
+PARTITA_DECL double parse_patience(const char* setting_text);
 
 }  // namespace partita::detail
 

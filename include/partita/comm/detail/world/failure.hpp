@@ -10,7 +10,7 @@ namespace partita::detail {
 /// The kinds of error that workers report to each other.
 enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
 
-PARTITA_DECL failure failure_of(const error& thrown);
+PARTITA_DECL failure failure_kind_of_error(const error& thrown_error);
 
 PARTITA_DECL [[noreturn]] void raise(failure kind, const text& sentence);
 

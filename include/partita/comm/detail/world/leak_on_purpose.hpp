@@ -12,14 +12,14 @@ namespace partita::detail {
 
 /// Keeps an object forever, because a late message could otherwise overwrite memory in other use.
 template <class T>
-void leak_on_purpose(std::unique_ptr<T> it) {
+void leak_on_purpose(std::unique_ptr<T> object_to_leak) {
   try {
     static auto& all = *new std::vector<std::unique_ptr<T>>;
     static spin_lock lock;
     const std::lock_guard one_at_a_time(lock);
-    if (it) all.push_back(std::move(it));
+    if (object_to_leak) all.push_back(std::move(object_to_leak));
   } catch (const std::bad_alloc&) {  // without memory for a pointer, the object is leaked without one
-    static_cast<void>(it.release());
+    static_cast<void>(object_to_leak.release());
   }
 }
 

@@ -13,7 +13,7 @@ namespace partita::detail {
 /// same operations. The first operations since the last agreement are also kept by name, for an error message.
 class local_operations {
  public:
-  static constexpr std::size_t most_named = 16;  // chosen: only the first sixteen are compared one by one
+  static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one
 
   struct operation {
     std::uint64_t fingerprint = 0;
@@ -23,20 +23,22 @@ class local_operations {
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
-  std::uint64_t history() const { return history_; }
+  std::uint64_t history() const { return history_hash_; }
   /// Called if all workers had the same history: later operations are compared at the next agreement.
-  void were_agreed_on() { count_ = 0; }
+  void clear_named_operations() { count_ = 0; }
   /// Called if the histories differed and all workers have thrown: all start again from an empty history.
-  void reset() { history_ = count_ = 0; }
+  void reset() { history_hash_ = count_ = 0; }
 
   /// The fingerprint of operation k since the last agreement; 0 if there were fewer operations.
-  std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }
+  std::uint64_t fingerprint(std::size_t k) const {
+    return k < count_ && k < max_operations ? named_operations_[k].fingerprint : 0;
+  }
   PARTITA_DECL text description(std::size_t k) const;
 
  private:
-  std::uint64_t history_ = 0;
+  std::uint64_t history_hash_ = 0;
   std::size_t count_ = 0;  // the number of operations since the last agreement
-  operation named_[most_named];
+  operation named_operations_[max_operations];
 };
 
 }  // namespace partita::detail

@@ -16,9 +16,9 @@ namespace partita::detail {
 /// Duplicates a communicator. Collective.
 PARTITA_DECL MPI_Comm private_duplicate(MPI_Comm given);
 
-PARTITA_DECL text making_of_part(const workers& chosen);
+PARTITA_DECL text describe_part(const workers& chosen);
 
-PARTITA_DECL std::uint64_t fingerprint_of_part(const workers& chosen);
+PARTITA_DECL std::uint64_t part_fingerprint(const workers& chosen);
 
 /// Makes a communicator of the chosen workers, in the given order. Only these workers call the function. Cost: one
 /// message from each of them and back, and the cost of MPI_Comm_create_group.

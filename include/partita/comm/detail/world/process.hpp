@@ -11,7 +11,7 @@ namespace partita::detail {
 
 class process {
  public:
-  enum class standing { unknown, worker, traced, finalized, forked };
+  enum class standing { not_yet_known, worker, is_traced_worker, after_finalize, in_forked_child };
 
   /// Throws if this process cannot communicate. The state is cached, so that later calls cost one load. Requires MPI
   /// [communication_error].
@@ -20,14 +20,14 @@ class process {
   PARTITA_DECL static bool is_worker();
   /// Whether this process is a worker whose calls are not traced. One test answers both questions of every call.
   static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
-  PARTITA_DECL static void is_traced();
+  PARTITA_DECL static void mark_as_traced();
   /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.
   PARTITA_DECL static std::atomic<void (*)()>& call_at_finalize();
-  static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
+  static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::in_forked_child; }
 
  private:
   PARTITA_DECL static std::atomic<standing>& now();
-  PARTITA_DECL static void find_out(const char* call);
+  PARTITA_DECL static void find_standing(const char* call);
 };
 
 }  // namespace partita::detail

@@ -12,30 +12,32 @@ namespace partita::detail {
 /// record, once all workers have agreed to replay it.
 class recorded_agreements {
  public:
-  void write_down(std::uint64_t fingerprint, std::uint64_t common) { steps_.push_back({fingerprint, common}); }
-  void replay() { answers_ = true, next_ = 0; }
-  bool answers() const { return answers_; }
+  void record_step(std::uint64_t fingerprint, std::uint64_t common_choices) {
+    steps_.push_back({fingerprint, common_choices});
+  }
+  void start_replay() { is_replaying_ = true, next_step_ = 0; }
+  bool is_replaying() const { return is_replaying_; }
 
   /// The choices that the workers have in common at the next step; 0 if this step differs from the recorded step.
   std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
-    if (next_ == steps_.size() || kind != failure::none) return 0;
-    const step& expected = steps_[next_++];
-    return expected.fingerprint == fingerprint ? expected.common & choices : 0;
+    if (next_step_ == steps_.size() || kind != failure::none) return 0;
+    const step& expected = steps_[next_step_++];
+    return expected.fingerprint == fingerprint ? expected.common_choices & choices : 0;
   }
   /// Whether each step had exactly one choice in common, which the step then has again for blocks of the same shapes.
   bool can_be_repeated() const {
     for (const step& one : steps_)
-      if (one.common == 0 || (one.common & (one.common - 1)) != 0) return false;
+      if (one.common_choices == 0 || (one.common_choices & (one.common_choices - 1)) != 0) return false;
     return !steps_.empty();
   }
 
  private:
   struct step {
-    std::uint64_t fingerprint, common;
+    std::uint64_t fingerprint, common_choices;
   };
   std::vector<step> steps_;
-  std::size_t next_ = 0;
-  bool answers_ = false;
+  std::size_t next_step_ = 0;
+  bool is_replaying_ = false;
 };
 
 }  // namespace partita::detail

@@ -23,8 +23,8 @@ class speculative_send : private shared_flags::listener {
 
  private:
   friend class and_allreduce;
-  void hear_nobody_yet() final { begin_alone(); }
-  void hear_node(const shared_flags::words& all) final {
+  void notify_own_words_written() final { begin_alone(); }
+  void receive_node_words(const shared_flags::words& all) final {
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin(all[2] & ~nothing);
   }
 };

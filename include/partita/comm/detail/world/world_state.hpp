@@ -21,11 +21,11 @@
 #include <partita/comm/detail/world/leak_on_purpose.hpp>
 #include <partita/comm/detail/world/local_operations.hpp>
 #include <partita/comm/detail/world/mpi_call.hpp>
-#include <partita/comm/detail/world/one_thread.hpp>
 #include <partita/comm/detail/world/part_communicator.hpp>
 #include <partita/comm/detail/world/process.hpp>
 #include <partita/comm/detail/world/recorded_agreements.hpp>
 #include <partita/comm/detail/world/speculative_send.hpp>
+#include <partita/comm/detail/world/thread_guard.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/comm/pending_operation.hpp>
 #include <partita/core/config.hpp>
@@ -52,11 +52,11 @@ class world_state {
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return size_; }
   std::size_t id() const { return id_; }
-  checks level() const { return level_; }
+  checks level() const { return check_level_; }
 
   /// A buffer of at least n elements, valid until the next call for the same slot; repeated calls allocate nothing.
   template <class T>
-  T* buffer_of(std::size_t slot, std::size_t n) {
+  T* buffer_in_slot(std::size_t slot, std::size_t n) {
     return static_cast<T*>(buffers_.buffer(slot, n * sizeof(T)));
   }
 
@@ -71,33 +71,35 @@ class world_state {
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
-  /// workers may call numbers_of after that: they are on one node, and the agreement is not the first.
-  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) { return common_.pass_numbers(numbers, count); }
+  /// workers may call passed_numbers after that: they are on one node, and the agreement is not the first.
+  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
+    return and_allreduce_.pass_numbers(numbers, count);
+  }
   /// The numbers that a worker passed with the last agreement; valid until the next agreement.
-  const std::uint64_t* numbers_of(std::size_t worker) const { return common_.numbers_of(worker); }
+  const std::uint64_t* passed_numbers(std::size_t worker) const { return and_allreduce_.passed_numbers(worker); }
   /// The number of errors for missing memory that all workers have thrown so far, the same on all workers. The calls
   /// before such an error may have succeeded on some workers only.
-  std::uint64_t failures() const { return failures_; }
+  std::uint64_t failure_count() const { return failure_count_; }
   /// Notes an operation that all workers make without messages. The next agreement compares the operations that the
   /// workers noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result.
   /// Cost: no message.
   std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
-    return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
+    return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
   }
   /// Makes agreements be recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends this.
-  void follow_steps(recorded_agreements* steps) { steps_ = steps; }
-  bool follows_steps() const { return steps_ != nullptr; }
+  void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
+  bool uses_recorded_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
-  int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
+  int block_tag() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
   /// Called if an agreement found no choice in common: discards speculative messages, which depend on a choice.
   void discard_without_choice() {
-    if (std::exchange(agrees_again_, false)) discard_messages();
+    if (std::exchange(needs_second_agreement_, false)) discard_messages();
   }
 
   /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
   /// the chosen workers call this. Finishes a pending operation first.
-  PARTITA_DECL MPI_Comm communicator_of(const workers& chosen);
+  PARTITA_DECL MPI_Comm make_communicator_for(const workers& chosen);
 
   /// Begins a call, with or without an agreement: checks that this process and this thread may make the call, and notes
   /// the call. All workers of the world make the call, or only the `chosen` ones.
@@ -113,18 +115,18 @@ class world_state {
   /// next communicator with the same number, which would hang.
   PARTITA_DECL void leave_messages_unread();
 
-  /// The thread that is in a call, for one_thread; null where MPI allows only one thread.
-  std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
+  /// The thread that is in a call, for thread_guard; null where MPI allows only one thread.
+  std::atomic<std::thread::id>* calling_thread() { return allows_any_thread_ ? &calling_thread_ : nullptr; }
 
   /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes the operation
   /// first; a worker that finished the operation earlier or later than the others could cause a deadlock, because it
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
   /// (`is_awaited`), the next call finishes it at any level of checks.
   void keep_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
-    if (is_awaited || level_ == checks::agree) pending_ = left;
+    if (is_awaited || check_level_ == checks::agree) pending_operation_ = left;
   }
   void finish_pending() {
-    if (pending_) std::exchange(pending_, nullptr)->wait();
+    if (pending_operation_) std::exchange(pending_operation_, nullptr)->wait();
   }
 
   /// Gives every worker the bitwise AND of the four words of all workers.
@@ -132,25 +134,25 @@ class world_state {
 
   /// Whether a condition holds on every worker. Collective. If a worker takes part with an error instead, all workers
   /// throw that error. Cost: that of an agreement.
-  PARTITA_DECL bool holds_on_all(bool here);
+  PARTITA_DECL bool is_true_on_all(bool is_true_here);
 
  private:
   using words = and_allreduce::words;
 
-  PARTITA_DECL words meet(const words& mine, speculative_send* ahead);
-  static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
-  static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
+  PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
+  static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
+  static bool agree(const words& all) { return have_same_call(all) && all[3] != 0; }
   PARTITA_DECL bool begin_speculative(const words& all);
   /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
   PARTITA_DECL void discard_messages();
-  static constexpr std::uint64_t farewell = 0x7061727469746121ULL;
+  static constexpr std::uint64_t departure_word = 0x7061727469746121ULL;
 
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
-  PARTITA_DECL void introduce();
+  PARTITA_DECL void exchange_introductions();
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
-  bool has_unread_messages() const { return leaves_messages_ || hang_report_->gave_up(); }
+  bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up(); }
 
   /// Answers an agreement from the recorded steps of a chain.
   PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
@@ -162,34 +164,34 @@ class world_state {
 
   /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free
   /// shared resources together.
-  PARTITA_DECL bool taken_leave();
+  PARTITA_DECL bool announce_departure();
 
-  PARTITA_DECL letter letter_of(std::uint64_t fingerprint, failure kind, const text& mine) const;
+  PARTITA_DECL letter make_letter(std::uint64_t fingerprint, failure kind, const text& mine) const;
   /// Gathers the letters of all workers; empty if a worker does not answer.
-  PARTITA_DECL std::vector<letter> gather(const letter& own);
+  PARTITA_DECL std::vector<letter> try_gather(const letter& own);
 
   /// Exchanges the letters of all workers, which then throw the same error. Called only after an agreement has failed.
-  PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine);
-  PARTITA_DECL std::vector<letter> letters_of_all(const letter& own, const text& call);
+  PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
+  PARTITA_DECL std::vector<letter> gather_letters(const letter& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<hang_report> hang_report_;
-  bool any_thread_ = false;              // whether MPI provides MPI_THREAD_MULTIPLE
-  std::atomic<std::thread::id> caller_;  // the thread that is in a call
+  bool allows_any_thread_ = false;               // whether MPI provides MPI_THREAD_MULTIPLE
+  std::atomic<std::thread::id> calling_thread_;  // the thread that is in a call
   std::size_t size_ = 0;
   std::size_t id_ = 0;
-  checks level_;
-  std::thread::id maker_;
+  checks check_level_;
+  std::thread::id making_thread_;
   bool is_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
-  bool leaves_messages_ = false;
-  bool agrees_again_ = false;  // the last agreement started a speculative send, and the call needs one more
-  std::uint64_t failures_ = 0;
+  bool leaves_messages_unread_ = false;
+  bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
+  std::uint64_t failure_count_ = 0;
   own_node* tags_ = nullptr;
-  bool has_tried_flags_ = false, ends_plainly_ = false;  // ends_plainly_: nothing is to be done after an agreement
-  and_allreduce common_;
+  bool has_tried_flags_ = false, skips_end_work_ = false;  // skips_end_work_: an agreement needs no work after it
+  and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;
-  local_operations local_;
-  std::shared_ptr<pending_operation> pending_;  // the last pending operation; earlier ones are finished
+  local_operations local_operations_;
+  std::shared_ptr<pending_operation> pending_operation_;  // the last pending operation; earlier ones are finished
   kept_buffers buffers_;
 };
 

@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::string step_name(std::uint64_t step) {
+PARTITA_DEF std::string step_folder_name(std::uint64_t step) {
   char name[32];
   std::snprintf(name, sizeof name, "step-%012llu", static_cast<unsigned long long>(step));
   return name;
@@ -26,7 +26,7 @@ PARTITA_DECL bool is_step_name(const std::string& name, std::uint64_t& step) {
     if (name[k] < '0' || name[k] > '9') return false;
     step = step * 10 + static_cast<std::uint64_t>(name[k] - '0');
   }
-  return name == step_name(step);
+  return name == step_folder_name(step);
 }
 
 /// Whether this is the name of a step whose saving or removal was not completed.
@@ -48,7 +48,7 @@ PARTITA_DEF checkpoint_list list_checkpoints(const std::string& folder) {
     const std::string name = entry->d_name;
     std::uint64_t step = 0;
     if (is_step_name(name, step)) list.steps.push_back(step);
-    else if (is_leftover_name(name)) list.leftovers.push_back(name);
+    else if (is_leftover_name(name)) list.leftover_names.push_back(name);
     errno = 0;
   }
   list.error = errno;
@@ -74,11 +74,11 @@ PARTITA_DEF int folder_lock::make(const std::string& folder) {
   if (error == ENOENT || error == EEXIST) return EAGAIN;
   if (error == 0) error = manifest_.lock();
   if (error == EWOULDBLOCK) return EAGAIN;
-  if (error != 0) return posix_file::has_no_locks(error) ? 0 : error;
+  if (error != 0) return posix_file::is_lock_unsupported(error) ? 0 : error;
   return manifest_.has_name(name) ? 0 : EAGAIN;
 }
 
-PARTITA_DEF bool folder_lock::claim(const std::string& folder) {
+PARTITA_DEF bool folder_lock::lock_if_unused(const std::string& folder) {
   const std::string name = folder + "/manifest.json";
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) return false;
@@ -88,16 +88,16 @@ PARTITA_DEF bool folder_lock::claim(const std::string& folder) {
   if (error == 0) error = manifest_.lock();
   if (error == 0) return manifest_.has_name(name);
   constexpr std::time_t day = 24 * 60 * 60;
-  return posix_file::has_no_locks(error) && std::time(nullptr) - status.st_mtime > day;
+  return posix_file::is_lock_unsupported(error) && std::time(nullptr) - status.st_mtime > day;
 }
 
 PARTITA_DEF int remove_leftover(const std::string& folder) {
   folder_lock lock;
-  return lock.claim(folder) ? remove_folder(folder) : 0;
+  return lock.lock_if_unused(folder) ? remove_folder(folder) : 0;
 }
 
 PARTITA_DEF int remove_step(const std::string& folder, std::uint64_t step) {
-  const std::string name = folder + "/" + step_name(step), doomed = temporary_name(name, random_word());
+  const std::string name = folder + "/" + step_folder_name(step), doomed = temporary_name(name, random_word());
   if (::rename(name.c_str(), doomed.c_str()) == 0) return remove_folder(doomed);
   return errno == ENOENT ? 0 : errno;
 }

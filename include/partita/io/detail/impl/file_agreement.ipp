@@ -31,21 +31,22 @@ PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
   if (all(mine.empty())) return;
   // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
   // a list would leave the other workers waiting.
-  const std::size_t n = world_.size(), who = n - largest<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
+  const std::size_t n = world_.size(),
+                    who = n - maximum_over_workers<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
   const std::string message =
-      bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
+      broadcast_bytes(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_error first;
   first.what = static_cast<file_error::kind>(message[0]);
   first.sentence << message.c_str() + 1;
   first.raise();
 }
 
-PARTITA_DEF file_error file_call::cannot(const char* doing, const std::string& path, int error,
-                                         const char* way_out) const {
+PARTITA_DEF file_error file_call::errno_error(const char* action, const std::string& path, int error,
+                                              const char* error_advice) const {
   file_error call_error;
   if (error == 0) return call_error;
-  call_error.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
-                      << error_text(error) << "; " << way_out;
+  call_error.sentence << name_ << ": worker " << world_.id() << " cannot " << action << " " << path.c_str() << ": "
+                      << error_text(error) << "; " << error_advice;
   return call_error;
 }
 

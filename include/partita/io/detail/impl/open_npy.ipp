@@ -5,16 +5,16 @@
 
 namespace partita::detail {
 
-PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, file_in_common& source) {
+PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, common_file& source) {
   npy_prefix front;
   const std::string& path = source.path();
-  const char* const way_out = "check the name, and that this worker may read it";
+  const char* const error_advice = "check the name, and that this worker may read it";
   std::size_t bytes = 0;
   int error = source.open();
   if (error == 0) error = source.file().size(bytes);
   front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
   if (error == 0) error = source.file().read(front.bytes.data(), front.bytes.size(), 0);
-  front.call_error = call.cannot("read", path, error, way_out);
+  front.call_error = call.errno_error("read", path, error, error_advice);
   if (error != 0) return front;
   const npy_header_found found =
       parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());

@@ -7,38 +7,38 @@
 
 namespace partita::detail {
 
-PARTITA_DEF int posix_file::open(const std::string& path, int flags, mode_t mode) {
+PARTITA_DEF int posix_file::open(const std::string& path, int open_flags, mode_t mode) {
   static_cast<void>(close());
-  if (flags == O_RDONLY) flags |= O_NONBLOCK;
-  do descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-  while (descriptor_ < 0 && errno == EINTR);
-  return descriptor_ < 0 ? errno : 0;
+  if (open_flags == O_RDONLY) open_flags |= O_NONBLOCK;
+  do file_descriptor_ = ::open(path.c_str(), open_flags | O_CLOEXEC, mode);
+  while (file_descriptor_ < 0 && errno == EINTR);
+  return file_descriptor_ < 0 ? errno : 0;
 }
 
 PARTITA_DEF int posix_file::close() {
-  if (descriptor_ < 0) return 0;
-  const int result = ::close(descriptor_);
-  descriptor_ = -1;
+  if (file_descriptor_ < 0) return 0;
+  const int result = ::close(file_descriptor_);
+  file_descriptor_ = -1;
   return result != 0 && errno != EINTR ? errno : 0;
 }
 
 PARTITA_DEF int posix_file::read(void* to, std::size_t bytes, std::size_t at) const {
-  return transfer_all(bytes, [&](std::size_t done, std::size_t count) {
-    return ::pread(descriptor_, static_cast<char*>(to) + done, count, static_cast<off_t>(at + done));
+  return transfer_all_bytes(bytes, [&](std::size_t done, std::size_t count) {
+    return ::pread(file_descriptor_, static_cast<char*>(to) + done, count, static_cast<off_t>(at + done));
   });
 }
 
 PARTITA_DEF int posix_file::write(const void* from, std::size_t bytes, std::size_t at) const {
   const file_size_errors no_signal;
-  const int error = transfer_all(bytes, [&](std::size_t done, std::size_t count) {
-    return ::pwrite(descriptor_, static_cast<const char*>(from) + done, count, static_cast<off_t>(at + done));
+  const int error = transfer_all_bytes(bytes, [&](std::size_t done, std::size_t count) {
+    return ::pwrite(file_descriptor_, static_cast<const char*>(from) + done, count, static_cast<off_t>(at + done));
   });
   return error == end_of_file ? EIO : error;
 }
 
 PARTITA_DEF int posix_file::size(std::size_t& bytes) const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) return errno;
+  if (::fstat(file_descriptor_, &status) != 0) return errno;
   if (!S_ISREG(status.st_mode)) return S_ISDIR(status.st_mode) ? EISDIR : ESPIPE;
   bytes = static_cast<std::size_t>(status.st_size);
   return 0;
@@ -46,20 +46,20 @@ PARTITA_DEF int posix_file::size(std::size_t& bytes) const {
 
 PARTITA_DEF std::uint64_t posix_file::version() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) return 0;
+  if (::fstat(file_descriptor_, &status) != 0) return 0;
   return hasher().mix(status.st_ino).mix(status.st_size).mix(status.st_mtim.tv_sec).mix(status.st_mtim.tv_nsec).value();
 }
 
 PARTITA_DEF bool posix_file::has_name(const std::string& path) const {
   struct stat here {
   }, there{};
-  return ::fstat(descriptor_, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+  return ::fstat(file_descriptor_, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
          here.st_ino == there.st_ino;
 }
 
 PARTITA_DEF int posix_file::lock(bool shared) const {
   int result = 0;
-  do result = ::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+  do result = ::flock(file_descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
   while (result != 0 && errno == EINTR);
   return result == 0 ? 0 : errno;
 }
@@ -73,21 +73,21 @@ PARTITA_DEF int posix_file::wait_for_lock(bool shared) const {
     ::usleep(pause);
     error = lock(shared);
   }
-  return has_no_locks(error) ? 0 : error;
+  return is_lock_unsupported(error) ? 0 : error;
 }
 
 PARTITA_DEF int posix_file::reserve(std::size_t bytes) const {
   const file_size_errors no_signal;
 #ifdef __linux__
-  if (bytes == 0 || ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0) return 0;
+  if (bytes == 0 || ::fallocate(file_descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0) return 0;
   if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR) return errno;
 #endif
-  return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  return ::ftruncate(file_descriptor_, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
 
 PARTITA_DEF int posix_file::try_to_reserve(std::size_t before, std::size_t bytes) const {
   const int error = reserve(bytes);
-  const int result = ::ftruncate(descriptor_, static_cast<off_t>(before));
+  const int result = ::ftruncate(file_descriptor_, static_cast<off_t>(before));
   return error != 0 ? error : result != 0 ? errno : 0;
 }
 
@@ -99,13 +99,13 @@ PARTITA_DEF int posix_file::file_size_error(std::size_t bytes) {
 
 PARTITA_DEF int posix_file::sync() const {
 #ifdef __APPLE__
-  return ::fsync(descriptor_) == 0 ? 0 : errno;
+  return ::fsync(file_descriptor_) == 0 ? 0 : errno;
 #else
-  return ::fdatasync(descriptor_) == 0 ? 0 : errno;
+  return ::fdatasync(file_descriptor_) == 0 ? 0 : errno;
 #endif
 }
 
-PARTITA_DEF std::string folder_of(const std::string& path) {
+PARTITA_DEF std::string parent_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
@@ -118,9 +118,9 @@ PARTITA_DEF int sync_folder(const std::string& folder) {
   return error;
 }
 
-PARTITA_DEF std::string temporary_name(const std::string& path, std::uint64_t random) {
+PARTITA_DEF std::string temporary_name(const std::string& path, std::uint64_t random_number) {
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(random));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(random_number));
   return path + ".tmp." + digits;
 }
 

@@ -25,12 +25,12 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
     const ssize_t length = ::readlink(found.path.c_str(), target, sizeof target);
     if (length <= 0) break;
     const std::string to(target, static_cast<std::size_t>(length));
-    found.path = to[0] == '/' ? to : folder_of(found.path) + "/" + to;
+    found.path = to[0] == '/' ? to : parent_folder(found.path) + "/" + to;
   }
   return found;
 }
 
-PARTITA_DEF int replaced_file::copy_owner_and_mode_to(const std::string& temporary) const {
+PARTITA_DEF int replaced_file::copy_owner_and_mode(const std::string& temporary) const {
   if (!there) return 0;
   mode_t mode = status.st_mode & 07777;
   if (::lchown(temporary.c_str(), status.st_uid, status.st_gid) != 0 &&

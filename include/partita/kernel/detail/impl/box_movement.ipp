@@ -6,11 +6,11 @@
 namespace partita::detail {
 
 PARTITA_DEF kernel_counts box_movement::counts(std::size_t plans_made) const {
-  const carried last = last_ ? last_->counts() : carried{};
+  const carried last = last_structure_ ? last_structure_->counts() : carried{};
   return {plans_made, last.messages, last.bytes_by_message, last.bytes_shared};
 }
 
-PARTITA_DEF transport& opened(std::shared_ptr<transport>& shared_transport, world_state& world) {
+PARTITA_DEF transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world) {
   if (!shared_transport) shared_transport = std::make_shared<transport>(world.communicator());
   return *shared_transport;
 }

@@ -11,21 +11,21 @@ PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
   return all << "]";
 }
 
-PARTITA_DEF structure_key collective_call::key(bool with_block) const {
+PARTITA_DEF structure_key collective_call::key(bool includes_block) const {
   structure_key found;
-  if (with_block) found.block = {x.rank, x.shape};
+  if (includes_block) found.block = {x.rank, x.shape};
   if (view != nullptr) found.view = {view->rank, view->shape};
   return found;
 }
 
-PARTITA_DEF bool collective_call::has_key(const structure_key& key, bool with_block) const {
-  return key.block.is(with_block ? &x.shape : nullptr, x.rank) &&
+PARTITA_DEF bool collective_call::matches_key(const structure_key& key, bool includes_block) const {
+  return key.block.is(includes_block ? &x.shape : nullptr, x.rank) &&
          key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
 }
 
 PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const {
   const std::uint64_t options = static_cast<std::uint64_t>(direction) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
-                                (operation != nullptr && operation->exactly != nullptr ? 16U : 0U);
+                                (operation != nullptr && operation->combine_exactly != nullptr ? 16U : 0U);
   return mixed(mixed(kernel, elements->number), 2048 * number_of_channels + 64 * options + x.rank);
 }
 
@@ -33,7 +33,7 @@ PARTITA_DEF text collective_call::describe(const text& kernel) const {
   text all = kernel;
   all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
       << " (" << kind->bytes << " bytes)";
-  if (operation != nullptr && operation->exactly != nullptr) all << ", reproducible";
+  if (operation != nullptr && operation->combine_exactly != nullptr) all << ", reproducible";
   if (shares) all << ", as a shared view";
   if (later) all << ", by start";
   return all;
@@ -49,7 +49,8 @@ PARTITA_DEF local_error collective_call::own_error(const char* kernel, std::size
 
 PARTITA_DEF void collective_call::expect_view_shape(const char* kernel, const block_shape& shape,
                                                     local_error& found_error) const {
-  if (found_error.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
+  if (found_error.any() || view == nullptr || view->shape == shape || element_count_of_shape(shape, x.rank) == 0)
+    return;
   found_error.kind = failure::shape;
   found_error.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
                        << shape_text(shape, x.rank) << ", got " << shape_text(view->shape, x.rank)

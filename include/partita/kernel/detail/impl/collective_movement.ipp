@@ -7,12 +7,12 @@ namespace partita::detail {
 
 PARTITA_DEF collective_movement::collective_movement(std::shared_ptr<world_state> world, group_plan plan,
                                                      kernel_description description)
-    : world_(std::move(world)), plan_(std::move(plan)), description_(std::move(description)) {}
+    : world_(std::move(world)), plan_(std::move(plan)), kernel_description_(std::move(description)) {}
 
 PARTITA_DEF void collective_movement::require_world() const {
   if (!world_)
-    throw error(
-        text(description_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
+    throw error(text(kernel_description_.name)
+                << ": requires a kernel that has not been moved from; call the one it was moved to");
 }
 
 PARTITA_DEF kernel_counts collective_movement::counts() const {
@@ -25,45 +25,45 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
   const bool spreads = call.direction == group_direction::spread;
   const auto agreed = [&](const auto& before) {
     speculative_start ahead(*this, call);
-    const structure& agreed_on = spreads ? agree_on_block(call, before, ahead.unless_useless())
-                                         : agree_on_sum(call, before, ahead.unless_useless());
-    ahead.was_agreed_on();
+    const structure& keep_agreed_plan = spreads ? agree_on_block(call, before, ahead.get_if_useful())
+                                                : agree_on_sum(call, before, ahead.get_if_useful());
+    ahead.set_agreed();
     if (call.direction == group_direction::to_all) return call.x.shape;
-    return spreads ? result_shape(call.x, agreed_on, plan_.large, plan_.small)
-                   : result_shape(call.x, agreed_on, plan_.small, plan_.large);
+    return spreads ? result_shape(call.x, keep_agreed_plan, plan_.large, plan_.small)
+                   : result_shape(call.x, keep_agreed_plan, plan_.small, plan_.large);
   };
   operation_->wait();
-  if (call.has_error() || (writes(call.direction) && call.overlaps()))
-    return agreed(call.own_error(description_.name, world_->id()));
+  if (call.has_error() || (writes_result(call.direction) && call.writes_what_it_reads()))
+    return agreed(call.own_error(kernel_description_.name, world_->id()));
   static const local_error none;
   return agreed(none);
 }
 
 PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
-  collective_job job = job_of(call, &y);
-  if (gives(call.direction)) make_dense(job);
+  collective_job job = make_job(call, &y);
+  if (sends_blocks(call.direction)) make_dense(job);
   collective_transfer transfer(*world_, *channels_, job, false);
   transfer.start();
   transfer.finish();
 }
 
 PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call, const untyped_block& y) {
-  if (!started_) started_ = std::make_shared<started_transfer>(world_, channels_);
-  started_->start(job_of(call, &y), gives(call.direction));
-  const std::uint64_t number = operation_->start(started_);
+  if (!pending_transfer_) pending_transfer_ = std::make_shared<started_transfer>(world_, channels_);
+  pending_transfer_->start(make_job(call, &y), sends_blocks(call.direction));
+  const std::uint64_t number = operation_->start(pending_transfer_);
   world_->keep_pending(operation_);
   return number;
 }
 
-PARTITA_DEF void collective_movement::fail(const collective_call& call, const untyped_block& y) {
+PARTITA_DEF void collective_movement::fail_together(const collective_call& call, const untyped_block& y) {
   begin(call, y);
   operation_->wait();
 }
 
 PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
   lent_header* block = nullptr;
-  channels_->begins_to_move();
-  collective_job job = job_of(call);
+  channels_->start_counting();
+  collective_job job = make_job(call);
   if (plan_.small) make_dense(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
     const worker_group& g = plan_.groups[k];
@@ -76,50 +76,53 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
     if (got != nullptr) block = got;
   }
   if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
-    block = lent_blocks::lend(channels_->memory(), call.x.size() * call.kind->bytes, 1);
-    copy(*call.kind, call.x.dense_at(lent_blocks::elements(block)), call.x);
+    block = lent_blocks::lend_block(channels_->memory(), call.x.size() * call.kind->bytes, 1);
+    copy(*call.kind, call.x.make_dense_copy(lent_blocks::elements(block)), call.x);
   }
-  channels_->has_moved(false);
+  channels_->add_traffic_to_trace(false);
   return block;
 }
 
 collective_movement::speculative_start::~speculative_start() {
-  if (!began_ || movement_ == nullptr) return;
+  if (!has_begun_ || movement_ == nullptr) return;
   try {
     movement_->channels_->discard_speculative();
   } catch (const communication_error&) {  // an error is already being reported
   }
 }
 
-PARTITA_DEF speculative_send* collective_movement::speculative_start::unless_useless() {
-  if (!movement_->channels_ || !movement_->gives(call_->direction) || call_->later || call_->shares) return nullptr;
+PARTITA_DEF speculative_send* collective_movement::speculative_start::get_if_useful() {
+  if (!movement_->channels_ || !movement_->sends_blocks(call_->direction) || call_->later || call_->shares)
+    return nullptr;
   const bool is_one_node =
-      movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
-  if (is_one_node && (call_->direction != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
+      movement_->channels_->are_all_on_one_node();  // on one node other workers read the block themselves
+  if (is_one_node && (call_->direction != group_direction::spread || movement_->make_job(*call_).needs_packing()))
+    return nullptr;
   const measured_link& link = movement_->channels_->link();
-  const std::size_t most = is_one_node                                           ? collective_channels::most_copied
-                           : call_->direction == group_direction::spread         ? link.most_eager_bytes()
-                           : link.eager_bytes < collective_channels::most_copied ? link.eager_bytes
-                                                                                 : collective_channels::most_copied;
+  const std::size_t most = is_one_node                                   ? collective_channels::max_copied_bytes
+                           : call_->direction == group_direction::spread ? link.max_eager_bytes()
+                           : link.eager_bytes < collective_channels::max_copied_bytes
+                               ? link.eager_bytes
+                               : collective_channels::max_copied_bytes;
   const std::size_t bytes = call_->x.size() * call_->kind->bytes;
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
 
 void collective_movement::speculative_start::begin_alone() {
-  began_ = true;
-  collective_job job = movement_->job_of(*call_);
+  has_begun_ = true;
+  collective_job job = movement_->make_job(*call_);
   movement_->make_dense(job);
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).show_ahead();
 }
 
 void collective_movement::speculative_start::begin(std::uint64_t) {
-  began_ = true;
-  collective_job job = movement_->job_of(*call_);
+  has_begun_ = true;
+  collective_job job = movement_->make_job(*call_);
   movement_->make_dense(job);
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).begin_ahead();
 }
 
-PARTITA_DEF bool collective_movement::takes(group_direction direction) const {
+PARTITA_DEF bool collective_movement::receives_blocks(group_direction direction) const {
   return direction == group_direction::spread    ? plan_.large
          : direction == group_direction::to_root ? plan_.small
                                                  : plan_.large;
@@ -130,8 +133,8 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
                                                                                       speculative_send* ahead) {
   const worker_group* joined = plan_.joined();
   return agreed_structure(
-      *world_, broadcast_plans_, {fingerprint_of(call), before, true, ahead},
-      [&](const structure& known) { return call.has_key(known.key, plan_.small); },
+      *world_, broadcast_plans_, {call_fingerprint(call), before, true, ahead},
+      [&](const structure& known) { return call.matches_key(known.key, plan_.small); },
       [&](local_error& found_error) {
         structure fresh{call.key(plan_.small), {}};
         open_channels();
@@ -140,10 +143,11 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
           partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
           if (&g == joined) fresh.shape = header;
         }
-        call.expect_view_shape(description_.name, result_shape(call.x, fresh, plan_.large, plan_.small), found_error);
+        call.expect_view_shape(kernel_description_.name, result_shape(call.x, fresh, plan_.large, plan_.small),
+                               found_error);
         return fresh;
       },
-      [&] { return call.describe(description_.call); });
+      [&] { return call.describe(kernel_description_.call); });
 }
 
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_sum(const collective_call& call,
@@ -152,8 +156,9 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
   const bool to_all = call.direction == group_direction::to_all;
   const std::size_t rank = call.x.rank;
   return agreed_structure(
-      *world_, reduction_plans_, {fingerprint_of(call), before, description_.sums_other_blocks_only && !to_all, ahead},
-      [&](const structure& known) { return call.has_key(known.key, plan_.large); },
+      *world_, reduction_plans_,
+      {call_fingerprint(call), before, kernel_description_.sums_other_blocks_only && !to_all, ahead},
+      [&](const structure& known) { return call.matches_key(known.key, plan_.large); },
       [&](local_error& found_error) {
         structure fresh{call.key(plan_.large), {}};
         open_channels();
@@ -176,18 +181,18 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
           }
           if (fresh.shape == least) continue;
           found_error.kind = failure::shape;
-          found_error.sentence << description_.call
+          found_error.sentence << kernel_description_.call
                                << ": requires the blocks that are summed to have one shape, got extents from "
                                << shape_text(least, rank) << " to " << shape_text(fresh.shape, rank)
                                << " among the workers " << g.members
                                << "; give every worker of a sum a block of the same shape";
         }
-        call.expect_view_shape(description_.name,
+        call.expect_view_shape(kernel_description_.name,
                                to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large),
                                found_error);
         return fresh;
       },
-      [&] { return call.describe(description_.call); });
+      [&] { return call.describe(kernel_description_.call); });
 }
 
 PARTITA_DEF block_shape collective_movement::result_shape(const untyped_block& x, const structure& s, bool takes,
@@ -195,7 +200,7 @@ PARTITA_DEF block_shape collective_movement::result_shape(const untyped_block& x
   if (takes) return s.shape;
   if (!gives) return x.shape;
   block_shape none{};
-  if (x.rank >= 2 && description_.keep_batch) none[0] = x.shape[0];
+  if (x.rank >= 2 && kernel_description_.keep_batch) none[0] = x.shape[0];
   return none;
 }
 
@@ -203,7 +208,7 @@ PARTITA_DEF void collective_movement::open_channels() {
   if (!channels_) channels_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
 }
 
-PARTITA_DEF collective_job collective_movement::job_of(const collective_call& call, const untyped_block* y) const {
+PARTITA_DEF collective_job collective_movement::make_job(const collective_call& call, const untyped_block* y) const {
   collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
   if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
     job.parts = plan_.rooted()->contributors();
@@ -211,7 +216,7 @@ PARTITA_DEF collective_job collective_movement::job_of(const collective_call& ca
 }
 
 PARTITA_DEF void collective_movement::make_dense(collective_job& job) {
-  if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.kind->bytes));
+  if (job.needs_packing()) job.pack(world_->buffer_in_slot<char>(0, job.x->size() * job.kind->bytes));
   else job.dense_x = job.x->data;
 }
 

@@ -5,21 +5,21 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void collective_job::pack(char* room) {
-  copy(*kind, x->dense_at(room), *x);
-  if (parts != 0) operation->complete(room, x->size(), parts);
-  completed = parts != 0;
-  dense_x = room;
+PARTITA_DEF void collective_job::pack(char* packing_memory) {
+  copy(*kind, x->make_dense_copy(packing_memory), *x);
+  if (parts != 0) operation->complete(packing_memory, x->size(), parts);
+  is_completed = parts != 0;
+  dense_x = packing_memory;
 }
 
 PARTITA_DEF void collective_job::copy_to_own_result() const {
-  if (completed) copy(*kind, *y, x->dense_at(dense_x));
+  if (is_completed) copy(*kind, *y, x->make_dense_copy(dense_x));
   else copy(*kind, *y, *x);
 }
 
 PARTITA_DEF const group_sums* collective_transfer::sums() {
   static constexpr group_sums all{
-      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.begin_sum_ahead(g, channel); },
+      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.begin_sum_early(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.start_sum(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.finish_sum(g, channel); }};
   return &all;
@@ -29,7 +29,7 @@ PARTITA_DEF void collective_transfer::begin_ahead() {
   channels_->sends_speculatively();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (job_->direction == group_direction::spread)
-      channel.spread_ahead(messages(channel), {given(g), nullptr, job_->x->size()});
+      channel.send_block_early(messages(channel), {input_data(g), nullptr, job_->x->size()});
     else job_->sums->begin_ahead(*this, g, channel);
   });
 }
@@ -41,13 +41,13 @@ PARTITA_DEF void collective_transfer::show_ahead() {
 }
 
 PARTITA_DEF void collective_transfer::start() {
-  channels_->begins_to_move();
+  channels_->start_counting();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
     if (job_->direction != group_direction::spread) return job_->sums->start(*this, g, channel);
-    if (!under_way_ || g.position != 0) return;
+    if (!stays_pending_ || g.position != 0) return;
     channel.start_spread(messages(channel),
-                         {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
+                         {input_data(g), g.root_is_large && is_dense_y_ ? job_->y->data : nullptr, element_count(g)});
   });
 }
 
@@ -58,12 +58,12 @@ PARTITA_DEF void collective_transfer::finish() {
   });
   if (channels_->has_more_work()) {
     if (channels_->plan().groups.empty()) job_->copy_to_own_result();
-    channels_->has_moved(under_way_);
+    channels_->add_traffic_to_trace(stays_pending_);
   }
 }
 
 PARTITA_DEF element_messages collective_transfer::messages(const collective_channel& channel) {
-  return {*world_, *job_->kind, under_way_ ? channel.ahead : static_cast<tag>(world_->tag_of_blocks()),
+  return {*world_, *job_->kind, stays_pending_ ? channel.pending_tag : static_cast<tag>(world_->block_tag()),
           channels_->moved(), channels_->link()};
 }
 
@@ -71,56 +71,56 @@ PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, colle
   const bool root = g.position == 0;
   if (root && g.members.size() == 1) return job_->copy_to_own_result();
   if (root) {
-    char* const own = g.root_is_large && dense_y_ ? job_->y->data : nullptr;
-    channel.spread(messages(channel), {job_->dense_x, own, job_->x->size()}, under_way_);
+    char* const own = g.root_is_large && is_dense_y_ ? job_->y->data : nullptr;
+    channel.spread(messages(channel), {job_->dense_x, own, job_->x->size()}, stays_pending_);
     if (g.root_is_large && own == nullptr) job_->copy_to_own_result();
   } else {
-    char* const into = dense_y_ ? job_->y->data : buffer(1, job_->y->size());
+    char* const into = is_dense_y_ ? job_->y->data : buffer(1, job_->y->size());
     channel.spread(messages(channel), {nullptr, into, job_->y->size()});
-    if (!dense_y_) copy(*job_->kind, *job_->y, job_->y->dense_at(into));
+    if (!is_dense_y_) copy(*job_->kind, *job_->y, job_->y->make_dense_copy(into));
   }
 }
 
-PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, collective_channel& channel) {
+PARTITA_DEF void collective_transfer::begin_sum_early(const worker_group& g, collective_channel& channel) {
   if (!g.root_is_large) return;  // only then all members know the length of blocks
-  channel.sum_to_other_nodes_ahead(messages(channel), *job_->operation, {given(g), nullptr, job_->x->size()},
-                                   job_->direction == group_direction::to_all);
+  channel.send_node_sum_early(messages(channel), *job_->operation, {input_data(g), nullptr, job_->x->size()},
+                              job_->direction == group_direction::to_all);
 }
 
 PARTITA_DEF void collective_transfer::start_sum(const worker_group& g, collective_channel& channel) {
-  if (channel.is_ahead) return;
-  const group_blocks b{given(g), receives_result(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
+  if (channel.has_begun_early) return;
+  const group_blocks b{input_data(g), receives_result(g) && is_dense_y_ ? job_->y->data : nullptr, element_count(g)};
   const bool to_all = job_->direction == group_direction::to_all;
   channel.start_sum(*job_->operation, b, to_all);
-  if (under_way_) channel.send_ahead(messages(channel), *job_->operation, b, to_all);
+  if (stays_pending_) channel.post_send(messages(channel), *job_->operation, b, to_all);
 }
 
 PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collective_channel& channel) {
-  const std::size_t n = elements(g);
+  const std::size_t n = element_count(g);
   const element_operation& operation = *job_->operation;
-  const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
-  const auto into = [&] { return receives_result(g) && dense_y_ ? job_->y->data : buffer(1, n); };
+  const auto incoming = [&](std::size_t elements_at_sender) { return buffer(2, elements_at_sender); };
+  const auto into = [&] { return receives_result(g) && is_dense_y_ ? job_->y->data : buffer(1, n); };
   if (g.members.size() == 1) {
-    if (dense_y_ || operation.complete == nullptr) job_->copy_to_own_result();
-    else copy(*job_->kind, job_->y->dense_at(into()), *job_->x);
+    if (is_dense_y_ || operation.complete == nullptr) job_->copy_to_own_result();
+    else copy(*job_->kind, job_->y->make_dense_copy(into()), *job_->x);
   } else if (job_->direction == group_direction::to_all) {
-    channel.finish_sum_to_all(messages(channel), operation, {given(g), into(), n}, incoming);
+    channel.finish_allreduce(messages(channel), operation, {input_data(g), into(), n}, incoming);
   } else {
-    channel.finish_sum(messages(channel), operation, given(g), n, into, incoming);
+    channel.finish_sum(messages(channel), operation, input_data(g), n, into, incoming);
   }
   if (!receives_result(g)) return;
   if (operation.complete != nullptr) operation.complete(into(), n, g.contributors());
-  if (!dense_y_ && (g.members.size() > 1 || operation.complete != nullptr))
-    copy(*job_->kind, *job_->y, job_->y->dense_at(into()));
+  if (!is_dense_y_ && (g.members.size() > 1 || operation.complete != nullptr))
+    copy(*job_->kind, *job_->y, job_->y->make_dense_copy(into()));
 }
 
-PARTITA_DEF const char* collective_transfer::given(const worker_group& g) const {
+PARTITA_DEF const char* collective_transfer::input_data(const worker_group& g) const {
   return job_->direction == group_direction::spread ? (g.position == 0 ? job_->dense_x : nullptr)
          : g.position != 0 || g.root_is_large       ? job_->dense_x
                                                     : nullptr;
 }
 
-PARTITA_DEF std::size_t collective_transfer::elements(const worker_group& g) const {
+PARTITA_DEF std::size_t collective_transfer::element_count(const worker_group& g) const {
   const bool of_x = job_->direction == group_direction::spread ? g.position == 0 : !receives_result(g);
   return of_x ? job_->x->size() : job_->y->size();
 }
@@ -129,12 +129,12 @@ PARTITA_DEF void started_transfer::start(const collective_job& job, bool gives) 
   x_ = *job.x, y_ = *job.y;
   job_ = job;
   job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
-  if (gives && job_.packs()) {  // not into the world's buffers, which other calls use meanwhile
+  if (gives && job_.needs_packing()) {  // not into the world's buffers, which other calls use meanwhile
     packed_.emplace(channels_->memory(), x_.size() * job_.kind->bytes);
     job_.pack(packed_->data());
   }
   transfer_.emplace(*world_, *channels_, job_, true);
-  channels_->ends_later();
+  channels_->keep_operation_pending();
   transfer_->start();
 }
 

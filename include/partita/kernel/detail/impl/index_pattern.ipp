@@ -21,7 +21,7 @@ namespace partita::detail {
 
 /// Finds the first position of each index, by a hash table of positions that is at most half full.
 template <class Position>
-void find_first(const index_list& wanted, std::vector<std::size_t>& first) {
+void find_first_positions(const index_list& wanted, std::vector<std::size_t>& first) {
   // The factor (2^64 divided by the golden ratio) is odd and has no pattern in its bits, so the highest bits of the
   // product differ for neighbouring indices.
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
@@ -39,7 +39,7 @@ void find_first(const index_list& wanted, std::vector<std::size_t>& first) {
 }
 
 /// For each position j of `wanted`, the first position with the same index.
-inline std::vector<std::size_t> first_positions(const index_list& wanted) {
+inline std::vector<std::size_t> list_first_positions(const index_list& wanted) {
   std::vector<std::size_t> first(wanted.size());
   bool ascending = true;
   for (std::size_t j = 0; j < first.size(); ++j) {
@@ -48,8 +48,8 @@ inline std::vector<std::size_t> first_positions(const index_list& wanted) {
   }
   if (ascending) return first;
   // Positions of 32 bits take half the memory, and so half the time.
-  if (wanted.size() < std::numeric_limits<std::uint32_t>::max()) find_first<std::uint32_t>(wanted, first);
-  else find_first<std::size_t>(wanted, first);
+  if (wanted.size() < std::numeric_limits<std::uint32_t>::max()) find_first_positions<std::uint32_t>(wanted, first);
+  else find_first_positions<std::size_t>(wanted, first);
   return first;
 }
 
@@ -68,29 +68,30 @@ numbers_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, Wha
 }
 
 /// Sends each worker the position of its list among all lists of this worker; an empty list has no position.
-inline numbers_by_worker list_starts_of(const world_state& world, const numbers_by_worker& lists) {
+inline numbers_by_worker exchange_list_starts(const world_state& world, const numbers_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
   auto firsts = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < lengths.size(); ++k)
     if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
-  return sent_to_each(world, firsts);
+  return exchange_lists(world, firsts);
 }
 
 /// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
-inline index_travel plan_travel(world_state& world, const numbers_by_worker& requests) {
+inline index_travel request_rows(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
   index_travel travel;
-  const numbers_by_worker incoming_requests = sent_to_each(world, requests);
+  const numbers_by_worker incoming_requests = exchange_lists(world, requests);
   travel.received = requests.all.size();
   travel.sent = incoming_requests.all.size();
   // Both workers of a pair learn the positions of the rows in the other worker's list.
-  const auto at_receivers = list_starts_of(world, requests), at_senders = list_starts_of(world, incoming_requests);
+  const auto at_receivers = exchange_list_starts(world, requests),
+             at_senders = exchange_list_starts(world, incoming_requests);
   for (std::size_t k = 0; k < workers; ++k) {
     if (requests.count(k) != 0)
-      travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.of_worker(k)});
+      travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.list_of_worker(k)});
     if (incoming_requests.count(k) == 0) continue;
-    travel.to.push_back({k, incoming_requests.first[k], incoming_requests.count(k), *at_receivers.of_worker(k)});
+    travel.to.push_back({k, incoming_requests.first[k], incoming_requests.count(k), *at_receivers.list_of_worker(k)});
     for (std::size_t place = incoming_requests.first[k]; place < incoming_requests.first[k + 1]; ++place)
       travel.packed.add(incoming_requests.all[place], place);
   }
@@ -98,7 +99,7 @@ inline index_travel plan_travel(world_state& world, const numbers_by_worker& req
 }
 
 /// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
-struct wanted_rows {
+struct rows_with_owners {
   std::vector<std::size_t> first;  ///< the first position with the same index
   std::vector<std::size_t> owner, row;
 
@@ -107,10 +108,11 @@ struct wanted_rows {
 };
 
 /// Asks the directory for owners and rows; without a message if this worker has the whole directory.
-inline wanted_rows locate_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
-  wanted_rows found{first_positions(wanted), std::vector<std::size_t>(wanted.size()),
-                    std::vector<std::size_t>(wanted.size())};
-  if (directory.is_whole()) {
+inline rows_with_owners find_row_owners(world_state& world, const index_directory& directory,
+                                        const index_list& wanted) {
+  rows_with_owners found{list_first_positions(wanted), std::vector<std::size_t>(wanted.size()),
+                         std::vector<std::size_t>(wanted.size())};
+  if (directory.knows_all_owners()) {
     for (std::size_t j = 0; j < wanted.size(); ++j) {
       const index_directory::run& run = directory.find(wanted[j]);
       found.owner[j] = run.worker, found.row[j] = run.row + (wanted[j] - run.start);
@@ -118,11 +120,11 @@ inline wanted_rows locate_rows(world_state& world, const index_directory& direct
     return found;
   }
   const auto worker_asked = [&](std::size_t j) {
-    return found.is_first(j) ? directory.worker_of(wanted[j]) : world.size();
+    return found.is_first(j) ? directory.directory_worker(wanted[j]) : world.size();
   };
   const auto questions =
       lists_by_worker(world.size(), wanted.size(), worker_asked, [&](std::size_t j) { return wanted[j]; });
-  numbers_by_worker answers = sent_to_each(world, questions);
+  numbers_by_worker answers = exchange_lists(world, questions);
   for (std::size_t& position : answers.first) position *= 2;
   std::vector<std::uint64_t> numbers(2 * answers.all.size());
   for (std::size_t k = 0; k < answers.all.size(); ++k) {
@@ -131,7 +133,7 @@ inline wanted_rows locate_rows(world_state& world, const index_directory& direct
     numbers[2 * k + 1] = run.row + (answers.all[k] - run.start);
   }
   answers.all = std::move(numbers);
-  answers = sent_to_each(world, answers);
+  answers = exchange_lists(world, answers);
   std::vector<std::size_t> next(questions.first);
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     const std::size_t first = found.first[j];
@@ -145,37 +147,38 @@ inline wanted_rows locate_rows(world_state& world, const index_directory& direct
   return found;
 }
 
-/// Places the rows that arrive: `arrival[j]` is the number, among arriving rows, of the row wanted at position j.
-inline void place_rows(index_travel& travel, const wanted_rows& wanted, const std::vector<std::size_t>& arrival,
-                       std::size_t me) {
+/// Places the rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at
+/// position j.
+inline void place_arriving_rows(index_travel& travel, const rows_with_owners& wanted,
+                                const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     if (wanted.owner[j] == me) continue;
-    travel.is_repeated = travel.is_repeated || !wanted.is_first(j);
-    travel.placed.add(arrival[wanted.first[j]], j);
+    travel.has_repeated_rows = travel.has_repeated_rows || !wanted.is_first(j);
+    travel.placed_rows.add(arrival_positions[wanted.first[j]], j);
   }
 }
 
 /// The travel of rows in one step, each from its owner to a worker that wants the row.
-inline index_travel direct_travel(world_state& world, const wanted_rows& wanted) {
+inline index_travel plan_direct_travel(world_state& world, const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id();
   const auto owner_asked = [&](std::size_t j) {
     return wanted.is_first(j) && wanted.owner[j] != me ? wanted.owner[j] : workers;
   };
   const auto requests =
       lists_by_worker(workers, wanted.size(), owner_asked, [&](std::size_t j) { return wanted.row[j]; });
-  index_travel travel = plan_travel(world, requests);
-  std::vector<std::size_t> next(requests.first), arrival(wanted.size());
+  index_travel travel = request_rows(world, requests);
+  std::vector<std::size_t> next(requests.first), arrival_positions(wanted.size());
   for (std::size_t j = 0; j < wanted.size(); ++j)
-    if (owner_asked(j) < workers) arrival[j] = next[owner_asked(j)]++;
-  place_rows(travel, wanted, arrival, me);
+    if (owner_asked(j) < workers) arrival_positions[j] = next[owner_asked(j)]++;
+  place_arriving_rows(travel, wanted, arrival_positions, me);
   return travel;
 }
 
 /// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
 /// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
 /// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
-inline std::optional<index_travel> travel_by_node(world_state& world, const transport& shared_transport,
-                                                  const wanted_rows& wanted) {
+inline std::optional<index_travel> plan_travel_by_node(world_state& world, const transport& shared_transport,
+                                                       const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
   std::vector<std::size_t> nodes(workers);
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
@@ -189,13 +192,13 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   const auto requested_owners =
       lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.owner[j]; });
   const auto requested_rows = lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.row[j]; });
-  const auto owners = sent_to_each(world, requested_owners), rows = sent_to_each(world, requested_rows);
-  struct question {
+  const auto owners = exchange_lists(world, requested_owners), rows = exchange_lists(world, requested_rows);
+  struct row_request {
     std::size_t owner, row, number;
   };
-  std::vector<question> questions(owners.all.size());
+  std::vector<row_request> questions(owners.all.size());
   for (std::size_t k = 0; k < questions.size(); ++k) questions[k] = {owners.all[k], rows.all[k], k};
-  std::sort(questions.begin(), questions.end(), [](const question& a, const question& b) {
+  std::sort(questions.begin(), questions.end(), [](const row_request& a, const row_request& b) {
     if (a.owner != b.owner) return a.owner < b.owner;
     return a.row != b.row ? a.row < b.row : a.number < b.number;
   });
@@ -214,14 +217,14 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   };
   const auto requests = lists_by_worker(workers, n + questions.size(), owner_asked,
                                         [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
-  index_travel travel = plan_travel(world, requests);
-  travel.in_two_steps = true;
-  std::vector<std::size_t> next(requests.first), arrival(n);
+  index_travel travel = request_rows(world, requests);
+  travel.has_two_steps = true;
+  std::vector<std::size_t> next(requests.first), arrival_positions(n);
   numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
     const std::size_t owner = owner_asked(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
-    if (k < n) arrival[k] = at;
+    if (k < n) arrival_positions[k] = at;
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
   // Second step: the representatives pass rows on. Both sides compute the same runs.
@@ -231,14 +234,14 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];
     places.all[k] = is_own ? 0 : travel.received + passed++;
   }
-  const auto answered = sent_to_each(world, answers), placed = sent_to_each(world, places);
-  const auto returned = list_starts_of(world, owners);
-  const auto add_parts = [&](std::vector<index_travel::passed_part>& parts, const numbers_by_worker& own,
+  const auto answered = exchange_lists(world, answers), placed_rows = exchange_lists(world, places);
+  const auto returned = exchange_list_starts(world, owners);
+  const auto add_parts = [&](std::vector<index_travel::forwarded_part>& parts, const numbers_by_worker& own,
                              const numbers_by_worker& other, auto first_returned) {
     for (std::size_t k = 0; k < workers; ++k) {
       std::vector<row_run> runs;
       for (std::size_t i = 0; i < own.count(k) && k != me; ++i)
-        add_row(runs, own.of_worker(k)[i], other.of_worker(k)[i]);
+        add_row(runs, own.list_of_worker(k)[i], other.list_of_worker(k)[i]);
       std::size_t row = runs.empty() ? 0 : first_returned(k);
       for (const row_run& run : runs) {
         parts.push_back({{k, run.from, run.rows, run.to}, row});
@@ -246,42 +249,42 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
       }
     }
   };
-  add_parts(travel.passed_to, answers, placed, [&](std::size_t k) { return owners.first[k]; });
-  add_parts(travel.passed_from, places, answered, [&](std::size_t k) { return *returned.of_worker(k); });
+  add_parts(travel.forwarded_to_peers, answers, placed_rows, [&](std::size_t k) { return owners.first[k]; });
+  add_parts(travel.forwarded_by_peers, places, answered, [&](std::size_t k) { return *returned.list_of_worker(k); });
   travel.returned = owners.all.size();
   next = requested_owners.first;
   for (std::size_t j = 0; j < n; ++j) {
     const std::size_t to = worker_asked(j);
     if (to == workers) continue;
     const std::size_t k = next[to]++;
-    arrival[j] = to == me ? answered.all[k] : places.all[k];
+    arrival_positions[j] = to == me ? answered.all[k] : places.all[k];
   }
   travel.received += requested_owners.all.size() - requested_owners.count(me);
-  place_rows(travel, wanted, arrival, me);
+  place_arriving_rows(travel, wanted, arrival_positions, me);
   return travel;
 }
 
-PARTITA_DEF index_pattern pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                           const index_list& owned, const index_list& wanted, const char* name,
-                                           const char* entry) {
+PARTITA_DEF index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                const index_list& owned, const index_list& wanted, const char* name,
+                                                const char* entry) {
   const index_directory directory = register_indices(world, owned, wanted, name, entry);
-  opened(shared_transport, world);
-  const wanted_rows rows = locate_rows(world, directory, wanted);
+  open_transport(shared_transport, world);
+  const rows_with_owners rows = find_row_owners(world, directory, wanted);
   index_pattern pattern;
   pattern.owned = owned.size();
   pattern.wanted = wanted.size();
   for (std::size_t j = 0; j < rows.size(); ++j)
     if (rows.owner[j] == world.id()) pattern.kept.add(rows.row[j], j);
-  auto by_node =
-      shared_transport->members().is_one_of_many() ? travel_by_node(world, *shared_transport, rows) : std::nullopt;
-  pattern.travel = by_node ? std::move(*by_node) : direct_travel(world, rows);
+  auto by_node = shared_transport->members().has_other_nodes() ? plan_travel_by_node(world, *shared_transport, rows)
+                                                               : std::nullopt;
+  pattern.travel = by_node ? std::move(*by_node) : plan_direct_travel(world, rows);
   return pattern;
 }
 
 /// The pattern of rows of which counts[k] go to worker k; add_rows(k, moves, place) adds these rows at consecutive
 /// places from `place` on.
 template <class AddRows>
-index_pattern sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
+index_pattern make_sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();
   index_pattern pattern;
   index_travel& travel = pattern.travel;
@@ -298,32 +301,32 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
   for (std::size_t k = 0; k < workers; ++k)
     if (lengths[k] != 0)
       sent_counts.all[sent_counts.first[k]] = counts[k], sent_counts.all[sent_counts.first[k] + 1] = firsts[k];
-  const auto received_counts = sent_to_each(world, sent_counts);
+  const auto received_counts = exchange_lists(world, sent_counts);
   // Each sender learns the position of its rows in the receiver's list.
   for (std::size_t k = 0; k < workers; ++k) lengths[k] = received_counts.count(k) / 2;
   auto answers = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me) add_rows(me, pattern.kept, pattern.wanted);
-    const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.of_worker(k)[0] : 0;
+    const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.list_of_worker(k)[0] : 0;
     if (k != me && rows != 0) {
       answers.all[answers.first[k]] = travel.received;
-      travel.from.push_back({k, travel.received, rows, received_counts.of_worker(k)[1]});
-      travel.placed.add({travel.received, pattern.wanted, rows});
+      travel.from.push_back({k, travel.received, rows, received_counts.list_of_worker(k)[1]});
+      travel.placed_rows.add({travel.received, pattern.wanted, rows});
       travel.received += rows;
     }
     pattern.wanted += rows;
   }
-  const auto places = sent_to_each(world, answers);
+  const auto places = exchange_lists(world, answers);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me || counts[k] == 0) continue;
-    travel.to.push_back({k, firsts[k], counts[k], *places.of_worker(k)});
+    travel.to.push_back({k, firsts[k], counts[k], *places.list_of_worker(k)});
     add_rows(k, travel.packed, firsts[k]);
   }
   return pattern;
 }
 
-PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                              const index_list& receivers, const char* name) {
+PARTITA_DEF index_pattern make_pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                   const index_list& receivers, const char* name) {
   const std::size_t workers = world.size(), n = receivers.size();
   local_error found_error;
   std::vector<std::size_t> counts(workers, 0);
@@ -332,49 +335,51 @@ PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_pt
     else
       found_error =
           local_error(text(name) << ": requires receivers below the number of workers, " << workers << "; worker "
-                                 << world.id() << " sends row " << j << " to " << given_index(receivers[j]));
+                                 << world.id() << " sends row " << j << " to " << to_signed_index(receivers[j]));
   }
   constexpr std::uint64_t number_of_call = 0x73656e645f746fULL;
-  agree_together(world, number_of_call, found_error, [&] { return text(name) << " with " << n << " rows"; });
-  opened(shared_transport, world);
+  agree_on_call(world, number_of_call, found_error, [&] { return text(name) << " with " << n << " rows"; });
+  open_transport(shared_transport, world);
   const auto rows = lists_by_worker(
       workers, n, [&](std::size_t j) { return receivers[j]; }, [](std::size_t j) { return j; });
-  return sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
-    for (std::size_t i = 0; i < rows.count(k); ++i) moves.add(rows.of_worker(k)[i], place + i);
+  return make_sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
+    for (std::size_t i = 0; i < rows.count(k); ++i) moves.add(rows.list_of_worker(k)[i], place + i);
   });
 }
 
-PARTITA_DEF index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts) {
+PARTITA_DEF index_pattern make_pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> first(counts.size() + 1, 0);
   for (std::size_t k = 0; k < counts.size(); ++k) first[k + 1] = first[k] + counts[k];
-  return sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
+  return make_sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
     if (counts[k] != 0) moves.add({first[k], place, counts[k]});
   });
 }
 
-PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
-                                            std::size_t experts, const index_list& choice, std::size_t per_token,
-                                            const char* name, std::vector<std::size_t>& first_row) {
+PARTITA_DEF index_pattern make_pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                                 std::size_t experts, const index_list& choice,
+                                                 std::size_t experts_per_token, const char* name,
+                                                 std::vector<std::size_t>& first_row) {
   const std::size_t workers = world.size(), n = choice.size();
   local_error found_error;
-  if (per_token == 0 || n % per_token != 0)
-    found_error = local_error(text(name) << ": requires " << per_token << " choices for each token, worker "
+  if (experts_per_token == 0 || n % experts_per_token != 0)
+    found_error = local_error(text(name) << ": requires " << experts_per_token << " choices for each token, worker "
                                          << world.id() << " has " << n << " choices");
   for (std::size_t j = 0; j < n && !found_error.any(); ++j)
     if (choice[j] >= experts)
-      found_error = local_error(text(name) << ": requires choices below the number of experts, " << experts
-                                           << "; worker " << world.id() << " has choice " << given_index(choice[j]));
+      found_error =
+          local_error(text(name) << ": requires choices below the number of experts, " << experts << "; worker "
+                                 << world.id() << " has choice " << to_signed_index(choice[j]));
   constexpr std::uint64_t number_of_call = 0x65787065727473ULL;
-  agree_together(world, mixed(mixed(number_of_call, experts), per_token), found_error, [&] {
-    return text(name) << " with " << experts << " experts and " << per_token << " choices for each token";
+  agree_on_call(world, mixed(mixed(number_of_call, experts), experts_per_token), found_error, [&] {
+    return text(name) << " with " << experts << " experts and " << experts_per_token << " choices for each token";
   });
   const auto owner = [&](std::size_t j) { return balanced_owner(experts, workers, choice[j]); };
   std::vector<std::size_t> receivers(n);
   for (std::size_t j = 0; j < n; ++j) receivers[j] = owner(j);
-  index_pattern pattern = pattern_by_receiver(world, shared_transport, receivers, name);
+  index_pattern pattern = make_pattern_by_receiver(world, shared_transport, receivers, name);
   // The expert of each arriving row, in the order of the senders, determines where the row is placed.
   const auto arriving_experts =
-      sent_to_each(world, lists_by_worker(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
+      exchange_lists(world, lists_by_worker(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
   const interval mine = balanced_part(experts, workers, world.id());
   first_row.assign(mine.size() + 1, 0);
   for (const std::uint64_t expert : arriving_experts.all) ++first_row[expert - mine.start + 1];
@@ -389,7 +394,7 @@ PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<
     moves = std::move(moved);
   };
   placed_by_expert(pattern.kept);
-  placed_by_expert(pattern.travel.placed);
+  placed_by_expert(pattern.travel.placed_rows);
   return pattern;
 }
 

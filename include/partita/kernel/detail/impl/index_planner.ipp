@@ -7,10 +7,10 @@ namespace partita::detail {
 
 PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const index_list& owned,
                                          const index_list& wanted, const index_words& words)
-    : world_(everyone.state()), words_(words) {
+    : world_(everyone.state()), index_words_(words) {
   one_call(*world_, [&] {
     pattern_ = std::make_shared<const index_pattern>(
-        pattern_by_index(*world_, transport_, owned, wanted, name(), words.wanted));
+        make_pattern_by_index(*world_, transport_, owned, wanted, name(), words.wanted));
   });
 }
 
@@ -28,8 +28,8 @@ PARTITA_DEF text index_planner::describe(const char* direction, const std::array
 
 /// The plan of rows that travel between a block of `sent` rows and a block of `received` rows.
 template <class Part>
-exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<Part>& to, const std::vector<Part>& from,
-                               std::size_t sent, std::size_t received, std::size_t row_elements) {
+exchange_plan<2> make_parts_plan(std::size_t worker, const std::vector<Part>& to, const std::vector<Part>& from,
+                                 std::size_t sent, std::size_t received, std::size_t row_elements) {
   exchange_plan<2> plan;
   plan.worker = worker;
   plan.gives = plan.takes = true;
@@ -40,9 +40,10 @@ exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<Part>& to, 
     return box<2>{{first, 0}, {first + count, row_elements}};
   };
   const auto there = [&](std::size_t first) { return place_in_block<2>{first * row_elements, {row_elements}}; };
-  for (const Part& p : to) plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_there)});
+  for (const Part& p : to)
+    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_at_peer)});
   for (const Part& p : from)
-    plan.receives.push_back({p.worker, rows(p.first_there, p.rows), {p.first, 0}, there(p.first_there)});
+    plan.receives.push_back({p.worker, rows(p.first_at_peer, p.rows), {p.first, 0}, there(p.first_at_peer)});
   return plan;
 }
 
@@ -51,8 +52,8 @@ PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::s
   structure s;
   s.there = plan(call.shape[1]);
   s.back = reversed(s.there);
-  if (transport_->one_memory())
-    s.gathered = std::make_shared<gathered_rows>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
+  if (transport_->shares_one_memory())
+    s.gathered = std::make_shared<rows_to_gather>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
   return s;
 }
 
@@ -62,10 +63,11 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
   auto made = lasting_exchange(shared_transport, world_, lowered(s.plan(forward)), kind);
   const index_travel& t = pattern_->travel;
   if (forward && s.gathered) made->from(s.gathered);
-  if (forward && t.in_two_steps)
-    made->then(shared_transport->exchange(lowered(plan_of_parts(world_->id(), t.passed_to, t.passed_from, t.received,
-                                                                t.received, s.there.source_shape[1])),
-                                          kind));
+  if (forward && t.has_two_steps)
+    made->then_run(
+        shared_transport->exchange(lowered(make_parts_plan(world_->id(), t.forwarded_to_peers, t.forwarded_by_peers,
+                                                           t.received, t.received, s.there.source_shape[1])),
+                                   kind));
   return made;
 }
 
@@ -73,19 +75,19 @@ PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::return_exchanges
                                                                                  const element_kind& kind) const {
   return s.return_exchanges.find(kind, [&] {
     const index_travel& t = pattern_->travel;
-    std::vector<index_travel::part> to(t.passed_from.begin(), t.passed_from.end());
-    std::vector<index_travel::part> from(t.passed_to.begin(), t.passed_to.end());
-    for (std::size_t k = 0; k < to.size(); ++k) to[k].first_there = t.passed_from[k].returned_to;
-    for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.passed_to[k].returned_to;
+    std::vector<index_travel::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
+    std::vector<index_travel::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
+    for (std::size_t k = 0; k < to.size(); ++k) to[k].first_at_peer = t.forwarded_by_peers[k].first_return_row;
+    for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.forwarded_to_peers[k].first_return_row;
     return lasting_exchange(
         transport_, world_,
-        lowered(plan_of_parts(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])), kind);
+        lowered(make_parts_plan(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])), kind);
   });
 }
 
 PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const {
   const index_travel& t = pattern_->travel;
-  return plan_of_parts(world_->id(), t.to, t.from, t.sent, t.received, row_elements);
+  return make_parts_plan(world_->id(), t.to, t.from, t.sent, t.received, row_elements);
 }
 
 #ifdef PARTITA_CORE

@@ -5,8 +5,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void expect_one_world(bool is_one, const char* call) {
-  if (!is_one) throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
+PARTITA_DEF void expect_one_world(bool is_one_world, const char* call) {
+  if (!is_one_world)
+    throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
 }
 
 PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
@@ -20,7 +21,7 @@ PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, c
   call << "(everyone, groups" << choices.reduction << ") with groups [";
   constexpr std::size_t named = 8;  // the groups that are written; a fingerprint follows if there are more groups
   for (std::size_t g = 0; g < groups.size() && g < named; ++g)
-    call << (g == 0 ? "" : ", ") << workers_of(groups.members(g));
+    call << (g == 0 ? "" : ", ") << list_workers(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";
   call << "]";
   const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), choices.number),

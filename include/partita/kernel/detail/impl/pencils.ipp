@@ -13,7 +13,7 @@ struct pencil_route {
   std::vector<pencil> layouts;
   std::size_t cost = 0, peers = 0;
 
-  bool is_better_than(const pencil_route& other) const {
+  bool costs_less_than(const pencil_route& other) const {
     if (cost != other.cost) return cost < other.cost;
     if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
     return peers < other.peers;
@@ -24,16 +24,16 @@ struct pencil_route {
 class pencil_search {
  public:
   explicit pencil_search(const pencil_request& request) : r_(request) {
-    for (const std::size_t n : r_.extents) whole_ *= n;
+    for (const std::size_t n : r_.extents) uncut_lines_ *= n;
   }
 
-  std::vector<pencil> best() {
+  std::vector<pencil> find_best() {
     if (r_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
       pencil_search search_in_place(r_);
       search_in_place.r_.grid_y = r_.grid_x;
       shape_list left = r_.dimensions;
-      transformed_in(r_.grid_x, left);
-      if (left.empty()) return search_in_place.best();
+      dimensions_to_transform(r_.grid_x, left);
+      if (left.empty()) return search_in_place.find_best();
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool allows_gathering : {false, true}) {
@@ -42,15 +42,15 @@ class pencil_search {
       // workers, and a part of each block stays.
       std::vector<shape_list> between;
       for (std::size_t set = subsets; --set > 0;) {
-        for (const shape_list& grid : best_grids(set))
-          if (allows_gathering || largest_block(grid) != whole_) between.push_back(grid);
+        for (const shape_list& grid : best_grids_of_set(set))
+          if (allows_gathering || largest_block(grid) != uncut_lines_) between.push_back(grid);
       }
       compare_route({});
       for (const shape_list& a : between) {
         compare_route({a});
         for (const shape_list& b : between) compare_route({a, b});
       }
-      if (found_) break;
+      if (best_route_) break;
     }
     return std::move(route_.layouts);
   }
@@ -72,25 +72,25 @@ class pencil_search {
   }
 
   /// Removes from `left` the dimensions that can be transformed in a layout, and returns them in order.
-  shape_list transformed_in(const shape_list& grid, shape_list& left) const {
+  shape_list dimensions_to_transform(const shape_list& grid, shape_list& left) const {
     shape_list done, rest;
     const auto must_wait = [&](std::size_t d) {
       for (const std::size_t other : left)
-        if (other != d && other == r_.before_all) return true;
+        if (other != d && other == r_.first_dimension) return true;
       return false;
     };
     bool all = true;
-    const bool required_first_is_whole = r_.before_all == r_.no_such || is_whole(grid, r_.before_all);
+    const bool required_first_is_whole = r_.first_dimension == r_.no_dimension || is_whole(grid, r_.first_dimension);
     for (const std::size_t d : left)
-      if (d == r_.before_all && required_first_is_whole) done.push_back(d);
+      if (d == r_.first_dimension && required_first_is_whole) done.push_back(d);
     for (const std::size_t d : left) {
-      if (d == r_.before_all || d == r_.after_all) continue;
+      if (d == r_.first_dimension || d == r_.last_dimension) continue;
       if (is_whole(grid, d) && (required_first_is_whole || !must_wait(d))) done.push_back(d);
       else rest.push_back(d), all = false;
     }
     for (const std::size_t d : left) {
-      if (d == r_.before_all && !required_first_is_whole) rest.push_back(d);
-      if (d != r_.after_all) continue;
+      if (d == r_.first_dimension && !required_first_is_whole) rest.push_back(d);
+      if (d != r_.last_dimension) continue;
       if (all && is_whole(grid, d)) done.push_back(d);
       else rest.push_back(d);
     }
@@ -109,32 +109,32 @@ class pencil_search {
       route.cost += done.size() * largest_block(grid);
       route.layouts.push_back({grid, done});
     };
-    add(r_.grid_x, transformed_in(r_.grid_x, left));
+    add(r_.grid_x, dimensions_to_transform(r_.grid_x, left));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const shape_list& from = route.layouts.back().grid;
       const std::size_t a = largest_block(from), b = largest_block(between[k]);
       route.cost += a > b ? a : b;
       route.peers += peers(from, between[k]);
-      const shape_list done = transformed_in(between[k], left);
+      const shape_list done = dimensions_to_transform(between[k], left);
       if (done.empty() && (!given || k + 1 < between.size())) return;  // a layout without transforms is useless
       add(between[k], done);
     }
-    if (!left.empty() || (found_ && !route.is_better_than(route_))) return;
-    found_ = true;
+    if (!left.empty() || (best_route_ && !route.costs_less_than(route_))) return;
+    best_route_ = true;
     route_ = std::move(route);
   }
 
   /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed one) are whole.
   /// Of equal grids, those that exchange boxes with p_x and p_y between the fewest pairs of workers. The first result
   /// cuts the first dimensions, the second has the fewest parts: between two such layouts few pairs exchange boxes.
-  std::vector<shape_list> best_grids(std::size_t set) {
-    best_ = {};
+  std::vector<shape_list> best_grids_of_set(std::size_t set) {
+    best_grid_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);
-    cut(grid, 0, r_.workers, set);
-    if (fewest_parts_ == best_) return {best_};
-    return {best_, fewest_parts_};
+    try_cuts(grid, 0, r_.workers, set);
+    if (coarsest_grid_ == best_grid_) return {best_grid_};
+    return {best_grid_, coarsest_grid_};
   }
-  static std::size_t parts_of(const shape_list& grid) {
+  static std::size_t part_count(const shape_list& grid) {
     std::size_t n = 0;
     for (const std::size_t parts : grid) n += parts;
     return n;
@@ -145,33 +145,35 @@ class pencil_search {
     return false;
   }
   /// Tries all cuts of the dimensions from d on over at most `workers` workers.
-  void cut(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
+  void try_cuts(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);
       const std::size_t peer_count = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
       const bool better =
-          best_.empty() || block < best_block_ || (block == best_block_ && peer_count < best_peer_count_);
-      if (better) best_ = fewest_parts_ = grid, best_block_ = block, best_peer_count_ = peer_count;
-      else if (block == best_block_ && peer_count == best_peer_count_ && parts_of(grid) < parts_of(fewest_parts_))
-        fewest_parts_ = grid;
+          best_grid_.empty() || block < best_block_ || (block == best_block_ && peer_count < best_peer_count_);
+      if (better) best_grid_ = coarsest_grid_ = grid, best_block_ = block, best_peer_count_ = peer_count;
+      else if (block == best_block_ && peer_count == best_peer_count_ && part_count(grid) < part_count(coarsest_grid_))
+        coarsest_grid_ = grid;
       return;
     }
     const std::size_t most = keeps_dimension_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
     for (std::size_t parts = most == 0 ? 1 : most; parts > 0; --parts) {
       grid[d] = parts;
-      cut(grid, d + 1, workers / parts, set);
+      try_cuts(grid, d + 1, workers / parts, set);
     }
     grid[d] = 1;
   }
 
   pencil_request r_;
-  std::size_t whole_ = 1;
-  bool found_ = false;
+  std::size_t uncut_lines_ = 1;
+  bool best_route_ = false;
   pencil_route route_;
-  shape_list best_, fewest_parts_;
+  shape_list best_grid_, coarsest_grid_;
   std::size_t best_block_ = 0, best_peer_count_ = 0;
 };
 
-PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) { return pencil_search(request).best(); }
+PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {
+  return pencil_search(request).find_best();
+}
 
 }  // namespace partita::detail

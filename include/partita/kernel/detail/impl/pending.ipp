@@ -14,8 +14,8 @@ PARTITA_DEF box_exchange* exchanges_by_kind::made(const element_kind& kind) cons
 PARTITA_DEF std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& shared_transport,
                                                            std::shared_ptr<world_state> world, lowered_plan plan,
                                                            const element_kind& kind,
-                                                           std::vector<lowered_plan> of_node) {
-  return {shared_transport->exchange(std::move(plan), kind, std::move(of_node)).release(),
+                                                           std::vector<lowered_plan> plans_of_node) {
+  return {shared_transport->exchange(std::move(plan), kind, std::move(plans_of_node)).release(),
           [shared_transport, world = std::move(world)](box_exchange* it) { delete it; }};
 }
 
@@ -26,7 +26,7 @@ PARTITA_DEF std::uint64_t exchange_operation::continue_exchange(const std::share
   return number;
 }
 
-PARTITA_DEF void expect_not_moved_from(bool whole, const char* kernel) {
+PARTITA_DEF void require_valid_kernel(bool whole, const char* kernel) {
   if (!whole)
     throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
 }

@@ -9,18 +9,18 @@ namespace partita::detail {
 template <std::size_t Known>
 void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
                      const std::uint32_t* numbers, std::size_t bytes) {
-  using listed = row_moves::listed;
+  using listed_side = row_moves::listed_side;
   const std::size_t n = Known != 0 ? Known : bytes;
   const auto at = [](const row_block& block, std::size_t row) {
     return block.data + static_cast<std::ptrdiff_t>(row) * block.step;
   };
   const std::ptrdiff_t to_step = to.step, from_step = from.step;
-  std::byte* y = rows.side == listed::to ? to.data : at(to, rows.to);
-  const std::byte* x = rows.side == listed::from ? from.data : at(from, rows.from);
-  if (rows.side == listed::from) {
+  std::byte* y = rows.side == listed_side::to ? to.data : at(to, rows.to);
+  const std::byte* x = rows.side == listed_side::from ? from.data : at(from, rows.from);
+  if (rows.side == listed_side::from) {
     numbers += rows.from;
     for (std::size_t k = 0; k < rows.rows; ++k, y += to_step) std::memcpy(y, x + numbers[k] * from_step, n);
-  } else if (rows.side == listed::to) {
+  } else if (rows.side == listed_side::to) {
     numbers += rows.to;
     for (std::size_t k = 0; k < rows.rows; ++k, x += from_step) std::memcpy(y + numbers[k] * to_step, x, n);
   } else if (to_step == static_cast<std::ptrdiff_t>(n) && from_step == to_step) {
@@ -31,7 +31,7 @@ void copy_dense_rows(const row_block& to, const row_block& from, const row_moves
 }
 
 /// Selects the function that copies rows of a number of bytes.
-inline auto copy_of_rows(std::size_t bytes) {
+inline auto select_row_copy(std::size_t bytes) {
   switch (bytes) {
     case 4:
       return copy_dense_rows<4>;
@@ -50,10 +50,10 @@ inline auto copy_of_rows(std::size_t bytes) {
   }
 }
 
-inline void copy_any_rows(const row_block& to, const row_block& from, const row_run& run) {
+inline void copy_strided_rows(const row_block& to, const row_block& from, const row_run& run) {
   for (std::size_t row = 0; row < run.rows; ++row) {
-    std::byte* const y = to.from_row(run.to + row).data;
-    const std::byte* const x = from.from_row(run.from + row).data;
+    std::byte* const y = to.skip_rows(run.to + row).data;
+    const std::byte* const x = from.skip_rows(run.from + row).data;
     for (std::size_t e = 0; e < to.elements; ++e) std::memcpy(y + to.offset(e), x + from.offset(e), to.element);
   }
 }
@@ -62,23 +62,23 @@ PARTITA_DEF void copy_rows(const row_block& to, const row_block& from, const row
   const std::size_t bytes = to.row_bytes();
   if (bytes == 0) return;
   if (!to.dense || !from.dense)
-    return moves.for_each([&](const row_run& run) { copy_any_rows(to, from, back ? run.reversed() : run); });
-  const auto copy = copy_of_rows(bytes);
+    return moves.for_each([&](const row_run& run) { copy_strided_rows(to, from, back ? run.reversed() : run); });
+  const auto copy = select_row_copy(bytes);
   for (const row_moves::group& rows : moves.groups())
     copy(to, from, back ? rows.reversed() : rows, moves.numbers(), bytes);
 }
 
-PARTITA_DEF void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
-                              std::size_t rows) {
+PARTITA_DEF void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
+                                    std::size_t first, std::size_t rows) {
   const std::size_t bytes = to.row_bytes();
   if (bytes == 0) return;
   if (!to.dense || !from.dense)
-    return moves.for_each_to(first, rows, [&](row_run run) {
+    return moves.for_each_run_in_rows(first, rows, [&](row_run run) {
       run.to -= first;
-      copy_any_rows(to, from, run);
+      copy_strided_rows(to, from, run);
     });
-  const auto copy = copy_of_rows(bytes);
-  moves.part_to(first, rows, [&](row_moves::group part) {
+  const auto copy = select_row_copy(bytes);
+  moves.for_each_group_in_rows(first, rows, [&](row_moves::group part) {
     part.to -= first;
     copy(to, from, part, moves.numbers(), bytes);
   });
@@ -97,23 +97,23 @@ inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_
   }
 }
 
-void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char* to) const {
-  if (shape[1] == pitch_) {
+void rows_to_gather::write(const std::size_t* shape, const std::size_t* at, char* to) const {
+  if (shape[1] == row_pitch_) {
     for (const field& one : fields_)
-      copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, *packed_,
-                   at[0], shape[0]);
+      copy_rows_to_range(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, row_pitch_, one.block), one.block,
+                         *packed_, at[0], shape[0]);
     return;
   }
   // Rows longer than a slot of a ring are cut: the part of each field between `first` and `last` is copied.
   const std::size_t first = at[1], last = first + shape[1];
-  packed_->for_each_to(at[0], shape[0], [&](const row_run& run) {
+  packed_->for_each_run_in_rows(at[0], shape[0], [&](const row_run& run) {
     for (std::size_t k = 0; k < run.rows; ++k)
       for (const field& one : fields_) {
         const std::size_t end_of_field = one.offset + one.block.row_bytes();
         const std::size_t begin = first > one.offset ? first : one.offset,
                           end = last < end_of_field ? last : end_of_field;
         if (begin < end)
-          copy_part_of_row(one.block.from_row(run.from + k), begin - one.offset, end - begin,
+          copy_part_of_row(one.block.skip_rows(run.from + k), begin - one.offset, end - begin,
                            to + (run.to + k - at[0]) * shape[1] + (begin - first));
       }
   });

@@ -15,22 +15,22 @@ PARTITA_DEF void row_moves::add(const row_run& rows) {
       last.rows += rows.rows;
       return;
     }
-    if (last.rows < shortest_run && (next_from || next_to)) list_last(rows);
+    if (last.rows < min_run_length && (next_from || next_to)) store_last_group_as_list(rows);
   }
-  groups_.push_back({rows.from, rows.to, rows.rows, listed::none});
+  groups_.push_back({rows.from, rows.to, rows.rows, listed_side::none});
 }
 
-PARTITA_DEF void row_moves::list_last(const row_run& next) {
+PARTITA_DEF void row_moves::store_last_group_as_list(const row_run& next) {
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
   const group last = groups_.back();
-  const listed side = last.to + last.rows == next.to ? listed::from : listed::to;
-  const std::size_t first = side == listed::from ? last.from : last.to;
+  const listed_side side = last.to + last.rows == next.to ? listed_side::from : listed_side::to;
+  const std::size_t first = side == listed_side::from ? last.from : last.to;
   if (first + last.rows > most) return;
   groups_.pop_back();
   // A list is followed by a run that continues the list on its consecutive side.
   const bool continues_last_group = !groups_.empty() && groups_.back().side == side;
   if (continues_last_group) groups_.back().rows += last.rows;
-  else if (side == listed::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});
+  else if (side == listed_side::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});
   else groups_.push_back({last.from, numbers_.size(), last.rows, side});
   for (std::size_t k = 0; k < last.rows; ++k) numbers_.push_back(static_cast<std::uint32_t>(first + k));
 }

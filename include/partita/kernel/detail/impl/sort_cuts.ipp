@@ -45,7 +45,8 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
     smaller_keys[k] = key == 0 ? 0 : keys.count(key - 1);
     equal[k] = keys.count(key) - smaller_keys[k];
   }
-  const auto smaller_on_all_workers = sum_of_all(world, smaller_keys), equal_before = sum_before(world, equal);
+  const auto smaller_on_all_workers = sum_of_all(world, smaller_keys),
+             equal_before = sum_over_lower_workers(world, equal);
   std::vector<std::size_t> counts(world.size(), 0);
   std::size_t at = 0;
   for (std::size_t k = 0; k < cuts; ++k) {

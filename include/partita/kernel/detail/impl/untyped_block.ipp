@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::size_t elements_in(const block_shape& shape, std::size_t rank) {
+PARTITA_DEF std::size_t element_count_of_shape(const block_shape& shape, std::size_t rank) {
   std::size_t product = 1;
   for (std::size_t d = 0; d < rank; ++d) product *= shape[d];
   return product;
@@ -22,7 +22,7 @@ PARTITA_DEF bool untyped_block::dense() const {
   return true;
 }
 
-PARTITA_DEF untyped_block untyped_block::dense_at(const char* where) const {
+PARTITA_DEF untyped_block untyped_block::make_dense_copy(const char* where) const {
   untyped_block other = *this;
   other.data = const_cast<char*>(where);
   std::ptrdiff_t next = 1;

@@ -29,7 +29,7 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
                "smaller operand, not ")
           << with.axes.size() << " for " << own << "; give those");
     for (std::size_t d = 0; d < own; ++d)
-      r.add_dimension(f[placed ? dimension_of(with.axes[d], rank, "elementwise") : rank - own + d]);
+      r.add_dimension(f[placed ? checked_dimension(with.axes[d], rank, "elementwise") : rank - own + d]);
   }
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();

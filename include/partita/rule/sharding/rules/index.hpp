@@ -12,9 +12,9 @@ namespace detail {
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
   const shape_list& x = shapes[0];
-  const std::size_t c = dimension_of(with.axes[0], x.size(), "gather");
+  const std::size_t c = checked_dimension(with.axes[0], x.size(), "gather");
   rule r;
-  const own_factors f(r, x, std::uint32_t{1} << c), g(r, shapes[1]);
+  const separate_factors f(r, x, std::uint32_t{1} << c), g(r, shapes[1]);
   r.begin_operand();
   f.write(r);
   r.begin_operand();
@@ -35,7 +35,7 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
     throw shape_error(text("partita::rules::gather_nd: requires indices whose last extent is at most the rank of ")
                       << x << ", not " << i << "; add a last dimension of that extent");
   rule r;
-  const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
+  const separate_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
   r.begin_operand();
   f.write(r);
   r.begin_operand();
@@ -47,10 +47,10 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
 }
 /// x, indices -> a tensor of the shape of the indices, which select elements along `with.axes[0]` of x. Other
 /// dimensions are propagated if they have the same extent in x and the indices.
-constexpr rule take_along_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "take_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
-  const std::size_t c = dimension_of(with.axes[0], x.size(), "take_along_axis");
+  const std::size_t c = checked_dimension(with.axes[0], x.size(), "take_along_axis");
   if (x.size() != i.size())
     throw shape_error(text("partita::rules::take_along_axis: requires operands of equal rank, not ")
                       << x << " and " << i << "; unsqueeze one");
@@ -58,7 +58,7 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   for (std::size_t d = 0; d < x.size(); ++d)
     if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
   rule r;
-  const own_factors f(r, x, apart);
+  const separate_factors f(r, x, apart);
   std::array<std::size_t, most_dimensions> g = f.number;
   for (std::size_t d = 0; d < i.size(); ++d)
     if (in(apart, d))
@@ -77,7 +77,7 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
   rule r;
-  const own_factors f(r, x, 1);
+  const separate_factors f(r, x, 1);
   const std::size_t i = r.add_factor(shapes[1].empty() ? 1 : shapes[1][0], 'i', factor_kind::replicate);
   for (std::size_t t = 0; t < 4; ++t) {
     t < 3 ? r.begin_operand() : r.begin_result();
@@ -93,10 +93,10 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
 }
 /// x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension of all three
 /// is unsharded. Other dimensions are propagated if they have the same extent.
-constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "put_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
-  const std::size_t c = dimension_of(with.axes[0], x.size(), "put_along_axis");
+  const std::size_t c = checked_dimension(with.axes[0], x.size(), "put_along_axis");
   if (x.size() != i.size() || !(shapes[2] == i))
     throw shape_error(
         text("partita::rules::put_along_axis: requires indices of the rank of x and values of the shape of "
@@ -106,7 +106,7 @@ constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) 
   std::uint32_t apart = 0;
   for (std::size_t d = 0; d < x.size(); ++d)
     if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
-  const own_factors f(r, x, apart);
+  const separate_factors f(r, x, apart);
   std::array<std::size_t, most_dimensions> g = f.number;
   for (std::size_t d = 0; d < i.size(); ++d)
     if (in(apart, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
@@ -127,7 +127,7 @@ constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) 
                            "dimensions of x from q on], not ")
                       << i << " and " << u << " for " << x << "; reshape them");
   rule r;
-  const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, ~std::uint32_t{0});
+  const separate_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, ~std::uint32_t{0});
   r.begin_operand(), f.write(r);
   r.begin_operand(), g.write(r);
   r.begin_operand();
@@ -148,7 +148,7 @@ constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
              "x from ")
         << indexed << " on], not " << v << " for " << x << " and " << i << "; broadcast them before");
   rule r;
-  const own_factors f(r, x, (std::uint32_t{1} << indexed) - 1U), g(r, i, ~std::uint32_t{0});
+  const separate_factors f(r, x, (std::uint32_t{1} << indexed) - 1U), g(r, i, ~std::uint32_t{0});
   r.begin_operand(), f.write(r);
   for (std::size_t k = 0; k < indexed; ++k) r.begin_operand(), g.write(r);
   r.begin_operand(), g.write(r);
@@ -160,7 +160,7 @@ constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
 constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "one_hot");
   rule r;
-  const own_factors f(r, shapes[0]);
+  const separate_factors f(r, shapes[0]);
   const std::size_t classes = r.add_factor(with.count, nth_letter(r.factor_count));
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
@@ -175,7 +175,7 @@ constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) 
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;
   rule r;
-  const own_factors f(r, shapes[ids]);
+  const separate_factors f(r, shapes[ids]);
   const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass),
                     h = r.add_factor(dynamic, 'h');
   for (std::size_t t = 0; t < 3; ++t) {
@@ -205,13 +205,13 @@ inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};
 constexpr operation take_along_axis(std::ptrdiff_t axis) {
   attributes with;
   with.axes = {axis};
-  return {"take_along_axis", &detail::take_along_rule, with};
+  return {"take_along_axis", &detail::take_along_axis_rule, with};
 }
 inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};
 constexpr operation put_along_axis(std::ptrdiff_t axis) {
   attributes with;
   with.axes = {axis};
-  return {"put_along_axis", &detail::put_along_rule, with};
+  return {"put_along_axis", &detail::put_along_axis_rule, with};
 }
 inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};
 inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};
@@ -221,9 +221,9 @@ constexpr operation one_hot(std::size_t classes) {
   return {"one_hot", &detail::one_hot_rule, with};
 }
 /// Lookup of rows of a table by number. With a padding row or sparse gradients, every worker must have all rows.
-constexpr operation embedding(bool rows_whole = false) {
+constexpr operation embedding(bool keep_rows_whole = false) {
   attributes with;
-  with.x = rows_whole;
+  with.x = keep_rows_whole;
   return {"embedding", &detail::embedding_rule, with};
 }
 /// The vocabulary-parallel lookup, with the table as first operand: a worker's table starts at some row.

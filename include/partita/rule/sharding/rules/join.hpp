@@ -9,12 +9,12 @@ namespace detail {
 
 /// The factors of dimensions that stay unsharded: one factor for each extent while the rule has room, then one factor
 /// for all other dimensions, whose extents are not compared.
-struct whole_factors {
+struct replicated_factors {
   rule& r;
   std::size_t extents[most_factors]{}, numbers[most_factors]{};
   std::size_t count = 0;
 
-  constexpr explicit whole_factors(rule& of) : r(of) {}
+  constexpr explicit replicated_factors(rule& of) : r(of) {}
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
       if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
@@ -26,11 +26,11 @@ struct whole_factors {
   }
 };
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
-struct other_factors {
+struct factors_except_one {
   std::array<std::size_t, most_dimensions> number{};
-  constexpr other_factors(rule& r, const shape_list& shape, std::size_t excluded) {
+  constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      if (d != excluded) number[d] = r.add_factor(shape[d], nth_letter(d));
+      if (d != excluded_dimension) number[d] = r.add_factor(shape[d], nth_letter(d));
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
 };
@@ -38,10 +38,10 @@ struct other_factors {
 /// Operands with equal extents except along `with.axes[0]`, where the result has the sum of their extents.
 constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "concatenate");
-  const std::size_t rank = shapes[0].size(), c = dimension_of(with.axes[0], rank, "concatenate");
+  const std::size_t rank = shapes[0].size(), c = checked_dimension(with.axes[0], rank, "concatenate");
   rule r;
-  const other_factors f(r, shapes[0], c);
-  whole_factors whole(r);
+  const factors_except_one f(r, shapes[0], c);
+  replicated_factors whole(r);
   std::size_t length = 0;
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     if (shapes[t].size() != rank)
@@ -64,9 +64,9 @@ constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with
 /// The rule of stack: operands of the same shape; the new dimension is dimension `with.axes[0]` of the result.
 constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "stack");
-  const std::size_t rank = shapes[0].size(), s = dimension_of(with.axes[0], rank + 1, "stack");
+  const std::size_t rank = shapes[0].size(), s = checked_dimension(with.axes[0], rank + 1, "stack");
   rule r;
-  const own_factors f(r, shapes[0]);
+  const separate_factors f(r, shapes[0]);
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     r.begin_operand();
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(f[d]);
@@ -86,16 +86,16 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
 constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "split");
   const shape_list& x = shapes[0];
-  const std::size_t c = dimension_of(with.axes[0], x.size(), "split");
+  const std::size_t c = checked_dimension(with.axes[0], x.size(), "split");
   const std::size_t parts = with.x ? x[c] : with.sizes.empty() ? with.count : with.sizes.size();
   const bool known = x[c] != dynamic;
   if (parts == 0 || (with.x && !known) || (with.sizes.empty() && known && x[c] % parts != 0))
     throw shape_error(text("partita::rules::split: requires parts that fill dimension ")
                       << c << " of " << x << ", not " << parts << " equal ones; give their extents");
   rule r;
-  const other_factors f(r, x, c);
+  const factors_except_one f(r, x, c);
   const std::size_t length = r.add_factor(x[c], '_', factor_kind::replicate);
-  whole_factors whole(r);
+  replicated_factors whole(r);
   r.begin_operand();
   for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(d == c ? length : f[d]);
   for (std::size_t j = 0; j < parts; ++j) {

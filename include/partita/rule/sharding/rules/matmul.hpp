@@ -87,11 +87,11 @@ constexpr operation matmul_transposed(bool x, bool y) {
 }
 /// x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the operation itself sums
 /// over the axes that shard it.
-constexpr operation matmul_bias(bool x = false, bool y = false, bool sums_itself = false) {
+constexpr operation matmul_bias(bool x = false, bool y = false, bool reduces_partial_sums = false) {
   attributes with;
   with.x = x;
   with.y = y;
-  with.keep = sums_itself;
+  with.keep = reduces_partial_sums;
   return {"matmul_bias", &detail::matmul_bias_rule, with};
 }
 inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};

@@ -12,9 +12,9 @@ namespace detail {
 constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 3, "norm");
   const shape_list& x = shapes[0];
-  const std::size_t begin = dimension_of(with.axes[0], x.size(), "norm");
+  const std::size_t begin = checked_dimension(with.axes[0], x.size(), "norm");
   rule r;
-  const own_factors f(r, x, ~std::uint32_t{0} << begin);
+  const separate_factors f(r, x, ~std::uint32_t{0} << begin);
   r.begin_operand();
   f.write(r);
   for (std::size_t t = 1; t < shapes.size(); ++t) {

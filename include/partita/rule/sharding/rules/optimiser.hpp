@@ -14,7 +14,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];
   rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
   r.factors[whole].loose = true;
   for (std::size_t t = 0; t < shapes.size(); ++t) {

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t rank, const char* call) {
-  return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimensions_of(axes, rank, call);
+constexpr std::uint32_t dimensions_or_all(const attributes::list& axes, std::size_t rank, const char* call) {
+  return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimension_set(axes, rank, call);
 }
 
 /// The rule of reductions: the operand is reduced along `with.axes` (empty: all) by `with.kind`. With
@@ -17,9 +17,9 @@ constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t ra
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
-  const std::uint32_t reduced = all_if_none(with.axes, x.size(), "reduction");
+  const std::uint32_t reduced = dimensions_or_all(with.axes, x.size(), "reduction");
   rule r;
-  const own_factors f(r, x, with.kind == pending_reduction::none ? reduced : 0);
+  const separate_factors f(r, x, with.kind == pending_reduction::none ? reduced : 0);
   r.begin_operand();
   for (std::size_t d = 0; d < x.size(); ++d) {
     r.add_dimension(f[d]);
@@ -40,7 +40,7 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
 }
 /// The rule of operations along dimensions: one operand, `with.count` results of its shape (one if 0), unsharded along
 /// `with.axes`; entirely unsharded if `with.keep`.
-constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule reduction_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
   if (with.axes.empty() && !x.empty() && !with.keep)
@@ -48,8 +48,8 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
         "partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
   // A scalar is its own softmax and its own cumulative sum: axis 0 or -1 is valid, as if the scalar had one dimension.
-  const std::uint32_t axes = dimensions_of(with.axes, x.empty() ? 1 : x.size(), "along");
-  const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : axes);
+  const std::uint32_t axes = dimension_set(with.axes, x.empty() ? 1 : x.size(), "along");
+  const separate_factors f(r, x, with.keep ? ~std::uint32_t{0} : axes);
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
     t < shapes.size() ? r.begin_operand() : r.begin_result();
     f.write(r);
@@ -64,10 +64,10 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
 constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "cross_entropy");
   const shape_list& x = shapes[0];
-  const std::size_t c = dimension_of(with.axes[0], x.size(), "cross_entropy");
+  const std::size_t c = checked_dimension(with.axes[0], x.size(), "cross_entropy");
   rule r;
   const bool cut_classes = with.y && !with.x;
-  const own_factors f(r, x, cut_classes ? 0 : std::uint32_t{1} << c);
+  const separate_factors f(r, x, cut_classes ? 0 : std::uint32_t{1} << c);
   if (cut_classes) r.factors[f[c]].kind = factor_kind::collective;
   for (std::size_t t = 0; t < 4; ++t) {
     t < 2 ? r.begin_operand() : r.begin_result();
@@ -130,12 +130,12 @@ constexpr operation argmax(const attributes::list& axes = {}, bool keep = false)
 
 /// Operations that keep the shape and need some dimensions unsharded: softmax, sorting, cumulative sums, rolling,
 /// triangles.
-constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool adds = false) {
+constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool is_additive = false) {
   attributes with;
   with.axes = axes;
   with.count = results;
-  with.x = adds;
-  return {"along", &detail::along_rule, with};
+  with.x = is_additive;
+  return {"along", &detail::reduction_along_axis_rule, with};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
 /// Sorted values, and their original positions.

@@ -16,13 +16,13 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "flatten");
   const shape_list& x = shapes[0];
   if (x.empty()) return reshape_rule(x, {std::size_t{1}});
-  const std::size_t first = dimension_of(with.axes[0], x.size(), "flatten"),
-                    last = dimension_of(with.axes[1], x.size(), "flatten");
+  const std::size_t first = checked_dimension(with.axes[0], x.size(), "flatten"),
+                    last = checked_dimension(with.axes[1], x.size(), "flatten");
   bool unknown = false;
   for (std::size_t d = first; d <= last && first < last; ++d) unknown = unknown || x[d] == dynamic;
   if (unknown) {  // an unknown extent cannot be divided; all other dimensions are propagated
     rule r;
-    const own_factors f(r, x);
+    const separate_factors f(r, x);
     for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].group = 1;
     r.begin_operand(), f.write(r);
     r.begin_result();
@@ -43,9 +43,9 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
 constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "squeeze");
   const shape_list& x = shapes[0];
-  const std::uint32_t asked = with.axes.empty() ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "squeeze");
+  const std::uint32_t asked = with.axes.empty() ? ~std::uint32_t{0} : dimension_set(with.axes, x.size(), "squeeze");
   rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
@@ -63,9 +63,9 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   require_operands(shapes, 1, 1, "unsqueeze");
   const shape_list& x = shapes[0];
   const std::size_t rank = x.size() + with.axes.size();
-  const std::uint32_t added = dimensions_of(with.axes, rank, "unsqueeze");
+  const std::uint32_t added = dimension_set(with.axes, rank, "unsqueeze");
   rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   r.begin_operand();
   f.write(r);
   r.begin_result();
@@ -81,15 +81,15 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   require_operands(shapes, 1, 1, "transpose");
   const shape_list& x = shapes[0];
   if (with.axes.size() != x.size() ||
-      dimensions_of(with.axes, x.size(), "transpose") != (std::uint32_t{1} << x.size()) - 1U)
+      dimension_set(with.axes, x.size(), "transpose") != (std::uint32_t{1} << x.size()) - 1U)
     throw shape_error(text("partita::rules::transpose: requires each of ")
                       << x.size() << " dimensions once, got " << with.axes.size() << " entries; give the order of all");
   rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   r.begin_operand();
   f.write(r);
   r.begin_result();
-  for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
+  for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[checked_dimension(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
   r.complete();
   return r;
@@ -103,7 +103,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t rank = with.sizes.size() > x.size() ? with.sizes.size() : x.size();
   const std::size_t new_dimensions = rank - x.size(), silent = rank - with.sizes.size();
   rule r;
-  const own_factors f(r, x);
+  const separate_factors f(r, x);
   r.begin_operand();
   f.write(r);
   r.begin_result();
@@ -135,9 +135,9 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
 constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "slice");
   const shape_list& x = shapes[0];
-  const std::uint32_t resized_dimensions = dimensions_of(with.axes, x.size(), "slice");
+  const std::uint32_t resized_dimensions = dimension_set(with.axes, x.size(), "slice");
   rule r;
-  const own_factors f(r, x, resized_dimensions);
+  const separate_factors f(r, x, resized_dimensions);
   r.begin_operand();
   f.write(r);
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
@@ -149,7 +149,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
       }
       std::size_t size = dynamic;
       for (std::size_t k = 0; k < with.axes.size() && k < with.sizes.size(); ++k)
-        if (dimension_of(with.axes[k], x.size(), "slice") == d) size = static_cast<std::size_t>(with.sizes[k]);
+        if (checked_dimension(with.axes[k], x.size(), "slice") == d) size = static_cast<std::size_t>(with.sizes[k]);
       r.add_whole_dimension(size);
     }
   }

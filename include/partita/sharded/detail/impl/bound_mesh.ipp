@@ -51,7 +51,7 @@ PARTITA_DEF transport& bound_mesh::channels(std::size_t lane) {
 }
 
 PARTITA_DEF link_cost bound_mesh::link_of_movements(double memory_bytes) {
-  if (channels().members().is_one_of_many()) return channels().members().link().cost;
+  if (channels().members().has_other_nodes()) return channels().members().link().cost;
   // Measured on two cores with 40 reshards in one step: joined reshards are faster for blocks below about 1 KB,
   // separate ones, which pack nothing, above 2 KB.
   constexpr double seconds_on_node = 1e-7;

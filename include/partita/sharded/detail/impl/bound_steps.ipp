@@ -88,14 +88,14 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   }
   auto mine = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
-  const numbers_by_worker got = sent_to_each(*everyone.state(), mine);
-  const std::uint64_t* const first_order = got.of_worker(first);
+  const numbers_by_worker got = exchange_lists(*everyone.state(), mine);
+  const std::uint64_t* const first_order = got.list_of_worker(first);
   // 3. Check whether each worker can use this order. A worker that is not on the mesh executes its computations before
   // all movements, so none of them may depend on a movement.
   bool can_use_order = first_order[1] == exchanges.size() && (!on.active() || first_order[0] == computed.value());
   for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
     can_use_order = can_use_order && !(is_moved[b] && is_computed[b]);
-  if (largest<1>(*everyone.state(), {can_use_order ? 0U : 1U})[0] != 0) return false;
+  if (maximum_over_workers<1>(*everyone.state(), {can_use_order ? 0U : 1U})[0] != 0) return false;
   order_.clear();
   const auto compute_ahead = [&](std::size_t k, std::size_t end) {
     for (; !on.active() && k < end; ++k)
@@ -209,7 +209,8 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   bool moves = false;
   for (const step_use& one : uses_) moves = moves || one.moves;  // the result is the same on all workers
   const bool may_overlap = moves && options.pending > 1;
-  const bool overlap = options.overlap.value_or(may_overlap && on.channels().members().is_one_of_many()) && may_overlap;
+  const bool overlap =
+      options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
   // the program with movements that share messages, then the order of the program without.
   estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
@@ -222,7 +223,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
     }
     bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
-    const std::size_t most = largest<1>(*on.everyone().state(), {bytes_held_})[0];
+    const std::size_t most = maximum_over_workers<1>(*on.everyone().state(), {bytes_held_})[0];
     if (most <= options.memory) break;
     least = std::min(least, most);
     if (ahead == 0 && !join)
@@ -246,7 +247,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> o
 
 PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<ordered_step> order) {
   order_ = std::move(order);
-  return largest<1>(*on.everyone().state(), {place_blocks()})[0];
+  return maximum_over_workers<1>(*on.everyone().state(), {place_blocks()})[0];
 }
 
 PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
@@ -266,7 +267,7 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
     if (!one.outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
   open_exchanges(on, apart);
-  if (program_trace::is_wanted()) begin_trace();
+  if (program_trace::is_trace_enabled()) begin_trace();
 }
 
 PARTITA_DEF void bound_steps::begin_trace() {

@@ -17,7 +17,7 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   }
   box_list sends(1);
   messages_.worker = parts_.front().plan.worker;
-  messages_.several = true;  // senders do not know where the receiver unpacks
+  messages_.has_several_blocks = true;  // senders do not know where the receiver unpacks
   sent_.resize(lay_out(&lowered_plan::sends, leaving_, sends));
   received_.resize(lay_out(&lowered_plan::receives, arriving_, messages_.receives));
   const std::ptrdiff_t unused = 0;

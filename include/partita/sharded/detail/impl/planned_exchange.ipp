@@ -18,12 +18,12 @@ PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
 
 PARTITA_DEF bool planned_exchange::open(transport& channels) {
   if (exchange_) return true;
-  const bool passes_on = channels.passes_on();
-  way* const on_node = passes_on ? &channels.passing_on(kind_) : nullptr;  // the call is collective
+  const bool can_forward = channels.can_forward();
+  way* const on_node = can_forward ? &channels.forwarding_channel(kind_) : nullptr;  // the call is collective
   const std::shared_ptr<box_overlaps> boxes = std::exchange(boxes_, nullptr);
   if (!has_part()) return false;
-  if (passes_on && boxes) {
-    const std::vector<int>& first_of = channels.members().first_of();
+  if (can_forward && boxes) {
+    const std::vector<int>& first_of = channels.members().node_table();
     boxes->share_nodes(members_by_node({first_of.begin(), first_of.end()}));
     for (const bool second : {false, true}) steps_.push_back(plan_boxes(*boxes, plan_.worker, second));
   }

@@ -17,7 +17,7 @@ PARTITA_DEF void print_line(text line) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
 }
 
-PARTITA_DEF void call_log::print(const status_slot& of) {
+PARTITA_DEF void call_log::print_calls(const status_slot& of) {
   const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
   if (kept == 0) return;
   print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
@@ -25,11 +25,11 @@ PARTITA_DEF void call_log::print(const status_slot& of) {
   bool is_printed[status_slot::kept] = {};
   for (std::uint64_t back = 1; back <= kept; ++back) {
     if (is_printed[back - 1]) continue;
-    const status_slot::call& newest = call_of(of, all - back);
+    const status_slot::call& newest = find_call(of, all - back);
     const std::uint64_t world = newest.world, fingerprint = newest.fingerprint;
     std::size_t times = 0;
     for (std::uint64_t before = back; before <= kept; ++before) {
-      const status_slot::call& call = call_of(of, all - before);
+      const status_slot::call& call = find_call(of, all - before);
       if (call.world != world || call.fingerprint != fingerprint) continue;
       is_printed[before - 1] = true;
       ++times;
@@ -38,7 +38,7 @@ PARTITA_DEF void call_log::print(const status_slot& of) {
     if (world == 0) line << "the making of a world";
     else line << "call " << newest.number.load() << " of world " << world;
     if (times > 1) line << " (and " << times - 1 << " before like it)";
-    const text sentence = of.name_of(fingerprint);
+    const text sentence = of.find_description(fingerprint);
     print_line(line << ": " << (sentence.empty() ? text("a call whose name was displaced") : sentence));
   }
 }
@@ -49,83 +49,83 @@ PARTITA_DEF text call_log::name(const status_slot& of) {
 
 PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
   status_slots& pages = status_slots::instance();
-  for (auto slot = pages.newest(); slot != nullptr; slot = slot->older)
-    if (slot->page->printed_secret == of.secret) return;
-  if (pages.own().printed_secret.exchange(of.secret) == of.secret) return;
+  for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot)
+    if (slot->page->last_printed_secret == of.slot_secret) return;
+  if (pages.own().last_printed_secret.exchange(of.slot_secret) == of.slot_secret) return;
   print_line(text("partita: ") << name(of) << " has ended before its time");
-  print(of);
+  print_calls(of);
 }
 
 PARTITA_DEF void call_log::install_handlers() {
   [[maybe_unused]] static const bool is_installed = [] {
-    previous() = std::set_terminate(&call_log::on_terminate);
+    previous_terminate_handler() = std::set_terminate(&call_log::handle_terminate);
     struct sigaction before {};
     if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
         before.sa_handler == SIG_DFL) {
       struct sigaction own_action {};
-      own_action.sa_handler = &call_log::on_sigterm;
+      own_action.sa_handler = &call_log::handle_sigterm;
       ::sigaction(SIGTERM, &own_action, nullptr);
     }
     return true;
   }();
 }
 
-PARTITA_DEF std::terminate_handler& call_log::previous() {
+PARTITA_DEF std::terminate_handler& call_log::previous_terminate_handler() {
   static std::terminate_handler handler = nullptr;
   return handler;
 }
 
-PARTITA_DEF bool call_log::follows_another() {
-  for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older)
-    if (slot->page->stands == standing::failed || is_gone(*slot->page)) return true;
+PARTITA_DEF bool call_log::follows_other_output() {
+  for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older_slot)
+    if (slot->page->state == standing::has_failed || has_left_world(*slot->page)) return true;
   return false;
 }
 
-PARTITA_DEF void call_log::report_exception(status_slot& own, bool follows) {
+PARTITA_DEF void call_log::report_exception(status_slot& own, bool continues_output) {
   text reason;
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
     reason << "std::terminate";
   } catch (const std::exception& thrown) {
-    if (!follows) reason << "an uncaught exception: ";
+    if (!continues_output) reason << "an uncaught exception: ";
     reason << thrown.what();
   } catch (...) {
     reason << "an uncaught exception that is no std::exception";
   }
   text sentence("partita: ");
-  sentence << name(own) << (follows ? " ends as well: " : " ends by ") << reason;
+  sentence << name(own) << (continues_output ? " ends as well: " : " ends by ") << reason;
   print_line(sentence);
-  const char* const message = (follows ? reason : sentence).c_str();
+  const char* const message = (continues_output ? reason : sentence).c_str();
   const std::size_t length = std::strlen(message), most = sizeof own.final_message - 1;
   std::memcpy(own.final_message, message, length < most ? length : most);
   own.final_message[length < most ? length : most] = '\0';
-  own.stand(standing::failed);
-  if (!follows) print(own);
+  own.set_standing(standing::has_failed);
+  if (!continues_output) print_calls(own);
 }
 
-PARTITA_DEF void call_log::on_terminate() {
+PARTITA_DEF void call_log::handle_terminate() {
   static std::atomic_flag began;
   if (!process::is_forked() && !began.test_and_set()) {
     status_slots& pages = status_slots::instance();
-    const bool follows = follows_another();
-    report_exception(pages.own(), follows);
+    const bool continues_output = follows_other_output();
+    report_exception(pages.own(), continues_output);
     // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
     // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
     // the job and the output is not repeated.
-    const timespec delay{follows ? 3 : 0, 400'000'000};
+    const timespec delay{continues_output ? 3 : 0, 400'000'000};
     if (pages.newest() != nullptr) ::nanosleep(&delay, nullptr);
   }
-  if (previous() != nullptr) previous()();
+  if (previous_terminate_handler() != nullptr) previous_terminate_handler()();
   std::abort();
 }
 
-PARTITA_DEF void call_log::on_sigterm(int number) {
+PARTITA_DEF void call_log::handle_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
-    pages.own().stand(standing::terminated);
-    for (auto slot = pages.newest(); slot != nullptr; slot = slot->older) {
-      const standing stands = slot->page->stands;
-      if (stands == standing::ended || stands == standing::terminated || stands == standing::failed) continue;
+    pages.own().set_standing(standing::was_terminated);
+    for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot) {
+      const standing state = slot->page->state;
+      if (state == standing::has_ended || state == standing::was_terminated || state == standing::has_failed) continue;
       if (!status_slots::has_ended(slot->page->process)) continue;
       print_calls_of_ended_worker(*slot->page);
     }

@@ -9,12 +9,12 @@ PARTITA_DEF first_difference::first_difference(const std::vector<letter>& letter
   bool same = true;
   for (const letter& l : letters) same = same && l.history == letters[0].history;
   if (same) return;
-  for (operation = 0; operation < local_operations::most_named; ++operation)
+  for (operation = 0; operation < local_operations::max_operations; ++operation)
     for (const letter& l : letters)
       if (l.operations[operation] != letters[0].operations[operation]) return;
 }
 
-PARTITA_DEF text difference(const std::vector<letter>& letters) {
+PARTITA_DEF text describe_difference(const std::vector<letter>& letters) {
   text all("partita: workers make different calls: ");
   std::vector<std::size_t> first;  // the first worker of each group of workers that make the same call
   for (std::size_t k = 0; k < letters.size(); ++k) {
@@ -43,13 +43,13 @@ PARTITA_DEF text difference(const std::vector<letter>& letters) {
   return all << "; every worker of a world makes every call with the same arguments";
 }
 
-PARTITA_DEF void raise_first(const std::vector<letter>& letters) {
+PARTITA_DEF void throw_first_error(const std::vector<letter>& letters) {
   for (const letter& l : letters)
     if (l.kind != static_cast<std::uint64_t>(failure::none)) raise(static_cast<failure>(l.kind), l.sentence);
   throw communication_error("partita: an agreement failed for a reason that no worker gave");
 }
 
-PARTITA_DEF text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
+PARTITA_DEF text describe_two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
   const auto name = [](std::uint64_t level) {
     return static_cast<checks>(level) == checks::local ? "checks::local" : "checks::agree";
   };
@@ -58,7 +58,7 @@ PARTITA_DEF text two_levels(std::uint64_t first, std::size_t worker, std::uint64
          << "; give every worker of a world the same";
 }
 
-PARTITA_DEF text two_settings(const setting_of_worker& one, const setting_of_worker& other) {
+PARTITA_DEF text describe_two_settings(const setting_of_worker& one, const setting_of_worker& other) {
   return text("partita::world: requires programs that were compiled in one way on all workers, got ")
          << one.value << " on worker " << one.worker << " and " << other.value << " on worker " << other.worker
          << "; compile the programs of all workers with the same headers and the same options";

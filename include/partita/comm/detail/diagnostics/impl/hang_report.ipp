@@ -9,8 +9,8 @@
 namespace partita::detail {
 
 PARTITA_DEF double hang_report::longest_wait() {
-  const double said = seconds_to_an_error();
-  return said > 0 ? said : patience.load();
+  const double said = seconds_until_error();
+  return said > 0 ? said : seconds_until_report.load();
 }
 
 PARTITA_DEF std::atomic<std::uint64_t>& hang_report::worlds() {
@@ -19,14 +19,14 @@ PARTITA_DEF std::atomic<std::uint64_t>& hang_report::worlds() {
 }
 
 PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm given)
-    : own_(&status_slots::instance().own()), communicator_(given), id_(id), size_(size) {
+    : own_slot_(&status_slots::instance().own()), communicator_(given), id_(id), size_(size) {
   int among_all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
-  own_->worker = static_cast<std::uint64_t>(among_all);
+  own_slot_->worker = static_cast<std::uint64_t>(among_all);
   call_log::install_handlers();
   trace::begin();
-  fingerprint_ = hash_of_size(size);
-  own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
+  fingerprint_ = world_size_hash(size);
+  own_slot_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
 }
 
 PARTITA_DEF hang_report::introduction hang_report::own_introduction(std::uint64_t level) {
@@ -36,7 +36,7 @@ PARTITA_DEF hang_report::introduction hang_report::own_introduction(std::uint64_
   return own;
 }
 
-PARTITA_DEF void hang_report::meet(const std::vector<introduction>& all) {
+PARTITA_DEF void hang_report::set_up_world(const std::vector<introduction>& all) {
   for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
   ++number_;
   for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
@@ -47,45 +47,46 @@ PARTITA_DEF void hang_report::meet(const std::vector<introduction>& all) {
 }
 
 void hang_report::still_waits(double seconds) {
-  if (stands_ != waiting()) own_->stand(stands_ = waiting());
+  if (reported_standing_ != own_standing()) own_slot_->set_standing(reported_standing_ = own_standing());
   // If a worker has failed, or its process has ended, this worker waits for it in vain.
   for (const worker& w : slots_) {
-    if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
-    if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
+    if (w.page->state == standing::has_failed) give_up(text(w.page->final_message));
+    if (w.page->state != standing::has_ended && !status_slots::has_ended(w.process)) continue;
     call_log::print_calls_of_ended_worker(*w.page);
-    give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
+    give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << describe_last_call(w)
                                      << ", and worker " << id_ << " waits for it in " << name());
   }
   // The other workers have not come to an agreement in which they would get the error of this worker.
-  if (has_final_message_ && seconds > patience) end_job(final_message_);
-  if (seconds > patience) expect_all_to_come();
+  if (has_final_message_ && seconds > seconds_until_report) end_job(final_message_);
+  if (seconds > seconds_until_report) require_all_can_come();
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
-  if (const double most = seconds_to_an_error(); most > 0) {
+  if (const double most = seconds_until_error(); most > 0) {
     if (seconds > most)
       give_up(
           report(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
-  } else if (!has_reported_ && seconds > patience && is_lowest()) {
+  } else if (!has_reported_ && seconds > seconds_until_report && is_lowest()) {
     has_reported_ = true;
     print_line(report(seconds));
     std::size_t told = 0;
     for (const worker& w : slots_)
-      if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) call_log::print(*w.page);
+      if (number_ != 0 && w.page->state == standing::is_computing && ++told <= 2) call_log::print_calls(*w.page);
   }
 }
 
 void hang_report::waits_no_more() noexcept {
-  own_->stand(stands_ = status_slot::standing::computes);
+  own_slot_->set_standing(reported_standing_ = status_slot::standing::is_computing);
   has_reported_ = false;
 }
 
 void hang_report::lacks_memory(std::size_t bytes) noexcept {
   if (size_ == 1 || is_learning_ || progress_ == progress::before_agreement) return;
-  end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name() << others_wait);
+  end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
+                                   << waiting_workers_text);
 }
 
 void hang_report::lacks_memory_amid_call() noexcept {
   if (size_ == 1) return;
-  end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << others_wait);
+  end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << waiting_workers_text);
 }
 
 PARTITA_DEF void hang_report::give_up(const text& sentence) {
@@ -93,12 +94,12 @@ PARTITA_DEF void hang_report::give_up(const text& sentence) {
   throw communication_error(sentence);
 }
 
-PARTITA_DEF void hang_report::expect_all_to_come() {
-  if (number_ == 0) return expect_all_to_make_a_world();
+PARTITA_DEF void hang_report::require_all_can_come() {
+  if (number_ == 0) return require_all_can_make_world();
   for (const worker& w : slots_) {
     const bool left = chosen_workers_ == nullptr
-                          ? w.page->has_left_before(number_, calls_)
-                          : chosen_workers_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
+                          ? w.page->has_left_after_calls(number_, calls_)
+                          : chosen_workers_->contains(w.id) && w.page->has_left_after_calls(number_, calls_ + 1);
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_
@@ -106,14 +107,14 @@ PARTITA_DEF void hang_report::expect_all_to_come() {
   }
 }
 
-PARTITA_DEF void hang_report::expect_all_to_make_a_world() {
+PARTITA_DEF void hang_report::require_all_can_make_world() {
   MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
   MPI_Comm_group(communicator_, &here);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   const auto* known = status_slots::instance().newest();
   int place = MPI_UNDEFINED;
-  for (; known != nullptr && place == MPI_UNDEFINED; known = known->older) {
-    if (!known->page->finalizes) continue;
+  for (; known != nullptr && place == MPI_UNDEFINED; known = known->older_slot) {
+    if (!known->page->has_called_finalize) continue;
     const auto id = static_cast<int>(known->page->worker);
     MPI_Group_translate_ranks(all, 1, &id, here, &place);
   }
@@ -127,21 +128,21 @@ PARTITA_DEF void hang_report::expect_all_to_make_a_world() {
 PARTITA_DEF bool hang_report::is_lowest() const {
   if (number_ == 0) return !status_slots::instance().any_waits();
   for (const worker& w : slots_)
-    if (w.id < id_ && w.page->stands == standing::waits) return false;
+    if (w.id < id_ && w.page->state == standing::is_waiting) return false;
   return true;
 }
 
 PARTITA_DEF bool hang_report::waits_for_same_call(const worker& w) const {
-  const status_slot::call& last = newest(*w.page);
-  return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
+  const status_slot::call& last = newest_call(*w.page);
+  return w.page->state == standing::is_waiting && last.world == number_ && last.number == calls_ &&
          last.fingerprint == fingerprint_;
 }
 
-PARTITA_DEF text hang_report::last_call_of(const worker& w) {
+PARTITA_DEF text hang_report::describe_last_call(const worker& w) {
   if (w.page->calls == 0) return "has made no call";
-  const status_slot::call& last = newest(*w.page);
+  const status_slot::call& last = newest_call(*w.page);
   return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
-                            << w.page->name_of(last.fingerprint);
+                            << w.page->find_description(last.fingerprint);
 }
 
 PARTITA_DEF text hang_report::report(double seconds) const {
@@ -156,8 +157,10 @@ PARTITA_DEF text hang_report::report(double seconds) const {
       here.push_back(w.id);
       continue;
     }
-    group one{&w, w.page->stands, newest(*w.page).world, newest(*w.page).number, newest(*w.page).fingerprint, {}};
-    const auto known = std::find_if(others.begin(), others.end(), [&](const group& o) { return o.equals(one); });
+    group one{
+        &w, w.page->state, newest_call(*w.page).world, newest_call(*w.page).number, newest_call(*w.page).fingerprint,
+        {}};
+    const auto known = std::find_if(others.begin(), others.end(), [&](const group& o) { return o.is_same_state(one); });
     if (known == others.end()) others.push_back(std::move(one));
     else known->ids.push_back(w.id);
   }
@@ -165,16 +168,16 @@ PARTITA_DEF text hang_report::report(double seconds) const {
   for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
     const worker& w = *others[k].first;
     all << "; worker " << w.id << " (process " << w.process << ")";
-    const double since = static_cast<double>(status_slot::nanoseconds() - w.page->since) * 1e-9;
-    switch (others[k].stands) {
-      case standing::makes_a_world:
-      case standing::waits:
-        all << " has waited for " << static_cast<std::uint64_t>(since) << " s in "
-            << w.page->name_of(others[k].fingerprint);
+    const double since_nanoseconds = static_cast<double>(status_slot::nanoseconds() - w.page->since_nanoseconds) * 1e-9;
+    switch (others[k].state) {
+      case standing::is_making_world:
+      case standing::is_waiting:
+        all << " has waited for " << static_cast<std::uint64_t>(since_nanoseconds) << " s in "
+            << w.page->find_description(others[k].fingerprint);
         if (others[k].world != 0) all << ", call " << others[k].number << " of world " << others[k].world;
         break;
       default:
-        all << " is missing: it computes, and " << last_call_of(w);
+        all << " is missing: it computes, and " << describe_last_call(w);
     }
     if (!others[k].ids.empty()) all << ", and so do workers " << others[k].ids;
   }

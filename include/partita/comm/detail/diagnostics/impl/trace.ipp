@@ -32,11 +32,11 @@ class trace_record : public recorded_trace {
   /// Nanoseconds since 1970 of a time of the steady clock in seconds.
   static std::int64_t at(double seconds) { return offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
-  static void edit(std::size_t number, Edit edit) {
+  static void edit_call(std::size_t number, Edit edit_call) {
     if (number == none) return;
     trace_record& it = instance();
     const std::lock_guard<spin_lock> guard(it.lock);
-    edit(it.calls[number]);
+    edit_call(it.calls[number]);
   }
   void write() {
     int worker = 0;
@@ -75,7 +75,7 @@ PARTITA_DEF void trace::begin() {
           "MPI_Comm_create_keyval");
     check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
     is_enabled_ = true;
-    process::is_traced();
+    process::mark_as_traced();
     return true;
   }();
 }
@@ -85,23 +85,25 @@ PARTITA_DEF void trace::begin_call(std::uint64_t world, std::uint64_t fingerprin
   const std::int64_t start = trace_record::now();
   const traced_call call{fingerprint, world, start, start};
   const std::lock_guard<spin_lock> guard(it.lock);
-  if (std::exchange(continues_, false) && current_ != none && it.calls[current_].fingerprint == fingerprint) return;
+  if (std::exchange(continues_call_, false) && current_call_ != none &&
+      it.calls[current_call_].fingerprint == fingerprint)
+    return;
   if (!it.names.contains(fingerprint)) it.names.emplace(fingerprint, std::string(describe().c_str()));
   if (it.calls.size() < trace_record::most) {
-    current_ = it.calls.size();
+    current_call_ = it.calls.size();
     it.calls.push_back(call);
   } else {
-    current_ = none;
-    ++it.dropped;
+    current_call_ = none;
+    ++it.dropped_count;
   }
 }
 
 PARTITA_DEF void trace::end_call() {
-  trace_record::edit(current_, [](traced_call& call) { call.end = trace_record::now(); });
+  trace_record::edit_call(current_call_, [](traced_call& call) { call.end = trace_record::now(); });
 }
 
 PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::size_t by_message, std::size_t shared) {
-  trace_record::edit(number, [&](traced_call& call) {
+  trace_record::edit_call(number, [&](traced_call& call) {
     call.end = trace_record::now();
     call.messages += messages, call.by_message += by_message, call.shared += shared;
   });
@@ -109,16 +111,16 @@ PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::
 
 PARTITA_DEF void trace::end_wait(std::chrono::nanoseconds length) {
   is_waiting_ = false;
-  trace_record::edit(current_, [&](traced_call& call) { call.waiting += length.count(); });
+  trace_record::edit_call(current_call_, [&](traced_call& call) { call.waiting += length.count(); });
 }
 
-PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
+PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                              std::size_t forward) {
   trace_record& it = trace_record::instance();
   const std::lock_guard<spin_lock> guard(it.lock);
-  if (current_ == none) return no_program;
-  traced_timetable added{it.calls[current_].fingerprint, 0, 0, estimated, std::move(lanes), forward};
-  for (const traced_timetable& one : it.programs) added.occurrence += one.fingerprint == added.fingerprint ? 1U : 0U;
+  if (current_call_ == none) return no_program;
+  traced_timetable added{it.calls[current_call_].fingerprint, 0, 0, estimated_times, std::move(lanes), forward};
+  for (const traced_timetable& one : it.programs) added.run_number += one.fingerprint == added.fingerprint ? 1U : 0U;
   it.programs.push_back(std::move(added));
   return static_cast<std::uint32_t>(it.programs.size() - 1);
 }
@@ -130,7 +132,7 @@ PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured
   of.calls += backward ? 0U : 1U;
   const std::size_t first = backward ? of.forward : 0, end = backward ? measured.entries.size() : of.forward;
   if (it.steps.size() + (end - first) > trace_record::most) {
-    ++it.dropped;
+    ++it.dropped_count;
     return;
   }
   for (std::size_t k = first; k < end; ++k) {

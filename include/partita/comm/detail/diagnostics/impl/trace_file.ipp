@@ -16,7 +16,7 @@ namespace partita::detail {
 
 /// The name of the operation in the description of a call: "partita::repartition(p_x, p_y).adjoint with …" gives
 /// repartition.adjoint.
-PARTITA_DECL std::string name_of_operation(std::string_view sentence) {
+PARTITA_DECL std::string operation_name(std::string_view sentence) {
   if (sentence.starts_with("partita::")) sentence.remove_prefix(9);
   sentence = sentence.substr(0, sentence.find(" with "));
   const std::size_t open = sentence.find('('), close = sentence.rfind(')');
@@ -27,18 +27,18 @@ PARTITA_DECL std::string name_of_operation(std::string_view sentence) {
 
 /// A name that is the same on all workers of a job and differs between jobs, so that a worker recognises the file of an
 /// earlier job.
-PARTITA_DECL std::string name_of_job() {
+PARTITA_DECL std::string job_name() {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
     if (const char* const job = std::getenv(name)) return json_escaped(job);
   return std::to_string(::getppid());
 }
 
-/// Appends a number to a text. `as_thousandths` writes three decimals: nanoseconds become microseconds.
-PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool as_thousandths = false) {
+/// Appends a number to a text. `divide_by_thousand` writes three decimals: nanoseconds become microseconds.
+PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool divide_by_thousand = false) {
   char digits[24];
-  const auto whole = std::to_chars(digits, digits + sizeof digits, as_thousandths ? number / 1000 : number);
-  all.append(digits, whole.ptr);
-  if (!as_thousandths) return;
+  const auto digits_end = std::to_chars(digits, digits + sizeof digits, divide_by_thousand ? number / 1000 : number);
+  all.append(digits, digits_end.ptr);
+  if (!divide_by_thousand) return;
   const auto rest = static_cast<int>(number % 1000);
   all += {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
           static_cast<char>('0' + rest % 10)};
@@ -47,7 +47,7 @@ PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool as_thou
 /// Appends to an open file, a mebibyte at a time, because one text of the whole file would cost more than formatting.
 class trace_sink {
  public:
-  trace_sink(int file, std::size_t at) : file_(file), at_(at) { text.reserve(enough + 4096); }
+  trace_sink(int file, std::size_t at) : file_(file), file_offset_(at) { text.reserve(enough + 4096); }
   void flush_if_full() {
     if (text.size() >= enough) flush();
   }
@@ -55,34 +55,34 @@ class trace_sink {
   /// Writes the remaining text and ends the file at this place.
   PARTITA_DECL bool end();
   std::string text;
-  bool good = true;
+  bool is_good = true;
 
  private:
   static constexpr std::size_t enough = std::size_t{1} << 20U;
   int file_;
-  std::size_t at_;
+  std::size_t file_offset_;
 };
 
 PARTITA_DEF void trace_sink::flush() {
-  for (std::size_t done = 0; good && done < text.size();) {
-    const auto n = ::pwrite(file_, text.data() + done, text.size() - done, static_cast<off_t>(at_));
-    good = n > 0;
-    if (good) done += static_cast<std::size_t>(n), at_ += static_cast<std::size_t>(n);
+  for (std::size_t done = 0; is_good && done < text.size();) {
+    const auto n = ::pwrite(file_, text.data() + done, text.size() - done, static_cast<off_t>(file_offset_));
+    is_good = n > 0;
+    if (is_good) done += static_cast<std::size_t>(n), file_offset_ += static_cast<std::size_t>(n);
   }
   text.clear();
 }
 
 PARTITA_DEF bool trace_sink::end() {
   flush();
-  return good && ::ftruncate(file_, static_cast<off_t>(at_)) == 0;
+  return is_good && ::ftruncate(file_, static_cast<off_t>(file_offset_)) == 0;
 }
 
 /// Writes the bound programs: one line for each program, one for each entry of its estimated timetable, and one for
 /// each measured step. A viewer shows computations on one row, and movements on a row for each lane.
-PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const recorded_trace& recorded) {
+PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const auto row_of = [](std::size_t program, const traced_timetable& one, std::size_t entry) {
-    const std::int64_t lane = one.estimated.entries[entry].moves ? std::int64_t{one.lanes[entry]} + 1 : 0;
+    const std::int64_t lane = one.estimated_times.entries[entry].moves ? std::int64_t{one.lanes[entry]} + 1 : 0;
     return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // worlds have lower numbers than programs
   };
   const auto name_of = [](const timetable::entry& one) {
@@ -100,9 +100,9 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
     const traced_timetable& one = recorded.programs[p];
     const std::string number = R"("args":{"program":)" + std::to_string(p);
     all += described + R"(0,"name":"program",)" + number + R"(,"key":")" + std::to_string(one.fingerprint) + '.' +
-           std::to_string(one.occurrence) + R"(","call":")" + json_escaped(recorded.names.at(one.fingerprint)) + "\"}}";
-    for (std::size_t k = 0; k < one.estimated.entries.size(); ++k) {
-      const timetable::entry& e = one.estimated.entries[k];
+           std::to_string(one.run_number) + R"(","call":")" + json_escaped(recorded.names.at(one.fingerprint)) + "\"}}";
+    for (std::size_t k = 0; k < one.estimated_times.entries.size(); ++k) {
+      const timetable::entry& e = one.estimated_times.entries[k];
       add_number(all.append(described), row_of(p, one, k));
       all += R"(,"name":"step",)" + number + R"(,"step":)" + std::to_string(k) + R"(,"lane":)" +
              std::to_string(one.lanes[k]) + R"(,"moves":)" + (e.moves ? '1' : '0') + R"(,"backward":)" +
@@ -123,18 +123,18 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
     add_number(all.append(R"(,"program":)"), s.program);
     add_number(all.append(R"(,"step":)"), s.entry);
     add_number(all.append(R"(,"call":)"), static_cast<std::int64_t>(s.call));
-    all += R"(},"cat":"step","name":")" + name_of(one.estimated.entries[s.entry]) + "\"}";
+    all += R"(},"cat":"step","name":")" + name_of(one.estimated_times.entries[s.entry]) + "\"}";
     to.flush_if_full();
   }
 }
 
 /// Writes one line for each worker and one for each call, and then the lines of bound programs, as partita-explain
 /// expects. Text that calls share is formatted once and copied, because printf would take longer than many calls.
-PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded_trace& recorded) {
+PARTITA_DECL void write_trace_lines(trace_sink& to, std::size_t worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const std::string of = std::to_string(worker);
   all += R"({"ph":"M","name":"process_name","pid":)" + of + R"(,"args":{"name":"worker )" + of + R"(","dropped":)" +
-         std::to_string(recorded.dropped) + "}}";
+         std::to_string(recorded.dropped_count) + "}}";
   const std::string front =
       ",\n"
       R"({"ph":"X","pid":)" +
@@ -142,7 +142,7 @@ PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded
   std::unordered_map<std::uint64_t, std::string> backs;
   for (const auto& [fingerprint, sentence] : recorded.names)
     backs[fingerprint] = R"(","call":")" + json_escaped(sentence) + R"("},"cat":"partita","name":")" +
-                         json_escaped(name_of_operation(sentence)) + "\"}";
+                         json_escaped(operation_name(sentence)) + "\"}";
   for (const traced_call& c : recorded.calls) {
     const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
                             : c.by_message != 0 ? "messages"
@@ -158,11 +158,11 @@ PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded
     all.append(R"(,"way":")").append(way).append(backs.at(c.fingerprint));
     to.flush_if_full();
   }
-  program_lines(to, of, recorded);
+  write_program_lines(to, of, recorded);
 }
 
 /// Whether the file contains these bytes at this place.
-PARTITA_DECL bool has_at(int file, std::string_view bytes, std::size_t at) {
+PARTITA_DECL bool has_bytes_at_offset(int file, std::string_view bytes, std::size_t at) {
   std::string found(bytes.size(), ' ');
   return ::pread(file, found.data(), found.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(found.size()) &&
          found == bytes;
@@ -171,27 +171,26 @@ PARTITA_DECL bool has_at(int file, std::string_view bytes, std::size_t at) {
 PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const recorded_trace& all) {
   const file_size_errors no_signal;
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  bool good = file >= 0 && ::fcntl(file, F_SETLKW, &whole) == 0;
-  if (good) {
-    const std::string front =
-        R"({"displayTimeUnit":"ms","otherData":{"job":")" + name_of_job() + R"("},"traceEvents":[)";
+  struct flock whole_file {};
+  whole_file.l_type = F_WRLCK;
+  bool is_good = file >= 0 && ::fcntl(file, F_SETLKW, &whole_file) == 0;
+  if (is_good) {
+    const std::string front = R"({"displayTimeUnit":"ms","otherData":{"job":")" + job_name() + R"("},"traceEvents":[)";
     constexpr std::string_view back = "\n]}\n";
-    struct stat state {};
+    struct stat file_state {};
     std::size_t kept = 0;  // the size of the part that other workers wrote earlier
-    if (::fstat(file, &state) == 0 && static_cast<std::size_t>(state.st_size) > front.size() + back.size()) {
-      const std::size_t end = static_cast<std::size_t>(state.st_size) - back.size();
-      if (has_at(file, front, 0) && has_at(file, back, end)) kept = end;
+    if (::fstat(file, &file_state) == 0 && static_cast<std::size_t>(file_state.st_size) > front.size() + back.size()) {
+      const std::size_t end = static_cast<std::size_t>(file_state.st_size) - back.size();
+      if (has_bytes_at_offset(file, front, 0) && has_bytes_at_offset(file, back, end)) kept = end;
     }
     trace_sink to(file, kept);
     to.text = kept != 0 ? std::string(",\n") : front + "\n";
-    trace_lines(to, worker, all);
+    write_trace_lines(to, worker, all);
     to.text += back;
-    good = to.end();
+    is_good = to.end();
   }
   if (file >= 0) ::close(file);  // also releases the lock
-  if (!good) std::fprintf(stderr, "partita: PARTITA_TRACE: cannot write %s\n", path.c_str());
+  if (!is_good) std::fprintf(stderr, "partita: PARTITA_TRACE: cannot write %s\n", path.c_str());
 }
 
 }  // namespace partita::detail

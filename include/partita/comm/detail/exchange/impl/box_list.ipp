@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::size_t elements_in(const std::size_t* shape, std::size_t rank) {
+PARTITA_DEF std::size_t element_count_of_shape(const std::size_t* shape, std::size_t rank) {
   std::size_t product = 1;
   for (std::size_t d = 0; d < rank; ++d) product *= shape[d];
   return product;
@@ -20,7 +20,7 @@ PARTITA_DEF void dense_strides(const std::size_t* shape, std::size_t rank, std::
   }
 }
 
-PARTITA_DEF std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank) {
+PARTITA_DEF std::size_t drop_unit_extents(const std::size_t* shape, std::size_t& rank) {
   std::size_t first = 0;
   if (rank <= most_dimensions) return first;
   while (rank > 0 && shape[rank - 1] == 1) --rank;
@@ -49,7 +49,7 @@ PARTITA_DEF std::size_t box_list::volume() const {
 }
 
 PARTITA_DEF void box_list::add_cut(const listed_box& b, std::size_t element, std::size_t most) {
-  const std::size_t bytes = elements_in(b.shape, rank_) * element;
+  const std::size_t bytes = element_count_of_shape(b.shape, rank_) * element;
   if (bytes == 0) return;
   std::size_t d = 0;
   while (d + 1 < rank_ && b.shape[d] == 1) ++d;
@@ -63,15 +63,15 @@ PARTITA_DEF void box_list::add_cut(const listed_box& b, std::size_t element, std
   }
 }
 
-PARTITA_DEF std::ptrdiff_t offset_of(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank) {
+PARTITA_DEF std::ptrdiff_t box_offset(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank) {
   std::ptrdiff_t offset = 0;
   for (std::size_t d = 0; d < rank; ++d) offset += static_cast<std::ptrdiff_t>(b.at[d]) * strides[d];
   return offset;
 }
 
-PARTITA_DEF char* address_of(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element) {
+PARTITA_DEF char* box_address(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element) {
   if (block.strides == nullptr) return block.data + b.stage;
-  return block.data + offset_of(b, block.strides, rank) * static_cast<std::ptrdiff_t>(element);
+  return block.data + box_offset(b, block.strides, rank) * static_cast<std::ptrdiff_t>(element);
 }
 
 PARTITA_DEF bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank) {
@@ -85,13 +85,13 @@ PARTITA_DEF bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* s
 
 PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                            char* packed, bool out, stores mode) {
-  const std::size_t bytes = elements_in(b.shape, rank) * kind.bytes;
+  const std::size_t bytes = element_count_of_shape(b.shape, rank) * kind.bytes;
   if (block.written != nullptr) {
     block.written->write(b.shape, b.at, packed);
     return packed + bytes;
   }
-  char* const own = address_of(b, block, rank, kind.bytes);
-  const std::size_t first = leave_out_ones(b.shape, rank);
+  char* const own = box_address(b, block, rank, kind.bytes);
+  const std::size_t first = drop_unit_extents(b.shape, rank);
   const std::size_t* const shape = b.shape + first;
   std::ptrdiff_t dense[most_dimensions] = {};
   dense_strides(shape, rank, dense);

@@ -9,10 +9,10 @@ namespace partita::detail {
 PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan, const element_kind& kind)
     : kind_(kind),
       memory_(&ways.memory()),
-      rank_(plan.direct.rank),
+      rank_(plan.direct_plan.rank),
       oversubscribed_(ways.members().oversubscribed()),
-      own_leaving_(std::move(plan.own_leaving)),
-      own_arriving_(std::move(plan.own_arriving)),
+      own_leaving_boxes_(std::move(plan.own_leaving_boxes)),
+      own_arriving_boxes_(std::move(plan.own_arriving_boxes)),
       leaving_bytes_(plan.leaving_bytes),
       arriving_bytes_(plan.arriving_bytes) {
   const auto kind_of_bytes = element_kind::moved<char>();
@@ -21,93 +21,93 @@ PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan
     boxes.sends = std::move(out), boxes.receives = std::move(in);
     return ways.between_nodes().prepare(std::move(boxes), kind_of_bytes);
   };
-  collecting_ = ways.collecting(kind).prepare(std::move(plan.collecting), kind);
-  handing_out_ = ways.handing_out(kind).prepare(std::move(plan.handing_out), kind);
-  leaving_ = messages(std::move(plan.leaving), box_list(1));
-  arriving_ = messages(box_list(1), std::move(plan.arriving));
+  collecting_transport_ = ways.collecting_channel(kind).prepare(std::move(plan.collecting_boxes), kind);
+  distributing_transport_ = ways.distributing(kind).prepare(std::move(plan.distributing_boxes), kind);
+  leaving_transport_ = messages(std::move(plan.leaving_messages), box_list(1));
+  arriving_transport_ = messages(box_list(1), std::move(plan.arriving_messages));
 }
 
 void joint_messages::expect(const block_memory& y) {
   y_ = y;
-  if (stage_ != stage::collected) begin_to_collect();
+  if (current_stage_ != stage::has_collected) start_collecting();
   if (arriving_bytes_ != 0) arriving_area_ = static_cast<char*>(memory_->allocate(arriving_bytes_));
-  handing_out_->expect(y);
-  arriving_->expect({arriving_area_, nullptr});
-  arriving_->give({});
+  distributing_transport_->expect(y);
+  arriving_transport_->expect({arriving_area_, nullptr});
+  arriving_transport_->give({});
 }
 
 void joint_messages::give(const block_memory& x) {
-  if (stage_ == stage::collected) leave();
+  if (current_stage_ == stage::has_collected) send_joint_messages();
   else write(x);
 }
 
 void joint_messages::send_speculatively(const block_memory& x) {
-  begin_to_collect();
+  start_collecting();
   write(x);
-  collect();
-  leaving_->send_speculatively({leaving_area_, nullptr});
+  finish_collecting();
+  leaving_transport_->send_speculatively({leaving_area_, nullptr});
 }
 
 void joint_messages::roll_back() {
-  leaving_->roll_back();
+  leaving_transport_->roll_back();
   release();
-  stage_ = stage::arrived;
+  current_stage_ = stage::has_arrived;
 }
 
 bool joint_messages::advance() {
-  if (stage_ == stage::collecting) {
-    collect();
-    leave();
+  if (current_stage_ == stage::collecting_channel) {
+    finish_collecting();
+    send_joint_messages();
   }
-  const bool left = leaving_->advance();
-  if (stage_ == stage::under_way) {
-    if (!arriving_->advance()) return false;
-    handing_out_->give({arriving_area_, nullptr});
-    for (std::size_t k = 0; k < own_arriving_.size(); ++k) {
-      const listed_box b = own_arriving_[k];
+  const bool left = leaving_transport_->advance();
+  if (current_stage_ == stage::between_nodes) {
+    if (!arriving_transport_->advance()) return false;
+    distributing_transport_->give({arriving_area_, nullptr});
+    for (std::size_t k = 0; k < own_arriving_boxes_.size(); ++k) {
+      const listed_box b = own_arriving_boxes_[k];
       pack_box(kind_, b, rank_, y_, arriving_area_ + b.stage, false, stores::by_size);
     }
-    stage_ = stage::arrived;
+    current_stage_ = stage::has_arrived;
   }
-  return handing_out_->advance() && left;
+  return distributing_transport_->advance() && left;
 }
 
 void joint_messages::finish() {
-  handing_out_->finish();
+  distributing_transport_->finish();
   release();
 }
 
 carried joint_messages::counts() const {
-  carried all = collecting_->counts();
-  all += handing_out_->counts();
-  all += leaving_->counts();
+  carried all = collecting_transport_->counts();
+  all += distributing_transport_->counts();
+  all += leaving_transport_->counts();
   return all;
 }
 
-PARTITA_DEF void joint_messages::begin_to_collect() {
-  stage_ = stage::collecting;
+PARTITA_DEF void joint_messages::start_collecting() {
+  current_stage_ = stage::collecting_channel;
   if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
-  collecting_->expect({leaving_area_, nullptr});
+  collecting_transport_->expect({leaving_area_, nullptr});
 }
 
 PARTITA_DEF void joint_messages::write(const block_memory& x) {
-  collecting_->give(x);
-  for (std::size_t k = 0; k < own_leaving_.size(); ++k) {
-    const listed_box b = own_leaving_[k];
+  collecting_transport_->give(x);
+  for (std::size_t k = 0; k < own_leaving_boxes_.size(); ++k) {
+    const listed_box b = own_leaving_boxes_[k];
     pack_box(kind_, b, rank_, x, leaving_area_ + b.stage, true, stores::cached);
   }
 }
 
-PARTITA_DEF void joint_messages::collect() {
-  for (backoff p(oversubscribed_); !collecting_->advance();) p.pause();
-  collecting_->finish();
-  stage_ = stage::collected;
+PARTITA_DEF void joint_messages::finish_collecting() {
+  for (backoff p(oversubscribed_); !collecting_transport_->advance();) p.pause();
+  collecting_transport_->finish();
+  current_stage_ = stage::has_collected;
 }
 
-PARTITA_DEF void joint_messages::leave() {
-  leaving_->expect({});
-  leaving_->give({leaving_area_, nullptr});
-  stage_ = stage::under_way;
+PARTITA_DEF void joint_messages::send_joint_messages() {
+  leaving_transport_->expect({});
+  leaving_transport_->give({leaving_area_, nullptr});
+  current_stage_ = stage::between_nodes;
 }
 
 PARTITA_DEF void joint_messages::release() {

@@ -14,27 +14,28 @@ PARTITA_DEF void lowered_plan::add_send(std::size_t to, const std::size_t* shape
   for (std::size_t d = 0; d < rank; ++d) place[1 + d] = strides[d];
 }
 
-PARTITA_DEF void lowered_plan::add_kept(const std::size_t* shape, const std::size_t* at_source,
-                                        const std::size_t* at_destination) {
-  kept.add(worker, shape, at_source);
-  kept_to.add(worker, shape, at_destination);
+PARTITA_DEF void lowered_plan::add_kept_box(const std::size_t* shape, const std::size_t* source_position,
+                                            const std::size_t* at_destination) {
+  kept.add(worker, shape, source_position);
+  kept_destinations.add(worker, shape, at_destination);
 }
 
 PARTITA_DEF void lowered_plan::clear_boxes() {
-  for (box_list* const list : {&sends, &receives, &kept, &kept_to}) list->clear();
-  there.clear(), turns.clear();
+  for (box_list* const list : {&sends, &receives, &kept, &kept_destinations}) list->clear();
+  there.clear(), sum_positions.clear();
 }
 
-PARTITA_DEF lowered_plan lowered_plan::without_boxes() const {
+PARTITA_DEF lowered_plan lowered_plan::make_empty_copy() const {
   lowered_plan none(rank);
-  none.copy_without_boxes(*this);
+  none.copy_properties(*this);
   return none;
 }
 
-PARTITA_DEF void lowered_plan::copy_without_boxes(const lowered_plan& other) {
+PARTITA_DEF void lowered_plan::copy_properties(const lowered_plan& other) {
   clear_boxes();
-  worker = other.worker, accumulate = other.accumulate, several = other.several, is_polled = other.is_polled;
-  agreed_between = other.agreed_between;
+  worker = other.worker, accumulate = other.accumulate, has_several_blocks = other.has_several_blocks,
+  is_polled = other.is_polled;
+  is_agreed_between_calls = other.is_agreed_between_calls;
   source_shape = other.source_shape, received_shape = other.received_shape, received_strides = other.received_strides;
 }
 

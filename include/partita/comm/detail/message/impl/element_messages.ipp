@@ -6,18 +6,18 @@
 namespace partita::detail {
 
 PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::size_t worker) const {
-  in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-    check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
+  for_each_message_part(*element_kind_, n, message_bytes(n), [&](std::size_t first, int elements) {
+    check(MPI_Send(data + first, elements, element_kind_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
                    world_->communicator()),
           "MPI_Send");
     ++count_->messages;
-    count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->bytes;
+    count_->bytes_by_message += static_cast<std::size_t>(elements) * element_kind_->bytes;
   });
 }
 
 PARTITA_DEF void element_messages::receive(char* data, std::size_t n, std::size_t worker) const {
-  in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-    check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
+  for_each_message_part(*element_kind_, n, message_bytes(n), [&](std::size_t first, int elements) {
+    check(MPI_Recv(data + first, elements, element_kind_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
                    world_->communicator(), MPI_STATUS_IGNORE),
           "MPI_Recv");
   });
@@ -32,104 +32,107 @@ PARTITA_DEF void element_messages::send_bytes(const std::vector<char>& message, 
 }
 
 PARTITA_DEF void element_messages::receive_bytes(std::vector<char>& message, std::size_t worker) const {
-  const int from = static_cast<int>(worker), about = static_cast<int>(tag_);
+  const int from = static_cast<int>(worker), message_tag = static_cast<int>(tag_);
   MPI_Status status;
   int bytes = 0;
-  check(MPI_Probe(from, about, world_->communicator(), &status), "MPI_Probe");
+  check(MPI_Probe(from, message_tag, world_->communicator(), &status), "MPI_Probe");
   check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   message.resize(static_cast<std::size_t>(bytes));
-  check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, about, world_->communicator(), MPI_STATUS_IGNORE), "MPI_Recv");
+  check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, message_tag, world_->communicator(), MPI_STATUS_IGNORE),
+        "MPI_Recv");
 }
 
 PARTITA_DEF void element_messages::spread(const worker_group& group, char* data, std::size_t n,
                                           posted_messages& pending) const {
   const std::size_t me = group.position;
-  const block_routes routes = routes_of(group, n);
+  const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
   if (route == block_route::in_parts) {
-    if (me == 0) spread_ahead(pending, group, data, n);
-    else pass_on_parts(group, routes, data, n, pending);
+    if (me == 0) send_block_early(pending, group, data, n);
+    else forward_parts(group, routes, data, n, pending);
     return pending.wait();
   }
   const binomial_tree tree{group.members.size()};
   if (me != 0) receive(data, n, group.members[route == block_route::directly ? 0 : tree.above(me)]);
-  if (me == 0 || route == block_route::along_tree) send_below(pending, group, route, data, n);
+  if (me == 0 || route == block_route::along_tree) send_down_tree(pending, group, route, data, n);
   pending.wait();
 }
 
-PARTITA_DEF void element_messages::spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
-                                                std::size_t n) const {
-  const block_routes routes = routes_of(group, n);
+PARTITA_DEF void element_messages::send_block_early(posted_messages& sent, const worker_group& group, const char* data,
+                                                    std::size_t n) const {
+  const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
-  if (route != block_route::in_parts) return send_below(sent, group, route, data, n);
+  if (route != block_route::in_parts) return send_down_tree(sent, group, route, data, n);
   for (std::size_t k = 0, pieces = routes.pieces(); k < pieces; ++k) {
     const interval part = routes.part(n, pieces, k);
-    send_ahead(sent, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    post_send(sent, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
   }
 }
 
-PARTITA_DEF std::size_t element_messages::sends_first_to(const worker_group& group, std::size_t n) const {
+PARTITA_DEF std::size_t element_messages::first_receiver(const worker_group& group, std::size_t n) const {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
-  if (me == 0 || routes_of(group, n).sum() == block_route::directly) return 0;
+  if (me == 0 || choose_routes(group, n).sum() == block_route::directly) return 0;
   return tree.is_leaf(me) ? tree.above(me) : me;
 }
 
-PARTITA_DEF void element_messages::give_to_all(const worker_group& group, const char* mine, std::size_t n,
-                                               posted_messages& sent) const {
+PARTITA_DEF void element_messages::scatter_parts(const worker_group& group, const char* own_block, std::size_t n,
+                                                 posted_messages& sent) const {
   const std::size_t size = group.members.size();
-  const block_route route = routes_of(group, n).sum_to_all();
+  const block_route route = choose_routes(group, n).sum_to_all();
   for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
     const std::size_t to = (group.position + turn) % size;
     const interval part = route == block_route::directly ? interval{0, n} : block_routes::part(n, size, to);
-    send_ahead(sent, mine + bytes(part.start), part.size(), group.members[to]);
+    post_send(sent, own_block + bytes(part.start), part.size(), group.members[to]);
   }
 }
 
-PARTITA_DEF void element_messages::send_below(posted_messages& sent, const worker_group& group, block_route route,
-                                              const char* data, std::size_t n) const {
+PARTITA_DEF void element_messages::send_down_tree(posted_messages& sent, const worker_group& group, block_route route,
+                                                  const char* data, std::size_t n) const {
   const std::size_t size = group.members.size();
-  const auto give = [&](std::size_t other) { send_ahead(sent, data, n, group.members[other]); };
+  const auto give = [&](std::size_t other) { post_send(sent, data, n, group.members[other]); };
   if (route == block_route::along_tree) return binomial_tree{size}.for_below(group.position, give);
   for (std::size_t k = 1; k < size; ++k) give(k);
 }
 
-PARTITA_DEF void element_messages::pass_on_parts(const worker_group& group, const block_routes& routes, char* data,
+PARTITA_DEF void element_messages::forward_parts(const worker_group& group, const block_routes& routes, char* data,
                                                  std::size_t n, posted_messages& pending) const {
   const std::size_t me = group.position, pieces = routes.pieces();
   const auto each = [&](bool own, auto f) {
     for (std::size_t k = 0; k < pieces; ++k)
       if ((routes.passed_on_by(k) == me) == own) f(k, routes.part(n, pieces, k));
   };
-  each(true,
-       [&](std::size_t, interval part) { await(pending, data + bytes(part.start), part.size(), group.members[0]); });
+  each(true, [&](std::size_t, interval part) {
+    await_message(pending, data + bytes(part.start), part.size(), group.members[0]);
+  });
   std::size_t next = 0;  // the index of the next message from the root
   each(false, [&](std::size_t k, interval part) {
-    await(pending, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    await_message(pending, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
   });
   each(true, [&](std::size_t, interval part) {
     const std::size_t first = next;
-    in_messages_of(*of_, part.size(), message_bytes(part.size()), [&](std::size_t, int) { ++next; });
+    for_each_message_part(*element_kind_, part.size(), message_bytes(part.size()), [&](std::size_t, int) { ++next; });
     pending.wait(first, next);
     for (std::size_t turn = 1; turn + 1 < group.members.size(); ++turn) {
       const std::size_t other = 1 + (me - 1 + turn) % (group.members.size() - 1);
-      send_ahead(pending, data + bytes(part.start), part.size(), group.members[other]);
+      post_send(pending, data + bytes(part.start), part.size(), group.members[other]);
     }
   });
 }
 
-PARTITA_DEF void element_messages::combine_arrived(const worker_group& group, const element_operation& op,
-                                                   const char* mine, char* into, interval range, const char* buffer,
-                                                   std::size_t distance, std::vector<const char*>& blocks) const {
-  const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / of_->bytes;
+PARTITA_DEF void element_messages::combine_received(const worker_group& group, const element_operation& op,
+                                                    const char* own_block, char* into, interval range,
+                                                    const char* buffer, std::size_t distance,
+                                                    std::vector<const char*>& blocks) const {
+  const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / element_kind_->bytes;
   piece_buffer part;
   blocks.resize(size);
   for (std::size_t at = 0; at < range.size(); at += most) {
     const std::size_t length = range.size() - at < most ? range.size() - at : most;
     for (std::size_t k = 0; k < size; ++k)
-      blocks[k] = k == me ? mine + bytes(range.start + at) : buffer + bytes((k < me ? k : k - 1) * distance + at);
-    of_->copy_row(into + bytes(range.start + at), combine_blocks(op, blocks.data(), 0, size, length, part.bytes),
-                  length);
+      blocks[k] = k == me ? own_block + bytes(range.start + at) : buffer + bytes((k < me ? k : k - 1) * distance + at);
+    element_kind_->copy_row(into + bytes(range.start + at),
+                            combine_blocks(op, blocks.data(), 0, size, length, part.bytes), length);
   }
 }
 

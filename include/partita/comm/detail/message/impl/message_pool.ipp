@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element) {
+PARTITA_DEF std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element) {
   std::vector<pair_volume> all;
   for (std::size_t k = 0; k < boxes.size(); ++k) {
     const std::size_t worker = boxes[k].worker;
@@ -16,7 +16,7 @@ PARTITA_DEF std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t
   return all;
 }
 
-PARTITA_DEF void message_pool::interleave() {
+PARTITA_DEF void message_pool::interleave_workers() {
   std::vector<message> mixed;
   mixed.reserve(all.size());
   std::vector<std::size_t> heads;

@@ -6,87 +6,87 @@
 namespace partita::detail {
 
 PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                                         const message_policy& policy, bool oversubscribed, const own_node* among)
+                                         const message_policy& policy, bool oversubscribed, const own_node* tag_source)
     : comm_(comm),
       tag_(tag),
-      node_(among),
+      node_or_null_(tag_source),
       sent_boxes_(std::move(out)),
       received_boxes_(std::move(in)),
       kind_(kind),
       policy_(policy),
       oversubscribed_(oversubscribed) {
-  is_unmeasured_ = policy_.how == messages::measured && !pairs_to_try().empty();
+  is_unmeasured_ = policy_.how == messages::measured && !pairs_worth_a_trial().empty();
   choose_forms();
 }
 
 void pair_messages::give(const block_memory& x) {
   if (is_unmeasured_) measure(x);
-  const bool announced = node_ != nullptr && node_->is_one_of_many() && !is_sent_eagerly();
-  if (!announced) incoming_->start(comm_, tag(), y_);
-  if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
-  if (announced) incoming_->start(comm_, tag(), y_);
+  const bool announced = node_or_null_ != nullptr && node_or_null_->has_other_nodes() && !is_sent_eagerly();
+  if (!announced) received_messages_->start(comm_, tag(), y_);
+  if (!std::exchange(is_given_, false)) sent_messages_->start(comm_, tag(), x);
+  if (announced) received_messages_->start(comm_, tag(), y_);
 }
 
 void pair_messages::send_speculatively(const block_memory& x) {
-  if (is_unmeasured_ || node_ == nullptr || !is_sent_eagerly()) return;
-  outgoing_->start(comm_, tag(), x);
+  if (is_unmeasured_ || node_or_null_ == nullptr || !is_sent_eagerly()) return;
+  sent_messages_->start(comm_, tag(), x);
   is_given_ = true;
 }
 
 bool pair_messages::advance() {
-  const bool left = outgoing_->advance();
-  return incoming_->advance() && left;
+  const bool left = sent_messages_->advance();
+  return received_messages_->advance() && left;
 }
 
-PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_to_try() const {
+PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_worth_a_trial() const {
   std::vector<std::size_t> all;
   for (const auto* boxes : {&sent_boxes_, &received_boxes_})
-    for (const pair_volume& c : pairs_of(*boxes, kind_.bytes)) {
+    for (const pair_volume& c : pair_volumes(*boxes, kind_.bytes)) {
       std::size_t k = all.size();
       while (k > 0 && all[k - 1] > c.worker) --k;
-      if (c.worth_a_trial() && (k == 0 || all[k - 1] != c.worker))
+      if (c.is_worth_a_trial() && (k == 0 || all[k - 1] != c.worker))
         all.insert(all.begin() + static_cast<std::ptrdiff_t>(k), c.worker);
     }
   return all;
 }
 
-PARTITA_DEF messages pair_messages::form_of(const pair_volume& c) const {
-  if (policy_.how == messages::measured && c.worth_a_trial())
-    for (const auto& [worker, form] : measured_)
+PARTITA_DEF messages pair_messages::choose_form(const pair_volume& c) const {
+  if (policy_.how == messages::measured && c.is_worth_a_trial())
+    for (const auto& [worker, form] : measured_forms_)
       if (worker == c.worker) return form;
-  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.by_size() : policy_.how;
+  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.default_form() : policy_.how;
 }
 
 PARTITA_DEF void pair_messages::choose_forms() {
   const auto pool = [this](const box_list& boxes) {
-    const auto all = pairs_of(boxes, kind_.bytes);
+    const auto all = pair_volumes(boxes, kind_.bytes);
     std::size_t k = 0;
     return message_pool(boxes, kind_.bytes, policy_, [&](std::size_t worker) {
       while (all[k].worker != worker) ++k;
-      return form_of(all[k]);
+      return choose_form(all[k]);
     });
   };
-  outgoing_ = std::make_unique<persistent_messages>(pool(sent_boxes_), kind_, true);
-  incoming_ = std::make_unique<persistent_messages>(pool(received_boxes_), kind_, false);
+  sent_messages_ = std::make_unique<persistent_messages>(pool(sent_boxes_), kind_, true);
+  received_messages_ = std::make_unique<persistent_messages>(pool(received_boxes_), kind_, false);
 }
 
 PARTITA_DEF void pair_messages::measure(const block_memory& x) {
-  const std::vector<std::size_t> pairs = pairs_to_try();
+  const std::vector<std::size_t> pairs = pairs_worth_a_trial();
   const auto large = [this](const box_list& boxes) {
     box_list chosen(boxes.rank());
-    const auto all = pairs_of(boxes, kind_.bytes);
+    const auto all = pair_volumes(boxes, kind_.bytes);
     std::size_t k = 0;
     for (std::size_t b = 0; b < boxes.size(); ++b) {
       while (all[k].worker != boxes[b].worker) ++k;
-      if (all[k].worth_a_trial()) chosen.add(boxes[b]);
+      if (all[k].is_worth_a_trial()) chosen.add(boxes[b]);
     }
     return chosen;
   };
   // Time each form for the boxes of the large pairs.
   seconds own{};
-  for (std::size_t f = 0; f < forms.size(); ++f) {
+  for (std::size_t f = 0; f < message_forms.size(); ++f) {
     message_policy policy = policy_;
-    policy.how = forms[f];
+    policy.how = message_forms[f];
     pair_messages trial(comm_, tag(), large(sent_boxes_), large(received_boxes_), kind_, policy, oversubscribed_);
     for (int round = 0; round < 3; ++round) {
       const double start = MPI_Wtime();
@@ -100,7 +100,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
   // Exchange the times with the other worker of each pair.
   std::vector<seconds> others(pairs.size());
   std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
-  const auto count = static_cast<int>(forms.size());
+  const auto count = static_cast<int>(message_forms.size());
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const int other = static_cast<int>(pairs[k]);
     check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k]), "MPI_Irecv");
@@ -111,12 +111,12 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto slower = [&](std::size_t f) {
       const double taken = own[f] > others[k][f] ? own[f] : others[k][f];
-      return forms[f] == messages::typed ? 1.25 * taken : taken;
+      return message_forms[f] == messages::typed ? 1.25 * taken : taken;
     };
     std::size_t best = 0;
-    for (std::size_t f = 1; f < forms.size(); ++f)
+    for (std::size_t f = 1; f < message_forms.size(); ++f)
       if (slower(f) < slower(best)) best = f;
-    measured_.push_back({pairs[k], forms[best]});
+    measured_forms_.push_back({pairs[k], message_forms[best]});
   }
   is_unmeasured_ = false;
   choose_forms();
@@ -124,7 +124,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
 
 std::unique_ptr<box_transport> message_way::prepare(lowered_plan boxes, const element_kind& kind) {
   return std::make_unique<pair_messages>(comm_, tag_, std::move(boxes.sends), std::move(boxes.receives), kind, policy_,
-                                         oversubscribed_, node_);
+                                         oversubscribed_, node_or_null_);
 }
 
 }  // namespace partita::detail

@@ -5,18 +5,18 @@
 
 namespace partita::detail {
 
-PARTITA_DEF persistent_messages::persistent_messages(message_pool pool, const element_kind& kind, bool outgoing)
+PARTITA_DEF persistent_messages::persistent_messages(message_pool pool, const element_kind& kind, bool is_outgoing)
     : boxes_(std::move(pool.boxes)),
       messages_(std::move(pool.all)),
       workers_(pool.workers),
       rank_(boxes_.rank()),
       kind_(kind),
-      outgoing_(outgoing) {
-  for (const message& p : messages_) longest_ = p.bytes > longest_ ? p.bytes : longest_;
+      is_outgoing_(is_outgoing) {
+  for (const message& p : messages_) longest_message_ = p.bytes > longest_message_ ? p.bytes : longest_message_;
 }
 
 persistent_messages::~persistent_messages() {
-  forget();
+  free_requests();
   if (buffer_ != nullptr) heap_pool::instance().release(buffer_, buffer_bytes_);
 }
 
@@ -26,16 +26,16 @@ PARTITA_DEF std::size_t persistent_messages::bytes() const {
   return sum;
 }
 
-PARTITA_DEF bool persistent_messages::takes_turns() const {
-  for (const std::size_t earlier : before_)
+PARTITA_DEF bool persistent_messages::reuses_slots() const {
+  for (const std::size_t earlier : previous_in_slot_)
     if (earlier != no_message) return true;
   return false;
 }
 
 PARTITA_DEF void persistent_messages::start(MPI_Comm comm, int tag, const block_memory& block) {
   prepare(comm, tag, block);
-  first_ = next_ = 0;
-  arrived_.assign(messages_.size(), 0);
+  first_pending_ = next_message_ = 0;
+  is_complete_.assign(messages_.size(), 0);
   advance();
 }
 
@@ -43,91 +43,91 @@ PARTITA_DEF void persistent_messages::give_up() {
   bool left = false;
   for (const double start = MPI_Wtime(); !left && MPI_Wtime() - start < 0.1;) left = advance();
   if (left) return;
-  forget();
-  prepared_ = false;
+  free_requests();
+  is_prepared_ = false;
 }
 
 PARTITA_DEF bool persistent_messages::advance() {
   // Start messages, in order, while their slots are free.
-  for (; next_ < messages_.size() && has_room(next_); ++next_) {
-    if (outgoing_ && form_[next_] == form::through_slot) pack(next_);
-    check(MPI_Start(&requests_[next_]), "MPI_Start");
+  for (; next_message_ < messages_.size() && has_room(next_message_); ++next_message_) {
+    if (is_outgoing_ && message_form_[next_message_] == form::through_slot) pack(next_message_);
+    check(MPI_Start(&mpi_requests_[next_message_]), "MPI_Start");
   }
-  if (first_ == next_) return first_ == messages_.size();
+  if (first_pending_ == next_message_) return first_pending_ == messages_.size();
   int n = 0;
-  check(MPI_Testsome(static_cast<int>(next_ - first_), requests_.data() + first_, &n, finished_.data(),
-                     MPI_STATUSES_IGNORE),
+  check(MPI_Testsome(static_cast<int>(next_message_ - first_pending_), mpi_requests_.data() + first_pending_, &n,
+                     completed_indices_.data(), MPI_STATUSES_IGNORE),
         "MPI_Testsome");
   for (int f = 0; f < n; ++f) {
-    const std::size_t k = first_ + static_cast<std::size_t>(finished_[static_cast<std::size_t>(f)]);
-    if (!outgoing_ && form_[k] == form::through_slot) pack(k);
-    arrived_[k] = 1;
+    const std::size_t k = first_pending_ + static_cast<std::size_t>(completed_indices_[static_cast<std::size_t>(f)]);
+    if (!is_outgoing_ && message_form_[k] == form::through_slot) pack(k);
+    is_complete_[k] = 1;
   }
   // Skip the complete messages at the front of the list.
-  while (first_ < next_ && arrived_[first_] != 0) ++first_;
-  return first_ == messages_.size();
+  while (first_pending_ < next_message_ && is_complete_[first_pending_] != 0) ++first_pending_;
+  return first_pending_ == messages_.size();
 }
 
 PARTITA_DEF void persistent_messages::pack(std::size_t k) const {
-  char* packed = slot_[k];
+  char* packed = slot_addresses_[k];
   for (std::size_t b = messages_[k].first; b < messages_[k].last; ++b)
-    packed =
-        pack_box(kind_, boxes_[b], rank_, block(), packed, outgoing_, outgoing_ ? stores::cached : stores::by_size);
+    packed = pack_box(kind_, boxes_[b], rank_, block(), packed, is_outgoing_,
+                      is_outgoing_ ? stores::cached : stores::by_size);
 }
 
-PARTITA_DEF bool persistent_messages::same_strides(const std::ptrdiff_t* strides) const {
-  if (staged_ || strides == nullptr) return staged_ && strides == nullptr;
+PARTITA_DEF bool persistent_messages::has_same_strides(const std::ptrdiff_t* strides) const {
+  if (is_staged_ || strides == nullptr) return is_staged_ && strides == nullptr;
   for (std::size_t d = 0; d < rank_; ++d)
     if (strides_[d] != strides[d]) return false;
   return true;
 }
 
 PARTITA_DEF void persistent_messages::prepare(MPI_Comm comm, int tag, const block_memory& block) {
-  const bool same_way = prepared_ && comm == comm_ && tag == tag_ && same_strides(block.strides);
+  const bool same_way = is_prepared_ && comm == comm_ && tag == tag_ && has_same_strides(block.strides);
   if (same_way && block.data == block_) return;
   if (!same_way) {
-    forget();
-    comm_ = comm, tag_ = tag, staged_ = block.strides == nullptr;
+    free_requests();
+    comm_ = comm, tag_ = tag, is_staged_ = block.strides == nullptr;
     strides_.assign(rank_, 0);
-    for (std::size_t d = 0; d < rank_ && !staged_; ++d) strides_[d] = block.strides[d];
+    for (std::size_t d = 0; d < rank_ && !is_staged_; ++d) strides_[d] = block.strides[d];
     choose_forms();
-    deal_slots();
-    requests_.assign(messages_.size(), MPI_REQUEST_NULL);
-    finished_.assign(messages_.size(), 0);
-    prepared_ = true;
+    assign_slots();
+    mpi_requests_.assign(messages_.size(), MPI_REQUEST_NULL);
+    completed_indices_.assign(messages_.size(), 0);
+    is_prepared_ = true;
   }
   block_ = block.data;
   for (std::size_t k = 0; k < messages_.size(); ++k)
-    if (!same_way || form_[k] != form::through_slot) bind(k);
+    if (!same_way || message_form_[k] != form::through_slot) make_request(k);
 }
 
 PARTITA_DEF void persistent_messages::choose_forms() {
-  form_.clear();
-  types_.assign(messages_.size(), MPI_DATATYPE_NULL);
+  message_form_.clear();
+  message_types_.assign(messages_.size(), MPI_DATATYPE_NULL);
   for (std::size_t k = 0; k < messages_.size(); ++k) {
     const message& p = messages_[k];
-    if (p.last - p.first == 1 && contiguous(p.first)) {
-      form_.push_back(form::in_place);
-    } else if (p.how == messages::typed && !staged_) {
-      form_.push_back(form::as_type);
-      types_[k] = type_of(p);
+    if (p.last - p.first == 1 && is_contiguous_box(p.first)) {
+      message_form_.push_back(form::in_place);
+    } else if (p.how == messages::typed && !is_staged_) {
+      message_form_.push_back(form::through_mpi_type);
+      message_types_[k] = make_message_type(p);
     } else {
-      form_.push_back(form::through_slot);
+      message_form_.push_back(form::through_slot);
     }
   }
 }
 
-PARTITA_DEF MPI_Datatype persistent_messages::type_of(const message& p) const {
+PARTITA_DEF MPI_Datatype persistent_messages::make_message_type(const message& p) const {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   if (p.last - p.first == 1) {
-    type = type_of_box(boxes_[p.first].shape, strides_.data(), rank_, kind_.bytes);
+    type = make_box_type(boxes_[p.first].shape, strides_.data(), rank_, kind_.bytes);
   } else {
     std::vector<MPI_Datatype> types;
     std::vector<MPI_Aint> places;
     for (std::size_t b = p.first; b < p.last; ++b) {
-      types.push_back(type_of_box(boxes_[b].shape, strides_.data(), rank_, kind_.bytes));
+      types.push_back(make_box_type(boxes_[b].shape, strides_.data(), rank_, kind_.bytes));
       const std::ptrdiff_t from_first =
-          offset_of(boxes_[b], strides_.data(), rank_) - offset_of(boxes_[p.first], strides_.data(), rank_);
+          box_offset(boxes_[b], strides_.data(), rank_) - box_offset(boxes_[p.first], strides_.data(), rank_);
       places.push_back(from_first * static_cast<std::ptrdiff_t>(kind_.bytes));
     }
     const std::vector<int> once(types.size(), 1);
@@ -139,12 +139,12 @@ PARTITA_DEF MPI_Datatype persistent_messages::type_of(const message& p) const {
   return type;
 }
 
-PARTITA_DEF void persistent_messages::deal_slots() {
+PARTITA_DEF void persistent_messages::assign_slots() {
   constexpr std::size_t least_in_flight = 8;
   std::size_t chunks = 0, chunk_bytes = 0, bytes = 0;
   const auto lines = [](std::size_t n) { return (n + cache_line - 1) / cache_line * cache_line; };
   for (std::size_t k = 0; k < messages_.size(); ++k) {
-    if (form_[k] != form::through_slot) continue;
+    if (message_form_[k] != form::through_slot) continue;
     const std::size_t size = lines(messages_[k].bytes);
     if (messages_[k].how == messages::chunked) ++chunks, chunk_bytes = size > chunk_bytes ? size : chunk_bytes;
     else bytes += size;
@@ -157,47 +157,47 @@ PARTITA_DEF void persistent_messages::deal_slots() {
     buffer_ = static_cast<char*>(heap_pool::instance().allocate(bytes));
     buffer_bytes_ = bytes;
   }
-  slot_.assign(messages_.size(), nullptr);
-  before_.assign(messages_.size(), no_message);
+  slot_addresses_.assign(messages_.size(), nullptr);
+  previous_in_slot_.assign(messages_.size(), no_message);
   std::vector<std::size_t> user(shared, no_message);
   std::size_t own = 0, turn = 0;
   for (std::size_t k = 0; k < messages_.size(); ++k) {
-    if (form_[k] != form::through_slot) continue;
+    if (message_form_[k] != form::through_slot) continue;
     if (messages_[k].how == messages::chunked) {
-      slot_[k] = buffer_ + start + turn * chunk_bytes;
-      before_[k] = user[turn];
+      slot_addresses_[k] = buffer_ + start + turn * chunk_bytes;
+      previous_in_slot_[k] = user[turn];
       user[turn] = k;
       turn = turn + 1 == shared ? 0 : turn + 1;
     } else {
-      slot_[k] = buffer_ + own;
+      slot_addresses_[k] = buffer_ + own;
       own += lines(messages_[k].bytes);
     }
   }
 }
 
-PARTITA_DEF void persistent_messages::bind(std::size_t k) {
+PARTITA_DEF void persistent_messages::make_request(std::size_t k) {
   const message& p = messages_[k];
-  if (requests_[k] != MPI_REQUEST_NULL) check(MPI_Request_free(&requests_[k]), "MPI_Request_free");
-  char* const box = address_of(boxes_[p.first], block(), rank_, kind_.bytes);
-  const bool typed = form_[k] == form::as_type;
-  char* const data = form_[k] == form::through_slot ? slot_[k] : box;
+  if (mpi_requests_[k] != MPI_REQUEST_NULL) check(MPI_Request_free(&mpi_requests_[k]), "MPI_Request_free");
+  char* const box = box_address(boxes_[p.first], block(), rank_, kind_.bytes);
+  const bool typed = message_form_[k] == form::through_mpi_type;
+  char* const data = message_form_[k] == form::through_slot ? slot_addresses_[k] : box;
   const int count = typed ? 1 : static_cast<int>(p.bytes), other = static_cast<int>(p.worker);
-  const MPI_Datatype type = typed ? types_[k] : MPI_BYTE;
-  if (outgoing_) check(MPI_Send_init(data, count, type, other, tag_, comm_, &requests_[k]), "MPI_Send_init");
-  else check(MPI_Recv_init(data, count, type, other, tag_, comm_, &requests_[k]), "MPI_Recv_init");
+  const MPI_Datatype type = typed ? message_types_[k] : MPI_BYTE;
+  if (is_outgoing_) check(MPI_Send_init(data, count, type, other, tag_, comm_, &mpi_requests_[k]), "MPI_Send_init");
+  else check(MPI_Recv_init(data, count, type, other, tag_, comm_, &mpi_requests_[k]), "MPI_Recv_init");
 }
 
-PARTITA_DEF void persistent_messages::forget() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) {
-    for (MPI_Request& request : requests_)
+PARTITA_DEF void persistent_messages::free_requests() {
+  int after_finalize = 0;
+  MPI_Finalized(&after_finalize);
+  if (after_finalize == 0) {
+    for (MPI_Request& request : mpi_requests_)
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-    for (MPI_Datatype& type : types_)
+    for (MPI_Datatype& type : message_types_)
       if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
   }
-  requests_.clear();
-  types_.clear();
+  mpi_requests_.clear();
+  message_types_.clear();
 }
 
 }  // namespace partita::detail

@@ -6,12 +6,12 @@
 namespace partita::detail {
 
 PARTITA_DEF void posted_messages::send(const world_state& world, const element_kind& of, const char* data,
-                                       std::size_t n, std::size_t most_bytes, std::size_t worker, tag about,
+                                       std::size_t n, std::size_t max_bytes, std::size_t worker, tag message_tag,
                                        traffic& count) {
-  in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
-                    world.communicator(), &requests_.back()),
+  for_each_message_part(of, n, max_bytes, [&](std::size_t first, int elements) {
+    mpi_requests_.push_back(MPI_REQUEST_NULL);
+    check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(message_tag),
+                    world.communicator(), &mpi_requests_.back()),
           "MPI_Isend");
     ++count.messages;
     count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
@@ -19,32 +19,33 @@ PARTITA_DEF void posted_messages::send(const world_state& world, const element_k
 }
 
 PARTITA_DEF void posted_messages::receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
-                                          std::size_t most_bytes, std::size_t worker, tag about) {
-  in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
-                    world.communicator(), &requests_.back()),
+                                          std::size_t max_bytes, std::size_t worker, tag message_tag) {
+  for_each_message_part(of, n, max_bytes, [&](std::size_t first, int elements) {
+    mpi_requests_.push_back(MPI_REQUEST_NULL);
+    check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(message_tag),
+                    world.communicator(), &mpi_requests_.back()),
           "MPI_Irecv");
   });
 }
 
 PARTITA_DEF void posted_messages::wait(std::size_t first, std::size_t last) {
   if (first == last) return;
-  check(MPI_Waitall(static_cast<int>(last - first), requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  check(MPI_Waitall(static_cast<int>(last - first), mpi_requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
 PARTITA_DEF void posted_messages::wait() {
-  wait(0, requests_.size());
-  requests_.clear();
+  wait(0, mpi_requests_.size());
+  mpi_requests_.clear();
 }
 
 PARTITA_DEF void posted_messages::give_up() {
   int left = 0;
   for (const double start = MPI_Wtime(); left == 0 && MPI_Wtime() - start < 0.1;)
-    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &left, MPI_STATUSES_IGNORE), "MPI_Testall");
-  for (MPI_Request& request : requests_)
+    check(MPI_Testall(static_cast<int>(mpi_requests_.size()), mpi_requests_.data(), &left, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+  for (MPI_Request& request : mpi_requests_)
     if (request != MPI_REQUEST_NULL) check(MPI_Request_free(&request), "MPI_Request_free");
-  requests_.clear();
+  mpi_requests_.clear();
 }
 
 }  // namespace partita::detail

@@ -11,20 +11,20 @@
 namespace partita::detail {
 
 PARTITA_DEF arena& arena::of(const own_node& members, std::size_t most) {
-  for (const auto& [bound, kept] : members.arenas())
+  for (const auto& [bound, kept] : members.arenas_by_limit())
     if (bound == most) return *kept;
   arena* const known = find_common_arena(members, most);
   arena& chosen = known != nullptr ? *known : *new arena(members, most);
   if (known == nullptr) {
-    const std::lock_guard<spin_lock> guard(growth_lock());
+    const std::lock_guard<spin_lock> guard(arena_list_lock());
     chosen.next_older_ = newest().load();
     newest().store(&chosen);
   }
-  members.arenas().emplace_back(most, &chosen);
+  members.arenas_by_limit().emplace_back(most, &chosen);
   return chosen;
 }
 
-PARTITA_DEF bool arena::holds(const void* block) const {
+PARTITA_DEF bool arena::is_in_own_part(const void* block) const {
   const char* const b = static_cast<const char*>(block);
   return shared() && b >= memory_.part(place_) && b < memory_.part(place_) + memory_.size();
 }
@@ -32,16 +32,16 @@ PARTITA_DEF bool arena::holds(const void* block) const {
 PARTITA_DEF void* arena::allocate(std::size_t bytes) {
   {
     const std::lock_guard<spin_lock> guard(lock_);
-    if (void* const block = spare_.take(bytes)) return use_.add(bytes), block;
+    if (void* const block = spare_blocks_.take(bytes)) return memory_use_.add(bytes), block;
   }
-  return fresh_or_heap(bytes);
+  return allocate_new_or_heap(bytes);
 }
 
 PARTITA_DEF void arena::release(void* block, std::size_t bytes) {
-  if (!holds(block)) return heap_pool::instance().release(block, bytes);
+  if (!is_in_own_part(block)) return heap_pool::instance().release(block, bytes);
   const std::lock_guard<spin_lock> guard(lock_);
-  static_cast<void>(spare_.give(block, bytes));  // without memory for the list, these addresses are not reused
-  use_.remove(bytes);
+  static_cast<void>(spare_blocks_.give(block, bytes));  // without memory for the list, these addresses are not reused
+  memory_use_.subtract_bytes(bytes);
 }
 
 PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
@@ -49,11 +49,11 @@ PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
     const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_signals().take(bytes)) return block;
   }
-  return fresh_or_heap(bytes);
+  return allocate_new_or_heap(bytes);
 }
 
 PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
-  if (!holds(block)) return heap_pool::instance().release(block, bytes);
+  if (!is_in_own_part(block)) return heap_pool::instance().release(block, bytes);
   const std::lock_guard<spin_lock> guard(lock_);
   try {
     static_cast<void>(spare_signals().give(block, bytes));
@@ -63,26 +63,26 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
 
 PARTITA_DEF void arena::release_anywhere(void* block, std::size_t bytes) {
   for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->next_older_)
-    if (known->holds(block)) return known->release(block, bytes);
+    if (known->is_in_own_part(block)) return known->release(block, bytes);
   heap_pool::instance().release(block, bytes);
 }
 
 PARTITA_DEF std::size_t arena::free_shared_bytes() {
-  if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return free_bytes_from(pretended);
+  if (const char* const free_bytes = std::getenv("PARTITA_SHARED_FREE")) return parse_free_bytes(free_bytes);
   struct statvfs state {};
   if (::statvfs("/dev/shm", &state) != 0) return 0;
   return static_cast<std::size_t>(state.f_bavail) * static_cast<std::size_t>(state.f_frsize);
 }
 
 PARTITA_DEF arena::arena(const own_node& members, std::size_t most)
-    : most_(most), members_(members.size()), place_(members.place()) {
+    : max_bytes_(most), members_(members.size()), place_(members.place()) {
   check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
   static std::atomic<std::uint64_t> made{0};
   std::array<std::uint64_t, 2> name{static_cast<std::uint64_t>(::getpid()), ++made};
   check(MPI_Bcast(name.data(), 2, MPI_UINT64_T, 0, communicator_), "MPI_Bcast");
-  name_ = name[0] << 32U | name[1];
+  arena_name_ = name[0] << 32U | name[1];
   const std::size_t share = members.size() > 1 ? free_shared_bytes() / 2 / members.size() : 0;
-  memory_ = shared_mapping(members, std::min(share, most), least);
+  memory_ = shared_mapping(members, std::min(share, most), min_bytes);
 }
 
 PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t most) {
@@ -94,9 +94,9 @@ PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t
   // Exchange the names of the arenas that each worker knows.
   for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < most_compared;
        known = known->next_older_)
-    if (known->most_ == most && known->serves(members.communicator())) {
+    if (known->max_bytes_ == most && known->serves_communicator(members.communicator())) {
       found[count] = known;
-      mine[count++] = known->name_;
+      mine[count++] = known->arena_name_;
     }
   std::vector<std::uint64_t> all(most_compared * members.size());
   check(MPI_Allgather(mine.data(), most_compared, MPI_UINT64_T, all.data(), most_compared, MPI_UINT64_T,
@@ -110,12 +110,12 @@ PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t
       const auto first = all.begin() + static_cast<std::ptrdiff_t>(most_compared * place);
       everywhere = everywhere && std::find(first, first + most_compared, mine[k]) != first + most_compared;
     }
-    if (everywhere && (oldest == nullptr || mine[k] < oldest->name_)) oldest = found[k];
+    if (everywhere && (oldest == nullptr || mine[k] < oldest->arena_name_)) oldest = found[k];
   }
   return oldest;
 }
 
-PARTITA_DEF bool arena::serves(MPI_Comm communicator) const {
+PARTITA_DEF bool arena::serves_communicator(MPI_Comm communicator) const {
   int result = MPI_UNEQUAL;
   MPI_Comm_compare(communicator_, communicator, &result);
   return result == MPI_IDENT || result == MPI_CONGRUENT;
@@ -126,7 +126,7 @@ PARTITA_DEF std::atomic<arena*>& arena::newest() {
   return first;
 }
 
-PARTITA_DEF spin_lock& arena::growth_lock() {
+PARTITA_DEF spin_lock& arena::arena_list_lock() {
   static spin_lock lock;
   return lock;
 }
@@ -138,7 +138,7 @@ PARTITA_DEF spare_blocks& arena::spare_signals() {
   return spare_signals_.emplace_back(own, spare_blocks{}).second;
 }
 
-PARTITA_DEF void* arena::fresh_or_heap(std::size_t bytes) {
+PARTITA_DEF void* arena::allocate_new_or_heap(std::size_t bytes) {
   try {
     if (void* const block = allocate_new(bytes)) return block;
     return heap_pool::instance().allocate(bytes);
@@ -150,19 +150,19 @@ PARTITA_DEF void* arena::fresh_or_heap(std::size_t bytes) {
 
 PARTITA_DEF void* arena::allocate_new(std::size_t bytes) {
   if (!shared()) return nullptr;
-  const std::size_t size = spare_blocks::rounded(bytes);
+  const std::size_t size = spare_blocks::round_up_block_bytes(bytes);
   char* block = nullptr;
   {
     const std::lock_guard<spin_lock> guard(lock_);
-    if (char* const lay = merged_block(size)) return use_.add(bytes), lay;
+    if (char* const lay = merged_block(size)) return memory_use_.add(bytes), lay;
     if (free_shared_bytes() / members_ < size) return nullptr;
-    block = without_pages_.take(size);
+    block = unmapped_ranges_.take(size);
     if (block == nullptr) {
-      if (memory_.size() - used_ < size) return nullptr;
-      block = memory_.part(place_) + used_;
-      used_ += size;
+      if (memory_.size() - used_bytes_ < size) return nullptr;
+      block = memory_.part(place_) + used_bytes_;
+      used_bytes_ += size;
     }
-    use_.add(bytes);
+    memory_use_.add(bytes);
     mapped_bytes_ += size;
   }
   std::memset(block, 0, size);
@@ -171,19 +171,20 @@ PARTITA_DEF void* arena::allocate_new(std::size_t bytes) {
 }
 
 PARTITA_DEF char* arena::merged_block(std::size_t size) {
-  if (char* const block = with_pages_.take(size)) return block;
-  if (mapped_bytes_ + size <= use_.bound(size)) return nullptr;
-  with_pages_.make_room(spare_.size());  // reserve memory first, so that no block is lost half-way
-  without_pages_.make_room(with_pages_.size() + spare_.size());
-  spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
-  with_pages_.join();
-  if (char* const block = with_pages_.take(size)) return block;
-  with_pages_.drain([this](char* range, std::size_t bytes) {
+  if (char* const block = merged_ranges_.take(size)) return block;
+  if (mapped_bytes_ + size <= memory_use_.allowed_bytes(size)) return nullptr;
+  merged_ranges_.make_room(spare_blocks_.size());  // reserve memory first, so that no block is lost half-way
+  unmapped_ranges_.make_room(merged_ranges_.size() + spare_blocks_.size());
+  spare_blocks_.take_all(
+      [this](void* spare_block, std::size_t bytes) { merged_ranges_.add(static_cast<char*>(spare_block), bytes); });
+  merged_ranges_.merge_adjacent();
+  if (char* const block = merged_ranges_.take(size)) return block;
+  merged_ranges_.take_all([this](char* range, std::size_t bytes) {
     mapped_bytes_ -= bytes;
     static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if the call fails, the memory stays allocated
-    without_pages_.add(range, bytes);
+    unmapped_ranges_.add(range, bytes);
   });
-  without_pages_.join();
+  unmapped_ranges_.merge_adjacent();
   return nullptr;
 }
 

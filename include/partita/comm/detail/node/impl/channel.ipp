@@ -15,18 +15,18 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
       pairs_(members.size()) {
   const std::size_t n = members.size();
   bytes_ = n * sizeof(pair_flags);
-  base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
+  flags_base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
   check(MPI_Barrier(members.communicator()),
         "MPI_Barrier");  // no worker still writes to the old content of this memory
-  std::memset(base_, 0, n * sizeof(pair_flags));
+  std::memset(flags_base_, 0, n * sizeof(pair_flags));
   std::vector<unsigned long long> offsets(n);
-  const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
+  const unsigned long long offset = arena_->is_in_own_part(flags_base_) ? arena_->offset(flags_base_) : ~0ULL;
   check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
                       members.communicator()),
         "MPI_Allgather");
-  for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
-  for (std::size_t k = 0; usable_ && k < n; ++k) {
-    pairs_[k].own_flags = reinterpret_cast<pair_flags*>(base_) + k;
+  for (unsigned long long other : offsets) is_usable_ = is_usable_ && other != ~0ULL;
+  for (std::size_t k = 0; is_usable_ && k < n; ++k) {
+    pairs_[k].own_flags = reinterpret_cast<pair_flags*>(flags_base_) + k;
     pairs_[k].peer_flags = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
   }
 }
@@ -34,63 +34,64 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
 node_channel::~node_channel() {
   for (const pair& p : pairs_)
     if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
-  arena_->release_signals(base_, bytes_);
+  arena_->release_signals(flags_base_, bytes_);
 }
 
-PARTITA_DEF destination node_channel::announce(std::size_t from, void* block, std::size_t wish) {
+PARTITA_DEF announced_memory node_channel::announce(std::size_t from, void* block, std::size_t wished_slot_bytes) {
   pair& p = pairs_[from];
-  destination at{static_cast<char*>(block), 0};
-  if (!arena_->holds(block)) at = ring_of(from, wish);
-  p.peer_flags->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
+  announced_memory at{static_cast<char*>(block), 0};
+  if (!arena_->is_in_own_part(block)) at = make_ring(from, wished_slot_bytes);
+  p.peer_flags->ready.post(++p.announced_count,
+                           (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
   return at;
 }
 
 PARTITA_DEF void node_channel::roll_back(std::size_t from) {
   pair& p = pairs_[from];
-  p.peer_flags->ready.epoch.store(--p.announced, std::memory_order_release);
+  p.peer_flags->ready.epoch.store(--p.announced_count, std::memory_order_release);
 }
 
-PARTITA_DEF std::size_t node_channel::filled(std::size_t from) const {
+PARTITA_DEF std::size_t node_channel::filled_slots(std::size_t from) const {
   const pair& p = pairs_[from];
-  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken);
+  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken_count);
 }
 
 PARTITA_DEF void node_channel::take(std::size_t from) {
   pair& p = pairs_[from];
-  p.peer_flags->drained.post(++p.taken);
+  p.peer_flags->slot_is_empty.post(++p.taken_count);
 }
 
-PARTITA_DEF destination node_channel::await_destination(std::size_t to) {
+PARTITA_DEF announced_memory node_channel::await_destination(std::size_t to) {
   pair& p = pairs_[to];
-  const std::uint64_t value = p.own_flags->ready.wait(++p.awaited, oversubscribed_);
-  const destination at{arena_->at(to, value / granule * granule), value % granule * page};
-  return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
+  const std::uint64_t value = p.own_flags->ready.wait(++p.awaited_count, oversubscribed_);
+  const announced_memory at{arena_->at(to, value / alignment * alignment), value % alignment * page};
+  return at.by_message() ? announced_memory{nullptr, at.slot_bytes} : at;
 }
 
 PARTITA_DEF bool node_channel::has_slot(std::size_t to) const {
   const pair& p = pairs_[to];
-  return p.filled - p.own_flags->drained.epoch.load(std::memory_order_acquire) < slots;
+  return p.filled - p.own_flags->slot_is_empty.epoch.load(std::memory_order_acquire) < slots;
 }
 
-PARTITA_DEF void node_channel::fill(std::size_t to) {
+PARTITA_DEF void node_channel::fill_next_slot(std::size_t to) {
   pair& p = pairs_[to];
   p.peer_flags->filled.post(++p.filled);
 }
 
-PARTITA_DEF destination node_channel::ring_of(std::size_t from, std::size_t wish) {
+PARTITA_DEF announced_memory node_channel::make_ring(std::size_t from, std::size_t wished_slot_bytes) {
   pair& p = pairs_[from];
-  wish = (wish + page - 1) / page * page;
-  if (p.slot_bytes < wish) {
-    char* const wider = static_cast<char*>(arena_->allocate(slots * wish));
-    if (arena_->holds(wider)) {
+  wished_slot_bytes = (wished_slot_bytes + page - 1) / page * page;
+  if (p.slot_bytes < wished_slot_bytes) {
+    char* const wider = static_cast<char*>(arena_->allocate(slots * wished_slot_bytes));
+    if (arena_->is_in_own_part(wider)) {
       if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
-      p.ring = wider, p.slot_bytes = wish;
+      p.ring = wider, p.slot_bytes = wished_slot_bytes;
     } else {
-      arena_->release(wider, slots * wish);
+      arena_->release(wider, slots * wished_slot_bytes);
     }
   }
   if (p.ring != nullptr) return {p.ring, p.slot_bytes};
-  return {nullptr, destination::bytes_by_message};
+  return {nullptr, announced_memory::bytes_by_message};
 }
 
 }  // namespace partita::detail

@@ -7,36 +7,37 @@
 namespace partita::detail {
 
 PARTITA_DEF void backoff::pause() {
-  if (++waited_ < spins_) {
+  if (++wait_count_ < max_spins_) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
     return;
   }
-  if (waited_ == spins_ && trace::on() && trace::begin_wait()) long_ = true, traced_ = clock::now();
-  if (waited_ % 64 == 0) {
+  if (wait_count_ == max_spins_ && trace::on() && trace::begin_wait())
+    is_long_wait_ = true, trace_begin_time_ = clock::now();
+  if (wait_count_ % 64 == 0) {
     int arrived = 0;  // not on MPI_COMM_SELF, where MPICH 4.0 makes no progress
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
-    look_at_the_clock();
+    check_clock();
   }
   std::this_thread::yield();
 }
 
-PARTITA_DEF void backoff::look_at_the_clock() {
+PARTITA_DEF void backoff::check_clock() {
   const clock::time_point now = clock::now();
-  if (began_ == clock::time_point{}) began_ = now;
-  seconds_ = std::chrono::duration<double>(now - began_).count();
-  if (seconds_ < report_at_) return;
-  report_at_ = seconds_ + seconds_between_reports;
+  if (begin_time_ == clock::time_point{}) begin_time_ = now;
+  seconds_ = std::chrono::duration<double>(now - begin_time_).count();
+  if (seconds_ < next_report_seconds_) return;
+  next_report_seconds_ = seconds_ + seconds_between_reports;
   if (watcher == nullptr) return;
-  told_ = watcher;
-  long_ = true;
-  told_->still_waits(seconds_);
+  reported_watcher_ = watcher;
+  is_long_wait_ = true;
+  reported_watcher_->still_waits(seconds_);
 }
 
 PARTITA_DEF void backoff::end() {
-  if (told_ != nullptr) told_->waits_no_more();
-  if (traced_ != clock::time_point{}) trace::end_wait(clock::now() - traced_);
+  if (reported_watcher_ != nullptr) reported_watcher_->waits_no_more();
+  if (trace_begin_time_ != clock::time_point{}) trace::end_wait(clock::now() - trace_begin_time_);
 }
 
 PARTITA_DEF void flag::post(std::uint64_t new_epoch, std::uint64_t new_value) {
@@ -44,8 +45,8 @@ PARTITA_DEF void flag::post(std::uint64_t new_epoch, std::uint64_t new_value) {
   epoch.store(new_epoch, std::memory_order_release);
 }
 
-PARTITA_DEF std::uint64_t flag::wait(std::uint64_t expected, bool oversubscribed) const {
-  for (backoff p(oversubscribed); !posted(expected);) p.pause();
+PARTITA_DEF std::uint64_t flag::wait(std::uint64_t expected_epoch, bool oversubscribed) const {
+  for (backoff p(oversubscribed); !posted(expected_epoch);) p.pause();
   return value;
 }
 

@@ -9,12 +9,12 @@ namespace partita::detail {
 
 PARTITA_DEF bool group_meeting::far() const {
   bool any = false;
-  for (const group_page* shown : pages_) any = any || shown->distance.far();
+  for (const group_page* shown : member_pages_) any = any || shown->distance.far();
   return any;
 }
 
 PARTITA_DEF bool group_meeting::end(bool moved) {
-  own().done.post(call_);
+  own().done_flag.post(call_);
   return moved;
 }
 
@@ -22,56 +22,57 @@ PARTITA_DEF void group_meeting::wait(const group_page::call_flag& n, std::uint64
   for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
 }
 
-PARTITA_DEF void group_meeting::wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const {
+PARTITA_DEF void group_meeting::wait_for_members(group_page::call_flag group_page::*flag_member,
+                                                 std::uint64_t count) const {
   for (std::size_t k = 0; k < size(); ++k)
-    if (k != me_) wait(pages_[k]->*which, count);
+    if (k != own_index_) wait(member_pages_[k]->*flag_member, count);
 }
 
 PARTITA_DEF void group_meeting::make_room(std::uint64_t e) {
-  if (e <= all_done_ + group_page::depth) return;
+  if (e <= last_finished_call_ + group_page::call_places) return;
   std::uint64_t least = e;
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k == me_) continue;
-    wait(pages_[k]->done, e - group_page::depth);
-    const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
+    if (k == own_index_) continue;
+    wait(member_pages_[k]->done_flag, e - group_page::call_places);
+    const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
     least = done < least ? done : least;
   }
-  all_done_ = least;
+  last_finished_call_ = least;
 }
 
 PARTITA_DEF bool group_meeting::has_room(std::uint64_t e) {
-  if (e <= all_done_ + group_page::depth) return true;
+  if (e <= last_finished_call_ + group_page::call_places) return true;
   std::uint64_t least = e;
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k == me_) continue;
-    const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
-    if (done + group_page::depth < e) return false;
+    if (k == own_index_) continue;
+    const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
+    if (done + group_page::call_places < e) return false;
     least = done < least ? done : least;
   }
-  all_done_ = least;
+  last_finished_call_ = least;
   return true;
 }
 
 PARTITA_DEF void group_meeting::announce(std::uint64_t e, std::uint64_t block, std::uint64_t result) {
-  group_page::call_flag& n = ready(me_, e);
+  group_page::call_flag& n = ready(own_index_, e);
   n.block = block;
   n.result = result;
   n.post(e);
 }
 
 PARTITA_DEF void group_meeting::move(void* to, const void* from, std::size_t bytes, bool streaming) {
-  if (streaming && bytes >= worth_streaming)
-    stream_run(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  if (streaming && bytes >= min_measured_bytes)
+    copy_run_streaming(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
   else std::memcpy(to, from, bytes);
 }
 
 PARTITA_DEF void group_meeting::fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
   make_room(e);
-  if (measures(e, bytes)) own().distance.write();
+  if (measures_distance(e, bytes)) own().distance.write();
   const bool streaming = far();
-  move(slot(me_, e), x, bytes, streaming);
-  if (streaming) finish_streaming();
-  ready(me_, e).post(e);
+  move(slot_of_call(own_index_, e), x, bytes, streaming);
+  if (streaming) finish_streaming_stores();
+  ready(own_index_, e).post(e);
 }
 
 }  // namespace partita::detail

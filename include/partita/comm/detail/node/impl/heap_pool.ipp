@@ -10,16 +10,16 @@ namespace partita::detail {
 PARTITA_DEF void* heap_pool::allocate(std::size_t bytes) {
   {
     const std::lock_guard<spin_lock> guard(lock_);
-    if (void* const block = spare_.take(bytes)) return block;
+    if (void* const block = spare_blocks_.take(bytes)) return block;
   }
   ++new_blocks_;
-  return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
+  return ::operator new(spare_blocks::round_up_block_bytes(bytes), std::align_val_t{page});
 }
 
 PARTITA_DEF void heap_pool::release(void* block, std::size_t bytes) {
   {
     const std::lock_guard<spin_lock> guard(lock_);
-    if (spare_.give(block, bytes)) return;
+    if (spare_blocks_.give(block, bytes)) return;
   }
   ::operator delete(block, std::align_val_t{page});
 }

@@ -10,28 +10,29 @@
 namespace partita::detail {
 
 PARTITA_DEF std::size_t measured_link::message_bytes(std::size_t block) const {
-  return block > eager_bytes && block <= most_eager_bytes() ? eager_bytes : std::size_t{1} << 30U;
+  return block > eager_bytes && block <= max_eager_bytes() ? eager_bytes : std::size_t{1} << 30U;
 }
 
-PARTITA_DEF measured_link link_trial::ask() {
+PARTITA_DEF measured_link link_trial::measure_link() {
   measured_link link;
-  ask(0, 0), ask(0, 0);  // make the connection
+  measure_link(0, 0), measure_link(0, 0);  // make the connection
   // Measure the latency: half of the shortest round trip.
-  double round_trip = ask(0, 0), elapsed = round_trip;
+  double round_trip = measure_link(0, 0), elapsed = round_trip;
   for (int k = 1; k < 10 && (k < 3 || elapsed < 2e-3); ++k) {
-    const double seconds = ask(0, 0);
+    const double seconds = measure_link(0, 0);
     elapsed += seconds;
     if (seconds < round_trip) round_trip = seconds;
   }
-  link.cost.latency = within(round_trip / 2, 1e-7, 1);
+  link.cost.latency = clamp_to_range(round_trip / 2, 1e-7, 1);
   // Measure the cost of a message by a burst of small messages.
   constexpr std::uint64_t burst = 16;
-  link.cost.message = within((best_of_two(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
+  link.cost.message =
+      clamp_to_range((faster_of_two_trials(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
   // Measure the cost of a byte by one message, whose size is doubled until it takes long enough.
   const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
-  for (std::uint64_t bytes = 32768; bytes <= most_bytes; bytes *= 2) {
-    const double seconds = best_of_two(1, bytes) - round_trip;
-    link.cost.byte = within(seconds / static_cast<double>(bytes), 1e-12, 1e-5);
+  for (std::uint64_t bytes = 32768; bytes <= max_bytes; bytes *= 2) {
+    const double seconds = faster_of_two_trials(1, bytes) - round_trip;
+    link.cost.byte = clamp_to_range(seconds / static_cast<double>(bytes), 1e-12, 1e-5);
     if (seconds > long_enough) break;
   }
   // Find the longest message that is sent eagerly.
@@ -42,7 +43,7 @@ PARTITA_DEF measured_link link_trial::ask() {
   return link;
 }
 
-PARTITA_DEF void link_trial::answer() {
+PARTITA_DEF void link_trial::answer_commands() {
   for (;;) {
     const command c = receive_command();
     if (c.what == stop) return;
@@ -52,26 +53,26 @@ PARTITA_DEF void link_trial::answer() {
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
     data_.resize(awaited.size() * bytes);
     for (std::size_t k = 0; k < awaited.size(); ++k)
-      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, tag_of_messages);
+      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, trial_tag);
     for (MPI_Request& request : awaited) wait(request);
     send(nullptr, 0);
   }
 }
 
-PARTITA_DEF double link_trial::ask(std::uint64_t messages, std::uint64_t bytes) {
+PARTITA_DEF double link_trial::measure_link(std::uint64_t messages, std::uint64_t bytes) {
   data_.resize(static_cast<std::size_t>(bytes));
   const command c{now, messages, bytes};
   const double start = MPI_Wtime();
   send(&c, sizeof c);
   std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
-  for (MPI_Request& request : sent) start_to_send(request);
+  for (MPI_Request& request : sent) start_send(request);
   for (MPI_Request& request : sent) wait(request);
-  receive(nullptr, 0, tag_of_commands);
+  receive(nullptr, 0, command_tag);
   return MPI_Wtime() - start;
 }
 
-PARTITA_DEF double link_trial::best_of_two(std::uint64_t messages, std::uint64_t bytes) {
-  const double first = ask(messages, bytes), second = ask(messages, bytes);
+PARTITA_DEF double link_trial::faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes) {
+  const double first = measure_link(messages, bytes), second = measure_link(messages, bytes);
   return first < second ? first : second;
 }
 
@@ -80,7 +81,7 @@ PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
   const command c{later, 1, bytes}, start_command{now, 0, 0};
   send(&c, sizeof c);
   MPI_Request request = MPI_REQUEST_NULL;
-  start_to_send(request);
+  start_send(request);
   int left = 0;
   const double start = MPI_Wtime();
   while (left == 0 && MPI_Wtime() - start < 1e-3) {
@@ -88,7 +89,7 @@ PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
     std::this_thread::yield();
   }
   send(&start_command, sizeof start_command);
-  receive(nullptr, 0, tag_of_commands);
+  receive(nullptr, 0, command_tag);
   wait(request);
   return left != 0;
 }
@@ -101,14 +102,16 @@ PARTITA_DEF void link_trial::wait(MPI_Request& request) const {
   }
 }
 
-PARTITA_DEF void link_trial::start_to_send(MPI_Request& request) const {
-  check(MPI_Isend(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other_, tag_of_messages, everyone_, &request),
-        "MPI_Isend");
+PARTITA_DEF void link_trial::start_send(MPI_Request& request) const {
+  check(
+      MPI_Isend(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other_worker_, trial_tag, everyone_, &request),
+      "MPI_Isend");
 }
 
 PARTITA_DEF void link_trial::send(const void* data, std::size_t bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, tag_of_commands, everyone_, &request), "MPI_Isend");
+  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, command_tag, everyone_, &request),
+        "MPI_Isend");
   wait(request);
 }
 
@@ -120,21 +123,21 @@ PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int tag) con
 
 PARTITA_DEF link_trial::command link_trial::receive_command() const {
   command c{};
-  receive(&c, sizeof c, tag_of_commands);
+  receive(&c, sizeof c, command_tag);
   return c;
 }
 
-PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool are_nodes_simulated,
-                                     bool oversubscribed) {
-  struct known_link {
+PARTITA_DEF measured_link find_link(MPI_Comm everyone, const std::vector<int>& lowest_workers, bool are_nodes_simulated,
+                                    bool oversubscribed) {
+  struct cached_link {
     measured_link link{};
     bool known = false;
   };
   static spin_lock lock_between_threads;
-  static known_link link_of_job;  // known if this process was worker 0 of an earlier world of the job
+  static cached_link link_of_job;  // known if this process was worker 0 of an earlier world of the job
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
-  auto result = std::make_unique<known_link>();
+  auto result = std::make_unique<cached_link>();
   const auto broadcast_result = [&] {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibcast(result.get(), static_cast<int>(sizeof *result), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
@@ -149,10 +152,10 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
   }
   broadcast_result();
   if (result->known) return result->link;
-  const int other = firsts[1];
+  const int other = lowest_workers[1];
   link_trial trial(everyone, worker == 0 ? other : 0, oversubscribed);
-  if (worker == 0) result->link = trial.ask();
-  else if (worker == other) trial.answer();
+  if (worker == 0) result->link = trial.measure_link();
+  else if (worker == other) trial.answer_commands();
   broadcast_result();
   if (worker == 0) {
     const std::lock_guard<spin_lock> here(lock_between_threads);

@@ -12,218 +12,222 @@ PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_cha
       channel_(&channel),
       oversubscribed_(members.oversubscribed()),
       members_(&members),
-      own_(members.place()),
+      own_worker_(members.place()),
       blocks_(members.size()),
       boxes_(plan_.rank),
-      all_boxes_(plan_.rank) {
+      boxes_in_memory_order_(plan_.rank) {
   list_boxes();
 }
 
 bool memory_transport::follow(lowered_plan& next) {
-  if (has_staged_boxes_ || next.agreed_between) return false;  // the buffers have the size of their packed boxes
+  if (has_staged_boxes_ || next.is_agreed_between_calls)
+    return false;  // the buffers have the size of their packed boxes
   std::swap(plan_, next);
   list_boxes();
   return true;
 }
 
 PARTITA_DEF void memory_transport::list_boxes() {
-  targets_.clear(), origins_.clear(), boxes_.clear();
+  receivers_.clear(), senders_.clear(), boxes_.clear();
   for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
     const listed_box b = plan_.sends[k];
-    const std::size_t place = members_->place_of(b.worker);
-    if (targets_.empty() || targets_.back().ring.place() != place)
-      targets_.push_back({ring_boxes(place, kind_, plan_.sends, k), false, false, {}});
-    target& t = targets_.back();
+    const std::size_t place = members_->place_of_worker(b.worker);
+    if (receivers_.empty() || receivers_.back().ring.place() != place)
+      receivers_.push_back({ring_boxes(place, kind_, plan_.sends, k), false, false, {}});
+    target& t = receivers_.back();
     if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
       std::vector<std::ptrdiff_t> dense(plan_.rank);
       dense_strides(b.shape, plan_.rank, dense.data());
       boxes_.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
     } else {
-      boxes_.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind_.bytes), plan_.strides_there(k));
+      boxes_.add(place, b, plan_.peer_offset(k) * static_cast<std::ptrdiff_t>(kind_.bytes), plan_.peer_strides(k));
     }
-    t.ring.add_next();
+    t.ring.add_next_box();
   }
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
-    const std::size_t place = members_->place_of(plan_.receives[k].worker);
-    if (origins_.empty() || origins_.back().ring.place() != place)
-      origins_.push_back({ring_boxes(place, kind_, plan_.receives, k), false, {}});
-    origins_.back().ring.add_next();
+    const std::size_t place = members_->place_of_worker(plan_.receives[k].worker);
+    if (senders_.empty() || senders_.back().ring.place() != place)
+      senders_.push_back({ring_boxes(place, kind_, plan_.receives, k), false, {}});
+    senders_.back().ring.add_next_box();
   }
   // both workers of a pair get the same result
   const auto is_small = [&](const ring_boxes& ring) {
-    return plan_.agreed_between && !plan_.accumulate && ring.bytes() <= staged_boxes::most_bytes(oversubscribed_);
+    return plan_.is_agreed_between_calls && !plan_.accumulate &&
+           ring.bytes() <= staged_boxes::max_bytes(oversubscribed_);
   };
   // the bytes that are read and written: only the ghosts of a halo, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
-  for (target& t : targets_)
-    moved += t.ring.bytes(), t.staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.staged;
-  for (origin& o : origins_)
-    moved += o.ring.bytes(), o.staged = is_small(o.ring), has_staged_boxes_ = has_staged_boxes_ || o.staged;
-  streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
-  if (streaming_) list_all_boxes();
+  for (target& t : receivers_)
+    moved += t.ring.bytes(), t.is_staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.is_staged;
+  for (sending_worker& o : senders_)
+    moved += o.ring.bytes(), o.is_staged = is_small(o.ring), has_staged_boxes_ = has_staged_boxes_ || o.is_staged;
+  is_streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
+  if (is_streaming_) list_all_boxes();
 }
 
 carried memory_transport::counts() const {
   carried all;
-  for (const target& t : targets_) all.bytes_shared += t.ring.bytes();
+  for (const target& t : receivers_) all.bytes_shared += t.ring.bytes();
   return all;
 }
 
 bool memory_transport::is_needed() const {
-  for (const target& t : targets_)
-    if (t.ring.takes_turns()) return true;
-  for (const origin& o : origins_)
-    if (o.ring.takes_turns()) return true;
+  for (const target& t : receivers_)
+    if (t.ring.reuses_slots()) return true;
+  for (const sending_worker& o : senders_)
+    if (o.ring.reuses_slots()) return true;
   return false;
 }
 
 void memory_transport::expect(const block_memory& y) {
   y_ = y;
-  blocks_[own_] = y.data;
-  for (origin& o : origins_)
-    if (!o.staged) announce(o);
+  blocks_[own_worker_] = y.data;
+  for (sending_worker& o : senders_)
+    if (!o.is_staged) announce(o);
 }
 
 void memory_transport::begin_ahead(const block_memory& x, const block_memory& y) {
   expect(y);
   pack(x);
-  is_ahead_ = true;
+  has_begun_early_ = true;
 }
 
 void memory_transport::roll_back() {
-  if (!std::exchange(is_ahead_, false)) return;
-  for (const origin& o : origins_)
-    if (!o.staged) channel_->roll_back(o.ring.place());
-  for (target& t : targets_)
-    if (t.staged) t.stage.unmark_packed(exchange_);
-  if (has_staged_boxes_) --exchange_, packed_ = false;
+  if (!std::exchange(has_begun_early_, false)) return;
+  for (const sending_worker& o : senders_)
+    if (!o.is_staged) channel_->roll_back(o.ring.place());
+  for (target& t : receivers_)
+    if (t.is_staged) t.stage.unmark_packed(packed_exchange_count_);
+  if (has_staged_boxes_) --packed_exchange_count_, is_packed_ = false;
 }
 
 void memory_transport::give(const block_memory& x) {
   x_ = x;
-  is_ahead_ = false;
+  has_begun_early_ = false;
   if (has_staged_boxes_) {
-    if (!has_stages_) find_stages();
-    if (!packed_) pack(x);
-    packed_ = false;
+    if (!has_staging_buffers_) find_staging_buffers();
+    if (!is_packed_) pack(x);
+    is_packed_ = false;
   }
   waiting_receivers_ = 0;
-  for (target& t : targets_) t.served = t.staged, waiting_receivers_ += t.staged ? 0 : 1;
-  if (streaming_ && !plan_.is_polled) push_together();
-  else if (!plan_.is_polled) push_as_they_come();
-  for (origin& o : origins_)
-    if (o.staged) unpack(o);
+  for (target& t : receivers_) t.was_served = t.is_staged, waiting_receivers_ += t.is_staged ? 0 : 1;
+  if (is_streaming_ && !plan_.is_polled) push_to_all_at_once();
+  else if (!plan_.is_polled) push_when_announced();
+  for (sending_worker& o : senders_)
+    if (o.is_staged) unpack(o);
   advance();
 }
 
 bool memory_transport::advance() {
-  if (waiting_receivers_ > 0) push_to_ready();
+  if (waiting_receivers_ > 0) push_to_ready_receivers();
   bool done = waiting_receivers_ == 0;
-  for (target& t : targets_)
-    if (t.served) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
-  for (origin& o : origins_) done = o.ring.receive(*channel_, y_, streaming_) && done;
+  for (target& t : receivers_)
+    if (t.was_served) done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > ring_in_cache) && done;
+  for (sending_worker& o : senders_) done = o.ring.receive(*channel_, y_, is_streaming_) && done;
   return done;
 }
 
 void memory_transport::finish() {
-  for (const origin& o : origins_)
-    if (!o.staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
+  for (const sending_worker& o : senders_)
+    if (!o.is_staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
 }
 
 PARTITA_DEF void memory_transport::list_all_boxes() {
   const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
-  all_boxes_.clear();
+  boxes_in_memory_order_.clear();
   for (std::size_t k = 0; k < plan_.kept.size(); ++k)
-    all_boxes_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
-                   plan_.received_strides.data());
-  for (const target& t : targets_)
-    if (!t.staged) all_boxes_.add(boxes_, t.ring.first(), t.ring.last());
-  all_boxes_.sort();
+    boxes_in_memory_order_.add(
+        own_worker_, plan_.kept[k],
+        box_offset(plan_.kept_destinations[k], plan_.received_strides.data(), plan_.rank) * bytes,
+        plan_.received_strides.data());
+  for (const target& t : receivers_)
+    if (!t.is_staged) boxes_in_memory_order_.add(boxes_, t.ring.first(), t.ring.last());
+  boxes_in_memory_order_.sort();
 }
 
-PARTITA_DEF void memory_transport::announce(origin& o) {
+PARTITA_DEF void memory_transport::announce(sending_worker& o) {
   char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.stage() : y_.data;
   o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
 }
 
-PARTITA_DEF void memory_transport::find_stages() {
-  for (target& t : targets_) {
-    if (!t.staged) continue;
+PARTITA_DEF void memory_transport::find_staging_buffers() {
+  for (target& t : receivers_) {
+    if (!t.is_staged) continue;
     const std::uint64_t at = t.stage.make(channel_->memory(), t.ring.bytes());
-    t.staged = t.stage.there();
+    t.is_staged = t.stage.there();
     channel_->arrive(t.ring.place(), at);
   }
-  for (origin& o : origins_) {
-    if (!o.staged) continue;
+  for (sending_worker& o : senders_) {
+    if (!o.is_staged) continue;
     const std::uint64_t at = channel_->await_arrival(o.ring.place());
     if (at != staged_boxes::none) o.stage.find(channel_->at(o.ring.place(), at), o.ring.bytes());
-    o.staged = o.stage.there();
-    if (!o.staged) announce(o);
+    o.is_staged = o.stage.there();
+    if (!o.is_staged) announce(o);
   }
-  if (streaming_) list_all_boxes();
-  has_stages_ = true;
+  if (is_streaming_) list_all_boxes();
+  has_staging_buffers_ = true;
 }
 
 PARTITA_DEF void memory_transport::pack(const block_memory& x) {
   if (!has_staged_boxes_) return;
-  ++exchange_, packed_ = true;
-  for (target& t : targets_) {
-    if (!t.staged) continue;
-    t.ring.pack_all(x, t.stage.buffer(exchange_), true);
-    t.stage.mark_packed(exchange_);
+  ++packed_exchange_count_, is_packed_ = true;
+  for (target& t : receivers_) {
+    if (!t.is_staged) continue;
+    t.ring.pack_all_boxes(x, t.stage.buffer(packed_exchange_count_), true);
+    t.stage.mark_packed(packed_exchange_count_);
   }
 }
 
-PARTITA_DEF void memory_transport::unpack(origin& o) {
-  o.stage.await(exchange_, oversubscribed_);
-  o.ring.pack_all(y_, o.stage.buffer(exchange_), false);
-  o.stage.mark_taken(exchange_);
+PARTITA_DEF void memory_transport::unpack(sending_worker& o) {
+  o.stage.wait_for_epoch(packed_exchange_count_, oversubscribed_);
+  o.ring.pack_all_boxes(y_, o.stage.buffer(packed_exchange_count_), false);
+  o.stage.mark_taken(packed_exchange_count_);
 }
 
 PARTITA_DEF bool memory_transport::is_dense() const {
-  if (plan_.accumulate) return reinterpret_cast<std::uintptr_t>(y_.data) % node_channel::granule == 0;
-  if (plan_.several) return false;
+  if (plan_.accumulate) return reinterpret_cast<std::uintptr_t>(y_.data) % node_channel::alignment == 0;
+  if (plan_.has_several_blocks) return false;
   for (std::size_t d = 0; d < plan_.rank; ++d)
     if (plan_.received_shape[d] > 1 && y_.strides[d] != plan_.received_strides[d]) return false;
   return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
 }
 
 PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t first, std::size_t last) {
-  const bool one_block = !plan_.several && x_.strides != nullptr && x_.written == nullptr;
-  boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
+  const bool one_block = !plan_.has_several_blocks && x_.strides != nullptr && x_.written == nullptr;
+  boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, is_streaming_);
 }
 
-PARTITA_DEF void memory_transport::await_destination_of(target& t) {
-  const destination at = channel_->await_destination(t.ring.place());
+PARTITA_DEF void memory_transport::await_destination_of_target(target& t) {
+  const announced_memory at = channel_->await_destination(t.ring.place());
   t.ring.start(at);
-  t.served = true;
+  t.was_served = true;
   --waiting_receivers_;
   blocks_[t.ring.place()] = at.address;
 }
 
-PARTITA_DEF void memory_transport::push_together() {
+PARTITA_DEF void memory_transport::push_to_all_at_once() {
   bool in_place = plan_.kept.empty() || is_dense();
-  for (target& t : targets_) {
-    if (t.staged) continue;
-    await_destination_of(t);
+  for (target& t : receivers_) {
+    if (t.is_staged) continue;
+    await_destination_of_target(t);
     in_place = in_place && t.ring.in_place();
   }
   if (in_place) {
-    push(all_boxes_, 0, all_boxes_.size());
+    push(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
   } else {
-    keep();
-    for (target& t : targets_)
-      if (!t.staged && t.ring.in_place()) push(boxes_, t.ring.first(), t.ring.last());
+    copy_kept_boxes();
+    for (target& t : receivers_)
+      if (!t.is_staged && t.ring.in_place()) push(boxes_, t.ring.first(), t.ring.last());
   }
-  for (const target& t : targets_)
-    if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
+  for (const target& t : receivers_)
+    if (!t.is_staged && t.ring.in_place()) channel_->arrive(t.ring.place());
 }
 
-PARTITA_DEF bool memory_transport::push_to_ready() {
+PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
   const std::size_t before = waiting_receivers_;
-  for (target& t : targets_) {
-    if (t.served || !channel_->announced(t.ring.place())) continue;
-    await_destination_of(t);
+  for (target& t : receivers_) {
+    if (t.was_served || !channel_->has_announced(t.ring.place())) continue;
+    await_destination_of_target(t);
     if (!t.ring.in_place()) continue;
     push(boxes_, t.ring.first(), t.ring.last());
     channel_->arrive(t.ring.place());
@@ -231,15 +235,15 @@ PARTITA_DEF bool memory_transport::push_to_ready() {
   return waiting_receivers_ < before;
 }
 
-PARTITA_DEF void memory_transport::push_as_they_come() {
+PARTITA_DEF void memory_transport::push_when_announced() {
   bool kept = false;
   for (backoff p(oversubscribed_); waiting_receivers_ > 0;) {
-    const bool pushed = push_to_ready();
+    const bool pushed = push_to_ready_receivers();
     if (!pushed && kept) p.pause();
-    if (!pushed && !kept) keep();
+    if (!pushed && !kept) copy_kept_boxes();
     kept = kept || !pushed;
   }
-  if (!kept) keep();
+  if (!kept) copy_kept_boxes();
 }
 
 PARTITA_INLINE std::unique_ptr<box_transport> memory_way::prepare(lowered_plan boxes, const element_kind& kind) {

@@ -9,155 +9,155 @@ namespace partita::detail {
 bool node_group::spread(const char* x, char* y, std::size_t bytes) {
   const std::uint64_t e = ++call_;
   if (bytes == 0) return end(true);
-  return bytes <= group_page::small ? spread_small(x, y, bytes, e)
-         : me_ == 0                 ? give(x, y, bytes, e)
-                                    : take(y, bytes, e);
+  return bytes <= group_page::slot_bytes ? broadcast_small_block(x, y, bytes, e)
+         : own_index_ == 0               ? broadcast_from_root(x, y, bytes, e)
+                                         : copy_from_root(y, bytes, e);
 }
 
 void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
   const std::uint64_t e = ++call_;
   if (bytes == 0) return;
-  if (bytes <= group_page::small) {
+  if (bytes <= group_page::slot_bytes) {
     fill_slot(x, bytes, e);
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
     return;
   }
   make_room(e);
-  if (measures(e, bytes)) own().distance.write();
-  if (!reachable(x) && !reachable(y)) staging_.emplace(*arena_, bytes);
-  const char* const through = reachable(x) ? x : reachable(y) ? y : staging_->data();
-  if (!reachable(through)) {
-    staging_.reset();
+  if (measures_distance(e, bytes)) own().distance.write();
+  if (!is_reachable(x) && !is_reachable(y)) staging_block_.emplace(*arena_, bytes);
+  const char* const written_block = is_reachable(x) ? x : is_reachable(y) ? y : staging_block_->data();
+  if (!is_reachable(written_block)) {
+    staging_block_.reset();
     return announce(e, by_message);
   }
-  pour(x, const_cast<char*>(through), bytes, e, 4 * arena_->offset(through) + at_root);
-  if (y != nullptr && y != through) std::memcpy(y, x, bytes);
+  write_in_chunks(x, const_cast<char*>(written_block), bytes, e, 4 * arena_->offset(written_block) + at_root_block);
+  if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
 }
 
 bool node_group::show_ahead(const char* x, std::size_t bytes) {
-  if (bytes == 0 || bytes > group_page::small || !has_room(call_ + 1)) return false;
+  if (bytes == 0 || bytes > group_page::slot_bytes || !has_room(call_ + 1)) return false;
   fill_slot(x, bytes, ++call_);
   return true;
 }
 
 void node_group::roll_back() {
-  ready(me_, call_).post(call_ - 1);
+  ready(own_index_, call_).post(call_ - 1);
   --call_;
 }
 
 bool node_group::finish_spread(std::size_t bytes) {
   const std::uint64_t e = call_;
-  if (bytes <= group_page::small) return end(true);
+  if (bytes <= group_page::slot_bytes) return end(true);
   if (ready(0, e).block == by_message) return end(false);
-  wait_for_all(&group_page::done, e);
-  staging_.reset();
+  wait_for_members(&group_page::done_flag, e);
+  staging_block_.reset();
   return end(true);
 }
 
 char* node_group::show(void* block) {
   const std::uint64_t e = ++call_;
-  if (me_ == 0) {
+  if (own_index_ == 0) {
     make_room(e);
-    if (measures(e, page)) own().distance.write();
-    announce(e, reachable(block) ? arena_->offset(block) : nowhere);
+    if (measures_distance(e, page)) own().distance.write();
+    announce(e, is_reachable(block) ? arena_->offset(block) : nowhere);
   } else {
     wait(ready(0, e), e);
     measure_distance(0, e, page);
   }
   const std::uint64_t shown = ready(0, e).block;
   end(true);
-  return shown == nowhere ? nullptr : arena_->at(places_[0], shown);
+  return shown == nowhere ? nullptr : arena_->at(member_places_[0], shown);
 }
 
-PARTITA_DEF bool node_group::spread_small(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
-  if (me_ == 0) {
+PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
+  if (own_index_ == 0) {
     fill_slot(x, bytes, e);
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
   } else {
     wait(ready(0, e), e);
     measure_distance(0, e, bytes);
-    std::memcpy(y, slot(0, e), bytes);
+    std::memcpy(y, slot_of_call(0, e), bytes);
   }
   return end(true);
 }
 
-PARTITA_DEF bool node_group::give(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
+PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
   make_room(e);
-  if (measures(e, bytes)) own().distance.write();
-  char* through = nullptr;
-  std::uint64_t held = at_root;
+  if (measures_distance(e, bytes)) own().distance.write();
+  char* written_block = nullptr;
+  std::uint64_t held = at_root_block;
   if (y == x) y = nullptr;
-  if (reachable(x)) {
-    through = const_cast<char*>(x);
-  } else if (reachable(y)) {
-    through = y;
+  if (is_reachable(x)) {
+    written_block = const_cast<char*>(x);
+  } else if (is_reachable(y)) {
+    written_block = y;
   } else if (y == nullptr) {
     wait(ready(1, e), e);
     const std::uint64_t there = ready(1, e).block;
     if (there != nowhere) {
-      held = at_first;
-      through = arena_->at(places_[1], there);
+      held = at_first_member_block;
+      written_block = arena_->at(member_places_[1], there);
     }
   }
-  if (through != nullptr) {
-    const std::uint64_t offset = held == at_first ? ready(1, e).block : arena_->offset(through);
-    pour(x, through, bytes, e, 4 * offset + held);
-    if (y != nullptr && y != through) std::memcpy(y, x, bytes);
-    if (held == at_root) wait_for_all(&group_page::done, e);
+  if (written_block != nullptr) {
+    const std::uint64_t offset = held == at_first_member_block ? ready(1, e).block : arena_->offset(written_block);
+    write_in_chunks(x, written_block, bytes, e, 4 * offset + held);
+    if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
+    if (held == at_root_block) wait_for_members(&group_page::done_flag, e);
     return end(true);
   }
   const arena_block staging(*arena_, bytes);
-  if (!reachable(staging.data())) {
+  if (!is_reachable(staging.data())) {
     announce(e, by_message);
     return end(false);
   }
-  pour(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + at_root);
+  write_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + at_root_block);
   if (y != nullptr) std::memcpy(y, x, bytes);
-  wait_for_all(&group_page::done, e);
+  wait_for_members(&group_page::done_flag, e);
   return end(true);
 }
 
-PARTITA_DEF void node_group::pour(const char* x, char* through, std::size_t bytes, std::uint64_t e,
-                                  std::uint64_t block) {
+PARTITA_DEF void node_group::write_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t e,
+                                             std::uint64_t block) {
   announce(e, block);
   const std::size_t chunk = spread_chunk(bytes);
-  if (through != x) {
+  if (written_block != x) {
     // if the other members' cores are near, the data that they read next should stay in the cache
-    const bool read = size() > 2 || block % 4 == at_root, streaming = read ? far() : leaves_cache(2 * bytes);
+    const bool read = size() > 2 || block % 4 == at_root_block, streaming = read ? far() : exceeds_cache(2 * bytes);
     std::uint64_t chunks = 0;
     for (std::size_t at = 0; at < bytes; at += chunk) {
-      move(through + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
-      if (streaming) finish_streaming();
-      own().progress.post(stamp(e, ++chunks));
+      move(written_block + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
+      if (streaming) finish_streaming_stores();
+      own().progress_flag.post(call_and_step(e, ++chunks));
     }
   }
-  own().progress.post(stamp(e, whole));
+  own().progress_flag.post(call_and_step(e, whole));
 }
 
-PARTITA_DEF bool node_group::take(char* y, std::size_t bytes, std::uint64_t e) {
-  if (me_ == 1) {
+PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uint64_t e) {
+  if (own_index_ == 1) {
     make_room(e);
-    announce(e, reachable(y) ? arena_->offset(y) : nowhere);
+    announce(e, is_reachable(y) ? arena_->offset(y) : nowhere);
   }
-  const group_page& root = *pages_[0];
+  const group_page& root = *member_pages_[0];
   wait(ready(0, e), e);
   measure_distance(0, e, bytes);
   const std::uint64_t block = ready(0, e).block, held = block % 4;
   if (held == by_message) return end(false);
-  if (held == at_first && me_ == 1) {
-    wait(root.progress, stamp(e, whole));
-    for (std::size_t k = 2; k < size(); ++k) wait(pages_[k]->done, e);
+  if (held == at_first_member_block && own_index_ == 1) {
+    wait(root.progress_flag, call_and_step(e, whole));
+    for (std::size_t k = 2; k < size(); ++k) wait(member_pages_[k]->done_flag, e);
     return end(true);
   }
-  const char* const from = arena_->at(places_[held == at_root ? 0 : 1], block / 4);
+  const char* const from = arena_->at(member_places_[held == at_root_block ? 0 : 1], block / 4);
   const std::size_t chunk = spread_chunk(bytes);
-  const bool streaming = leaves_cache(2 * bytes);
+  const bool streaming = exceeds_cache(2 * bytes);
   std::uint64_t chunks = 0;
   for (std::size_t at = 0; at < bytes; at += chunk) {
-    wait(root.progress, stamp(e, ++chunks));
+    wait(root.progress_flag, call_and_step(e, ++chunks));
     move(y + at, from + at, bytes - at < chunk ? bytes - at : chunk, streaming);
   }
-  if (streaming) finish_streaming();
+  if (streaming) finish_streaming_stores();
   return end(true);
 }
 

@@ -11,7 +11,7 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
     end(true);
   } else if (!is_small(s)) {
     start_large(s, e);
-  } else if (me_ != 0 || s.to_all) {
+  } else if (own_index_ != 0 || s.to_all) {
     fill_slot(s.x, s.bytes(), e);
     if (!s.to_all) end(true);
   }
@@ -20,118 +20,125 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
 PARTITA_DEF bool node_sum::finish(const block_sum& s) {
   if (s.n == 0) return true;
   if (!is_small(s)) return finish_large(s, call_);
-  return (me_ != 0 && !s.to_all) || finish_small(s, call_);
+  return (own_index_ != 0 && !s.to_all) || finish_small(s, call_);
 }
 
 PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k != me_) wait(ready(k, e), e);
-    if (k != me_) measure_distance(k, e, s.bytes());
-    sources_[k] = {k == me_ ? s.x : slot(k, e), true};
+    if (k != own_index_) wait(ready(k, e), e);
+    if (k != own_index_) measure_distance(k, e, s.bytes());
+    peer_blocks_[k] = {k == own_index_ ? s.x : slot_of_call(k, e), true};
   }
   // a member that shows a block in this call has finished the previous call
-  if (all_done_ < e - 1) all_done_ = e - 1;
-  results_[0] = s.y;
+  if (last_finished_call_ < e - 1) last_finished_call_ = e - 1;
+  result_addresses_[0] = s.y;
   combine_range(s, {0, s.n, 0, s.n}, 0, {1, false, false});
   return end(true);
 }
 
 PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
-  staging_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
+  staging_block_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
   // memory that the other members can write results to
-  result_memory_.emplace(*arena_, gets_result(s) && !reachable(s.y) ? s.bytes_of_result() : 0);
-  const char* const result = result_of(s);
-  const bool within_reach = (is_in_place(s) || reachable(staging_->data())) && (!gets_result(s) || reachable(result));
+  result_memory_.emplace(*arena_, receives_sum(s) && !is_reachable(s.y) ? s.bytes_of_result() : 0);
+  const char* const result = result_address(s);
+  const bool within_reach =
+      (is_in_place(s) || is_reachable(staging_block_->data())) && (!receives_sum(s) || is_reachable(result));
   make_room(e);
-  if (measures(e, s.bytes())) own().distance.write();
+  if (measures_distance(e, s.bytes())) own().distance.write();
   if (!is_in_place(s) && within_reach) show(s, 0, far(), e);
   announce(e,
            !within_reach    ? nowhere
-           : is_in_place(s) ? (contributes(s) ? 4 * arena_->offset(s.x) + 1 : 1)
-                            : 4 * arena_->offset(staging_->data()),
-           gets_result(s) && within_reach ? arena_->offset(result) : nowhere);
+           : is_in_place(s) ? (contributes_block(s) ? 4 * arena_->offset(s.x) + 1 : 1)
+                            : 4 * arena_->offset(staging_block_->data()),
+           receives_sum(s) && within_reach ? arena_->offset(result) : nowhere);
 }
 
 PARTITA_DEF bool node_sum::finish_large(const block_sum& s, std::uint64_t e) {
-  bool all_in_place = true, reached = true;
+  bool are_all_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
     const group_page::call_flag& shown = ready(k, e);
-    if (k != me_) wait(shown, e);
-    if (k != me_) measure_distance(k, e, s.bytes());
+    if (k != own_index_) wait(shown, e);
+    if (k != own_index_) measure_distance(k, e, s.bytes());
     reached = reached && shown.block != nowhere;
-    sources_[k].is_whole = shown.block % 4 == 1;
-    all_in_place = all_in_place && sources_[k].is_whole;
+    peer_blocks_[k].is_entire = shown.block % 4 == 1;
+    are_all_in_place = are_all_in_place && peer_blocks_[k].is_entire;
     if (!reached) continue;
-    sources_[k].data = k == me_ && contributes(s) ? s.x : arena_->at(places_[k], shown.block / 4);
-    if (s.to_all || k == 0) results_[k] = arena_->at(places_[k], shown.result);
+    peer_blocks_[k].data =
+        k == own_index_ && contributes_block(s) ? s.x : arena_->at(member_places_[k], shown.block / 4);
+    if (s.to_all || k == 0) result_addresses_[k] = arena_->at(member_places_[k], shown.result);
   }
-  if (reached) combine_chunks(s, all_in_place, e);
-  staging_.reset();
+  if (reached) combine_chunks(s, are_all_in_place, e);
+  staging_block_.reset();
   result_memory_.reset();
   return end(reached);
 }
 
-PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool all_in_place, std::uint64_t e) {
-  const bool distant = far(), streaming = leaves_cache(size() * s.bytes());
+PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_all_in_place, std::uint64_t e) {
+  const bool is_distant = far(), streaming = exceeds_cache(size() * s.bytes());
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
-  const std::size_t step = all_in_place ? s.n : chunk(s), rounds = (s.n + step - 1) / step;
+  const std::size_t step = are_all_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, distant, e);
+    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, is_distant, e);
     for (std::size_t k = 0; k < size(); ++k)
-      if (k != me_ && !sources_[k].is_whole) wait(pages_[k]->progress, stamp(e, round + 1));
-    combine_range(s, slice(s, round, step), round % 2 * chunk(s),
-                  {s.to_all ? size() : 1, streaming, streaming || distant});
-    own().summed.post(stamp(e, round + 1));
+      if (k != own_index_ && !peer_blocks_[k].is_entire)
+        wait(member_pages_[k]->progress_flag, call_and_step(e, round + 1));
+    combine_range(s, slice(s, round, step), round % 2 * chunk_elements(s),
+                  {s.to_all ? size() : 1, streaming, streaming || is_distant});
+    own().summed_flag.post(call_and_step(e, round + 1));
   }
-  wait_for_all(&group_page::summed, stamp(e, rounds));
-  const char* const result = result_of(s);
-  if (gets_result(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
+  wait_for_members(&group_page::summed_flag, call_and_step(e, rounds));
+  const char* const result = result_address(s);
+  if (receives_sum(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
 }
 
 PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t round, std::size_t step) const {
   const std::size_t in_line = s.element() < 64 ? 64 / s.element() : 1;
   range r{round * step, s.n - round * step < step ? s.n - round * step : step, 0, 0};
   const std::size_t share = ((r.length + size() - 1) / size() + in_line - 1) / in_line * in_line;
-  r.first = share * me_ < r.length ? share * me_ : r.length;
+  r.first = share * own_index_ < r.length ? share * own_index_ : r.length;
   r.last = r.length - r.first < share ? r.length : r.first + share;
   return r;
 }
 
-PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool distant, std::uint64_t e) {
-  const range r = slice(s, round, chunk(s));
+PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool is_distant, std::uint64_t e) {
+  const range r = slice(s, round, chunk_elements(s));
   const std::size_t element = s.element();
-  char* const to = staging_->data() + round % 2 * chunk(s) * element;
+  char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
-  if (round >= 2) wait_for_all(&group_page::summed, stamp(e, round - 1));
-  move(to, from, r.first * element, distant);
-  move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, distant);
-  if (distant) finish_streaming();
-  own().progress.post(stamp(e, round + 1));
+  if (round >= 2) wait_for_members(&group_page::summed_flag, call_and_step(e, round - 1));
+  move(to, from, r.first * element, is_distant);
+  move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, is_distant);
+  if (is_distant) finish_streaming_stores();
+  own().progress_flag.post(call_and_step(e, round + 1));
 }
 
-PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t in_slot,
-                                         const result_stores& writes) {
+PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
+                                         const result_stores& stores_of_results) {
   const std::size_t element = s.element(), width = s.op->width, most = piece_bytes / (element * width);
-  const auto streams = [&](std::size_t k) { return k == me_ ? writes.stream_own : writes.stream_others; };
-  const bool direct = writes.results == 1 && !streams(0) && width == 1;
+  const auto streams = [&](std::size_t k) {
+    return k == own_index_ ? stores_of_results.streams_own_results : stores_of_results.streams_peer_results;
+  };
+  const bool direct = stores_of_results.results == 1 && !streams(0) && width == 1;
   piece_buffer part;
   while (r.first < r.last) {
     const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
     for (std::size_t k = 0; k < size(); ++k)
-      blocks_[k] = sources_[k].data == nullptr  // a root whose block is not part of the sum
-                       ? nullptr
-                       : sources_[k].data + (r.first + (sources_[k].is_whole || k == me_ ? r.at : in_slot)) * element;
-    char* const into = direct ? results_[0] + (r.at + r.first) * element : part.bytes;
+      blocks_[k] =
+          peer_blocks_[k].data == nullptr  // a root whose block is not part of the sum
+              ? nullptr
+              : peer_blocks_[k].data +
+                    (r.first + (peer_blocks_[k].is_entire || k == own_index_ ? r.at : offset_in_slot)) * element;
+    char* const into = direct ? result_addresses_[0] + (r.at + r.first) * element : part.bytes;
     const char* const together = combine_blocks(*s.op, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
-    for (std::size_t k = 0; k < writes.results; ++k) {
-      char* const to = results_[k] + (r.at + r.first) * element;
+    for (std::size_t k = 0; k < stores_of_results.results; ++k) {
+      char* const to = result_addresses_[k] + (r.at + r.first) * element;
       if (to == together) continue;
       for (std::size_t w = 0; w < width; ++w)
         move(to + w * s.bytes(), together + w * length * element, length * element, streams(k));
     }
     r.first += length;
   }
-  if (writes.stream_own || writes.stream_others) finish_streaming();
+  if (stores_of_results.streams_own_results || stores_of_results.streams_peer_results) finish_streaming_stores();
 }
 
 }  // namespace partita::detail

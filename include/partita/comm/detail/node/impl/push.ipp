@@ -9,19 +9,19 @@ PARTITA_DEF push_list::push_list(std::size_t rank) : rank_(rank) {}
 
 PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptrdiff_t offset,
                                 const std::ptrdiff_t* strides) {
-  boxes_.push_back({place, b.stage, offset, sizes_.size(), strides_.size()});
-  sizes_.resize(sizes_.size() + 2 * rank_);
-  std::size_t* const sizes = sizes_.data() + sizes_.size() - 2 * rank_;
-  std::copy(b.shape, b.shape + rank_, sizes);
-  std::copy(b.at, b.at + rank_, sizes + rank_);
+  boxes_.push_back({place, b.stage, offset, shapes_and_starts_.size(), strides_.size()});
+  shapes_and_starts_.resize(shapes_and_starts_.size() + 2 * rank_);
+  std::size_t* const shape_index = shapes_and_starts_.data() + shapes_and_starts_.size() - 2 * rank_;
+  std::copy(b.shape, b.shape + rank_, shape_index);
+  std::copy(b.at, b.at + rank_, shape_index + rank_);
   strides_.insert(strides_.end(), strides, strides + rank_);
 }
 
 PARTITA_DEF void push_list::add(const push_list& more, std::size_t first, std::size_t last) {
   for (std::size_t k = first; k < last; ++k) {
     const entry& e = more.boxes_[k];
-    const std::size_t* const sizes = more.sizes_.data() + e.sizes;
-    add(e.place, {0, e.stage, sizes, sizes + rank_}, e.offset, more.strides_.data() + e.strides);
+    const std::size_t* const shape_index = more.shapes_and_starts_.data() + e.shape_index;
+    add(e.place, {0, e.stage, shape_index, shape_index + rank_}, e.offset, more.strides_.data() + e.strides);
   }
 }
 
@@ -39,7 +39,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   const std::size_t n = last - first;
   if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || is_transposed(first, last)) {
     for (std::size_t k = first; k < last; ++k)
-      copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, mode);
+      copy(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
     return;
   }
   // slabs run along dimension `cut`, for each index of the dimensions outside of it
@@ -48,11 +48,11 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];
   const std::size_t slab = row < slab_bytes ? slab_bytes / row : 1;
   std::size_t i[most_dimensions] = {};
-  for (bool more = elements_in(shape, rank_) > 0; more;) {
+  for (bool more = element_count_of_shape(shape, rank_) > 0; more;) {
     for (std::size_t k = first; k < last; ++k) {
       const entry& e = boxes_[k];
-      const std::size_t* const size = sizes_.data() + e.sizes;
-      std::size_t part[most_dimensions], skip[most_dimensions] = {};
+      const std::size_t* const size = shapes_and_starts_.data() + e.shape_index;
+      std::size_t part[most_dimensions], skipped_extents[most_dimensions] = {};
       bool meets = true;
       for (std::size_t d = 0; d < rank_; ++d) {
         part[d] = size[d];
@@ -61,9 +61,9 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
         const std::size_t start = begin > i[d] ? begin : i[d], stop = end < reach ? end : reach;
         meets = meets && start < stop;
         part[d] = stop - start;
-        skip[d] = start - begin;
+        skipped_extents[d] = start - begin;
       }
-      if (meets) copy(kind, e, part, skip, from, blocks, mode);
+      if (meets) copy(kind, e, part, skipped_extents, from, blocks, mode);
     }
     more = false;
     i[cut] += slab;
@@ -78,21 +78,22 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
 
 PARTITA_DEF bool push_list::is_transposed(std::size_t first, std::size_t last) const {
   for (std::size_t k = first; k < last; ++k)
-    if (sizes_[boxes_[k].sizes + rank_ - 1] > 1 && strides_[boxes_[k].strides + rank_ - 1] != 1) return true;
+    if (shapes_and_starts_[boxes_[k].shape_index + rank_ - 1] > 1 && strides_[boxes_[k].strides + rank_ - 1] != 1)
+      return true;
   return false;
 }
 
 PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const std::size_t* part,
-                                 const std::size_t* skip, const block_memory& from, const std::vector<char*>& blocks,
-                                 stores mode) const {
+                                 const std::size_t* skipped_extents, const block_memory& from,
+                                 const std::vector<char*>& blocks, stores mode) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides;
   if (from.written != nullptr) {
-    const std::size_t* const sizes = sizes_.data() + e.sizes;
-    return from.written->write(sizes, at(e), blocks[e.place] + e.offset);
+    const std::size_t* const shape_index = shapes_and_starts_.data() + e.shape_index;
+    return from.written->write(shape_index, at(e), blocks[e.place] + e.offset);
   }
   if (from.strides == nullptr) {
     std::size_t rank = rank_;
-    const std::size_t first = leave_out_ones(part, rank);
+    const std::size_t first = drop_unit_extents(part, rank);
     std::ptrdiff_t dense[most_dimensions] = {};
     dense_strides(part + first, rank, dense);
     return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.stage, dense, part + first, rank,
@@ -100,9 +101,9 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
   }
   std::ptrdiff_t source = 0, target = 0;
   for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];
-  for (std::size_t d = 0; skip != nullptr && d < rank_; ++d) {
-    source += static_cast<std::ptrdiff_t>(skip[d]) * from.strides[d];
-    target += static_cast<std::ptrdiff_t>(skip[d]) * strides[d];
+  for (std::size_t d = 0; skipped_extents != nullptr && d < rank_; ++d) {
+    source += static_cast<std::ptrdiff_t>(skipped_extents[d]) * from.strides[d];
+    target += static_cast<std::ptrdiff_t>(skipped_extents[d]) * strides[d];
   }
   const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
   kind.copy(blocks[e.place] + e.offset + target * bytes, strides, from.data + source * bytes, from.strides, part, rank_,

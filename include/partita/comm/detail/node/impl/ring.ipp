@@ -5,45 +5,45 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void ring_boxes::start(const destination& at) {
-  at_ = at;
-  next_ = 0;
+PARTITA_DEF void ring_boxes::start(const announced_memory& at) {
+  announced_memory_ = at;
+  next_piece_ = 0;
   if (at.in_place() || at.slot_bytes == slot_bytes_) return;
   slot_bytes_ = at.slot_bytes;
   pieces_.clear();
-  for (std::size_t k = first_; k < last_; ++k) pieces_.add_cut((*boxes_)[k], kind_.bytes, at.slot_bytes);
+  for (std::size_t k = first_box_; k < end_box_; ++k) pieces_.add_cut((*boxes_)[k], kind_.bytes, at.slot_bytes);
 }
 
 PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
-  if (at_.by_message()) return send_messages(channel, block);
-  for (; !done() && channel.has_slot(place_); ++next_) {
-    pack(block, channel.next_filled(place_), true, streaming);
-    channel.fill(place_);
+  if (announced_memory_.by_message()) return send_messages(channel, block);
+  for (; !done() && channel.has_slot(place_); ++next_piece_) {
+    pack(block, channel.next_slot_to_fill(place_), true, streaming);
+    channel.fill_next_slot(place_);
   }
   return done();
 }
 
 PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& block, bool streaming) {
-  if (at_.by_message()) return receive_messages(channel, block);
-  for (; !done() && channel.filled(place_) > 0; ++next_) {
-    pack(block, channel.next_taken(place_), false, streaming);
+  if (announced_memory_.by_message()) return receive_messages(channel, block);
+  for (; !done() && channel.filled_slots(place_) > 0; ++next_piece_) {
+    pack(block, channel.next_slot_to_take(place_), false, streaming);
     channel.take(place_);
   }
   return done();
 }
 
-PARTITA_DEF void ring_boxes::pack_all(const block_memory& block, char* packed, bool out) const {
-  for (std::size_t k = first_; k < last_; ++k)
+PARTITA_DEF void ring_boxes::pack_all_boxes(const block_memory& block, char* packed, bool out) const {
+  for (std::size_t k = first_box_; k < end_box_; ++k)
     packed = pack_box(kind_, (*boxes_)[k], boxes_->rank(), block, packed, out, stores::cached);
 }
 
 PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const block_memory& block) {
-  for (; !done(); ++next_) {
-    if (request_ == MPI_REQUEST_NULL) {
-      packed_.resize(at_.slot_bytes);
-      pack_box(kind_, pieces_[next_], pieces_.rank(), block, packed_.data(), true, stores::cached);
+  for (; !done(); ++next_piece_) {
+    if (mpi_request_ == MPI_REQUEST_NULL) {
+      packed_.resize(announced_memory_.slot_bytes);
+      pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block, packed_.data(), true, stores::cached);
       check(MPI_Isend(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
-                      channel.communicator(), &request_),
+                      channel.communicator(), &mpi_request_),
             "MPI_Isend");
     }
     if (!has_moved()) return false;
@@ -52,27 +52,28 @@ PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const bl
 }
 
 PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const block_memory& block) {
-  for (; !done(); ++next_) {
-    if (request_ == MPI_REQUEST_NULL) {
-      packed_.resize(at_.slot_bytes);
+  for (; !done(); ++next_piece_) {
+    if (mpi_request_ == MPI_REQUEST_NULL) {
+      packed_.resize(announced_memory_.slot_bytes);
       check(MPI_Irecv(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
-                      channel.communicator(), &request_),
+                      channel.communicator(), &mpi_request_),
             "MPI_Irecv");
     }
     if (!has_moved()) return false;
-    pack_box(kind_, pieces_[next_], pieces_.rank(), block, packed_.data(), false, stores::cached);
+    pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block, packed_.data(), false, stores::cached);
   }
   return true;
 }
 
 PARTITA_DEF bool ring_boxes::has_moved() {
   int moved = 0;
-  check(MPI_Test(&request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
+  check(MPI_Test(&mpi_request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
   return moved != 0;
 }
 
 PARTITA_DEF void ring_boxes::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
-  pack_box(kind_, pieces_[next_], pieces_.rank(), block, at_.address + slot * at_.slot_bytes, out,
+  pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block,
+           announced_memory_.address + slot * announced_memory_.slot_bytes, out,
            streaming ? stores::streaming : stores::cached);
 }
 

@@ -13,7 +13,7 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
   own_words_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
   check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
   std::memset(static_cast<void*>(own_words_), 0, lines * sizeof(posted_words));
-  const bool found = members.size() == 1 || arena_->holds(own_words_);
+  const bool found = members.size() == 1 || arena_->is_in_own_part(own_words_);
   std::vector<unsigned long long> offsets(members.size());
   const unsigned long long offset = found ? arena_->offset(own_words_) : 0;
   check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
@@ -21,72 +21,73 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
         "MPI_Allgather");
   int own = found ? 1 : 0, all = 0;
   check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
-  shared_ = all != 0;
-  if (!shared_) return;
-  is_two_level_ = members.is_one_of_many() || members.size() > most_readers;
+  has_shared_memory_ = all != 0;
+  if (!has_shared_memory_) return;
+  is_two_level_ = members.has_other_nodes() || members.size() > max_direct_readers;
   const bool first = members.place() == 0;
   const auto lines_of = [&](std::size_t k) {
     return k == members.place() ? own_words_ : reinterpret_cast<posted_words*>(arena_->at(k, offsets[k]));
   };
   for (std::size_t k = 0; k < members.size(); ++k)
     if (k != members.place() && (first || !is_two_level_)) read_words_.push_back(lines_of(k));
-  has_several_nodes_ = members.is_one_of_many();
-  if (!has_several_nodes_) all_words_.resize(members.size());
-  for (std::size_t k = 0; k < all_words_.size(); ++k) all_words_[members.worker(k)] = lines_of(k);
+  has_several_nodes_ = members.has_other_nodes();
+  if (!has_several_nodes_) words_by_worker_.resize(members.size());
+  for (std::size_t k = 0; k < words_by_worker_.size(); ++k) words_by_worker_[members.worker(k)] = lines_of(k);
   if (is_two_level_ && !first) read_result_ = lines_of(0) + 2;
   if (!has_several_nodes_ || !first) return;
-  const std::vector<int> firsts = members.firsts();
+  const std::vector<int> lowest_workers = members.lowest_workers();
   std::size_t node = 0;
-  while (firsts[node] != static_cast<int>(members.worker(0))) ++node;
-  const auto next = [&](std::size_t distance) { return firsts[(node + distance) % firsts.size()]; };
-  dissemination::over(firsts.size(), members.link().cost).for_messages([&](std::size_t k, std::size_t distance) {
-    rounds_.resize(k + 1);
-    rounds_[k].messages.push_back({next(distance), next(firsts.size() - distance), {}});
-  });
+  while (lowest_workers[node] != static_cast<int>(members.worker(0))) ++node;
+  const auto next = [&](std::size_t distance) { return lowest_workers[(node + distance) % lowest_workers.size()]; };
+  dissemination::choose_radix(lowest_workers.size(), members.link().cost)
+      .for_each_message([&](std::size_t k, std::size_t distance) {
+        rounds_.resize(k + 1);
+        rounds_[k].messages.push_back({next(distance), next(lowest_workers.size() - distance), {}});
+      });
   for (round& r : rounds_) r.requests.resize(2 * r.messages.size());
 }
 
-PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double most_seconds, listener* observer) {
-  post(own_words_[++epoch_ % 2], own);
+PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_seconds, listener* observer) {
+  post(own_words_[++current_epoch_ % 2], own);
   all = own;
-  if (observer != nullptr && !has_several_nodes_) observer->hear_nobody_yet();
+  if (observer != nullptr && !has_several_nodes_) observer->notify_own_words_written();
   // On a large node, or with several nodes, all workers but the first of the node read the result from the first.
   if (read_result_ != nullptr) {
     if (has_several_nodes_ && observer != nullptr) {
-      if (!combine_posted(read_result_[2 + epoch_ % 2], all, most_seconds)) return false;
-      observer->hear_node(all);
+      if (!combine_posted_words(read_result_[2 + current_epoch_ % 2], all, max_seconds)) return false;
+      observer->receive_node_words(all);
     }
-    return combine_posted(read_result_[epoch_ % 2], all, most_seconds);
+    return combine_posted_words(read_result_[current_epoch_ % 2], all, max_seconds);
   }
   // Read the words of the workers of this node.
   for (const posted_words* both : read_words_)
-    if (!combine_posted(both[epoch_ % 2], all, most_seconds)) return false;
+    if (!combine_posted_words(both[current_epoch_ % 2], all, max_seconds)) return false;
   if (has_several_nodes_) {
-    post(own_words_[4 + epoch_ % 2], all);
-    if (observer != nullptr) observer->hear_node(all);
+    post(own_words_[4 + current_epoch_ % 2], all);
+    if (observer != nullptr) observer->receive_node_words(all);
   }
   // Exchange these words with the first workers of other nodes.
   for (round& r : rounds_)
-    if (!exchange_in_round(r, all, most_seconds)) return false;
-  if (is_two_level_) post(own_words_[2 + epoch_ % 2], all);
+    if (!exchange_in_round(r, all, max_seconds)) return false;
+  if (is_two_level_) post(own_words_[2 + current_epoch_ % 2], all);
   return true;
 }
 
 PARTITA_DEF void shared_flags::post(posted_words& place, const words& posted) const {
   place.posted = posted;
-  place.epoch.store(epoch_, std::memory_order_release);
+  place.epoch.store(current_epoch_, std::memory_order_release);
 }
 
-PARTITA_DEF void shared_flags::and_into(words& all, const words& posted) {
+PARTITA_DEF void shared_flags::combine_words(words& all, const words& posted) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k] &= posted[k];
 }
 
-PARTITA_DEF bool shared_flags::combine_posted(const posted_words& there, words& all, double& seconds_left) const {
+PARTITA_DEF bool shared_flags::combine_posted_words(const posted_words& there, words& all, double& seconds_left) const {
   backoff p(oversubscribed_);
-  for (; there.epoch.load(std::memory_order_acquire) < epoch_; p.pause())
+  for (; there.epoch.load(std::memory_order_acquire) < current_epoch_; p.pause())
     if (p.seconds() > seconds_left) return false;
   seconds_left -= p.seconds();
-  and_into(all, there.posted);
+  combine_words(all, there.posted);
   return true;
 }
 
@@ -95,9 +96,9 @@ PARTITA_DEF bool shared_flags::exchange_in_round(round& r, words& all, double& s
   MPI_Request* next = r.requests.data();
   r.out = all;
   for (auto& m : r.messages)
-    check(MPI_Irecv(m.in.data(), count, MPI_UINT64_T, m.from, tag_of_agreements, everyone_, next++), "MPI_Irecv");
+    check(MPI_Irecv(m.in.data(), count, MPI_UINT64_T, m.from, agreement_tag, everyone_, next++), "MPI_Irecv");
   for (auto& m : r.messages)
-    check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, m.to, tag_of_agreements, everyone_, next++), "MPI_Isend");
+    check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, m.to, agreement_tag, everyone_, next++), "MPI_Isend");
   backoff p(oversubscribed_);
   for (int done = 0;; p.pause()) {
     check(MPI_Testall(static_cast<int>(r.requests.size()), r.requests.data(), &done, MPI_STATUSES_IGNORE),
@@ -106,7 +107,7 @@ PARTITA_DEF bool shared_flags::exchange_in_round(round& r, words& all, double& s
     if (p.seconds() > seconds_left) return false;
   }
   seconds_left -= p.seconds();
-  for (const auto& m : r.messages) and_into(all, m.in);
+  for (const auto& m : r.messages) combine_words(all, m.in);
   return true;
 }
 

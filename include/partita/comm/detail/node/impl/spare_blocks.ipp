@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void* spare_blocks::take(std::size_t bytes) {
-  const std::size_t c = class_of(bytes);
+  const std::size_t c = size_class(bytes);
   if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
   void* const block = blocks_[c].back();
   blocks_[c].pop_back();
@@ -15,7 +15,7 @@ PARTITA_DEF void* spare_blocks::take(std::size_t bytes) {
 }
 
 PARTITA_DEF bool spare_blocks::give(void* block, std::size_t bytes) noexcept {
-  const std::size_t c = class_of(bytes);
+  const std::size_t c = size_class(bytes);
   try {
     if (blocks_.size() <= c) blocks_.resize(c + 1);
     blocks_[c].push_back(block);
@@ -32,13 +32,13 @@ PARTITA_DEF std::size_t spare_blocks::size() const {
 }
 
 PARTITA_DEF void memory_use::add(std::size_t bytes) {
-  now_ += whole_pages_of(bytes);
-  most_ = now_ > most_ ? now_ : most_;
+  used_bytes_ += round_up_to_pages(bytes);
+  peak_bytes_ = used_bytes_ > peak_bytes_ ? used_bytes_ : peak_bytes_;
 }
 
-PARTITA_DEF std::size_t memory_use::bound(std::size_t more) const {
-  const std::size_t then = now_ + whole_pages_of(more), most = then > most_ ? then : most_;
-  return most + most / 2 > least ? most + most / 2 : least;
+PARTITA_DEF std::size_t memory_use::allowed_bytes(std::size_t added_bytes) const {
+  const std::size_t then = used_bytes_ + round_up_to_pages(added_bytes), most = then > peak_bytes_ ? then : peak_bytes_;
+  return most + most / 2 > min_bytes ? most + most / 2 : min_bytes;
 }
 
 }  // namespace partita::detail

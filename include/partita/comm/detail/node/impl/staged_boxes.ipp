@@ -9,25 +9,25 @@
 namespace partita::detail {
 
 staged_boxes::~staged_boxes() {
-  if (head_ == nullptr || arena_ == nullptr) return;
+  if (slot_header_ == nullptr || arena_ == nullptr) return;
   // all workers have agreed, so the receiver unpacks alone; if it has ended, the memory is not released
   using clock = std::chrono::steady_clock;
-  for (const auto until = clock::now() + std::chrono::milliseconds(200); !head_->taken.posted(packed());) {
+  for (const auto until = clock::now() + std::chrono::milliseconds(200); !slot_header_->taken.posted(packed());) {
     if (clock::now() > until) return;
     std::this_thread::yield();
   }
-  arena_->release(head_, size());
+  arena_->release(slot_header_, size());
 }
 
 PARTITA_DEF std::uint64_t staged_boxes::make(arena& memory, std::size_t bytes) {
   arena_ = &memory, bytes_ = (bytes + line - 1) / line * line;
   void* const block = memory.allocate(size());
-  if (!memory.holds(block)) {
+  if (!memory.is_in_own_part(block)) {
     memory.release(block, size());
     return none;
   }
-  std::memset(block, 0, sizeof(head));
-  head_ = static_cast<head*>(block);
+  std::memset(block, 0, sizeof(slot_header));
+  slot_header_ = static_cast<slot_header*>(block);
   return memory.offset(block);
 }
 

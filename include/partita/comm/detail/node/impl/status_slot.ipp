@@ -16,44 +16,44 @@ namespace partita::detail {
 PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& sentence) {
   static spin_lock naming;  // between the threads of this process; other processes only read the names
   const std::lock_guard one_at_a_time(naming);
-  auto& names = fingerprints[fingerprint % name_sets];
+  auto& names = fingerprints[fingerprint % description_sets];
   std::size_t k = 0;
-  while (k < names_per_set && names[k] != fingerprint && names[k] != 0) ++k;
-  if (k == names_per_set) k = calls.load() % names_per_set;
+  while (k < descriptions_per_set && names[k] != fingerprint && names[k] != 0) ++k;
+  if (k == descriptions_per_set) k = calls.load() % descriptions_per_set;
   names[k] = 0;
-  char* const to = descriptions[fingerprint % name_sets][k];
-  const std::size_t n = sentence.size() < longest_description - 1 ? sentence.size() : longest_description - 1;
+  char* const to = descriptions[fingerprint % description_sets][k];
+  const std::size_t n = sentence.size() < max_description_length - 1 ? sentence.size() : max_description_length - 1;
   std::memcpy(to, sentence.c_str(), n);
   to[n] = '\0';
   names[k] = fingerprint;
 }
 
-PARTITA_DEF void status_slot::leave(std::uint64_t world, std::uint64_t calls_of_world) {
-  departure& here = departures[worlds_left++ % kept_worlds];
+PARTITA_DEF void status_slot::note_departure(std::uint64_t world, std::uint64_t calls_of_world) {
+  departure& here = departures[left_world_count++ % max_departures];
   here.calls.store(calls_of_world, std::memory_order_relaxed);
   here.world.store(world, std::memory_order_release);
 }
 
-PARTITA_DEF bool status_slot::has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const {
+PARTITA_DEF bool status_slot::has_left_after_calls(std::uint64_t world, std::uint64_t calls_of_world) const {
   for (const departure& one : departures)
     if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
   return false;
 }
 
-PARTITA_DEF text status_slot::name_of(std::uint64_t fingerprint) const {
-  for (std::size_t k = 0; k < names_per_set; ++k)
-    if (fingerprints[fingerprint % name_sets][k] == fingerprint) {
-      char copy[longest_description];
-      std::memcpy(copy, descriptions[fingerprint % name_sets][k], longest_description);
-      copy[longest_description - 1] = '\0';
+PARTITA_DEF text status_slot::find_description(std::uint64_t fingerprint) const {
+  for (std::size_t k = 0; k < descriptions_per_set; ++k)
+    if (fingerprints[fingerprint % description_sets][k] == fingerprint) {
+      char copy[max_description_length];
+      std::memcpy(copy, descriptions[fingerprint % description_sets][k], max_description_length);
+      copy[max_description_length - 1] = '\0';
       return text(copy);
     }
   return {};
 }
 
-PARTITA_DEF void status_slot::stand(standing how) {
-  since.store(nanoseconds(), std::memory_order_relaxed);
-  stands.store(how, std::memory_order_release);
+PARTITA_DEF void status_slot::set_standing(standing how) {
+  since_nanoseconds.store(nanoseconds(), std::memory_order_relaxed);
+  state.store(how, std::memory_order_release);
 }
 
 PARTITA_DEF std::uint64_t status_slot::nanoseconds() {
@@ -68,10 +68,10 @@ PARTITA_DEF status_slots& status_slots::instance() {
 }
 
 PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
-  if (where.machine != address_.machine || where.file == 0) return nullptr;
+  if (where.machine != own_address_.machine || where.file == 0) return nullptr;
   const std::lock_guard<spin_lock> only(lock_);
-  for (const found_slot* fingerprints = newest(); fingerprints != nullptr; fingerprints = fingerprints->older)
-    if (fingerprints->secret == where.secret) return fingerprints->page;
+  for (const mapped_slot* slot = newest(); slot != nullptr; slot = slot->older_slot)
+    if (slot->slot_secret == where.slot_secret) return slot->page;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%llu/fd/%llu", static_cast<unsigned long long>(where.process),
                 static_cast<unsigned long long>(where.file));
@@ -83,17 +83,17 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
   ::close(file);
   if (mapped == MAP_FAILED) return nullptr;
   const auto* const found = static_cast<const status_slot*>(mapped);
-  if (found->secret != where.secret) {  // in another container the process id means another process
+  if (found->slot_secret != where.slot_secret) {  // in another container the process id means another process
     ::munmap(mapped, sizeof(status_slot));
     return nullptr;
   }
-  newest_.store(new found_slot{where.secret, found, newest()}, std::memory_order_release);
+  newest_slot_.store(new mapped_slot{where.slot_secret, found, newest()}, std::memory_order_release);
   return found;
 }
 
 PARTITA_DEF bool status_slots::any_waits() const {
-  for (const found_slot* fingerprints = newest(); fingerprints != nullptr; fingerprints = fingerprints->older)
-    if (fingerprints->page->stands == status_slot::standing::waits) return true;
+  for (const mapped_slot* slot = newest(); slot != nullptr; slot = slot->older_slot)
+    if (slot->page->state == status_slot::standing::is_waiting) return true;
   return false;
 }
 
@@ -112,27 +112,27 @@ PARTITA_DEF bool status_slots::has_ended(std::uint64_t process) {
 PARTITA_DEF status_slots::status_slots() {
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
-  address_.machine = std::hash<std::string_view>{}(host);
-  address_.process = static_cast<std::uint64_t>(::getpid());
-  address_.secret = (address_.process << 40U) ^ status_slot::nanoseconds();
+  own_address_.machine = std::hash<std::string_view>{}(host);
+  own_address_.process = static_cast<std::uint64_t>(::getpid());
+  own_address_.slot_secret = (own_address_.process << 40U) ^ status_slot::nanoseconds();
   const file_size_errors no_signal;
   const int file = ::memfd_create("partita worker", MFD_CLOEXEC);
   void* mapped = MAP_FAILED;
   if (file >= 0 && ::ftruncate(file, sizeof(status_slot)) == 0)
     mapped = ::mmap(nullptr, sizeof(status_slot), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped != MAP_FAILED) {
-    address_.file = static_cast<std::uint64_t>(file);  // stays open: other processes open it by this number
-    own_ = static_cast<status_slot*>(mapped);
+    own_address_.file = static_cast<std::uint64_t>(file);  // stays open: other processes open it by this number
+    own_slot_ = static_cast<status_slot*>(mapped);
   } else {
     if (file >= 0) ::close(file);
-    own_ = static_cast<status_slot*>(std::calloc(1, sizeof(status_slot)));  // for this process only
-    if (own_ == nullptr) throw std::bad_alloc();
+    own_slot_ = static_cast<status_slot*>(std::calloc(1, sizeof(status_slot)));  // for this process only
+    if (own_slot_ == nullptr) throw std::bad_alloc();
   }
-  own_->secret = address_.secret;
-  own_->process = address_.process;
-  process::call_at_finalize() = [] { instance().own().finalizes = true; };
+  own_slot_->slot_secret = own_address_.slot_secret;
+  own_slot_->process = own_address_.process;
+  process::call_at_finalize() = [] { instance().own().has_called_finalize = true; };
   std::atexit([] {
-    if (!process::is_forked()) instance().own().stand(status_slot::standing::ended);
+    if (!process::is_forked()) instance().own().set_standing(status_slot::standing::has_ended);
   });
 }
 

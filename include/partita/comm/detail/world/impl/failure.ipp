@@ -5,11 +5,11 @@
 
 namespace partita::detail {
 
-PARTITA_DEF failure failure_of(const error& thrown) {
-  if (dynamic_cast<const shape_error*>(&thrown) != nullptr) return failure::shape;
-  if (dynamic_cast<const partition_error*>(&thrown) != nullptr) return failure::partition;
-  if (dynamic_cast<const disagreement_error*>(&thrown) != nullptr) return failure::disagreement;
-  if (dynamic_cast<const io_error*>(&thrown) != nullptr) return failure::io;
+PARTITA_DEF failure failure_kind_of_error(const error& thrown_error) {
+  if (dynamic_cast<const shape_error*>(&thrown_error) != nullptr) return failure::shape;
+  if (dynamic_cast<const partition_error*>(&thrown_error) != nullptr) return failure::partition;
+  if (dynamic_cast<const disagreement_error*>(&thrown_error) != nullptr) return failure::disagreement;
+  if (dynamic_cast<const io_error*>(&thrown_error) != nullptr) return failure::io;
   return failure::other;
 }
 

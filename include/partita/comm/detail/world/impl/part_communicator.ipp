@@ -15,28 +15,28 @@ PARTITA_DEF MPI_Comm private_duplicate(MPI_Comm given) {
   return *made;
 }
 
-PARTITA_DEF text making_of_part(const workers& chosen) {
+PARTITA_DEF text describe_part(const workers& chosen) {
   text all("partita::world::part(workers) of ");
   if (chosen.is_range()) return all << "workers(" << chosen[0] << ", " << chosen[0] + chosen.size() << ")";
   return all << chosen.size() << " workers from " << chosen[0] << " to " << chosen[chosen.size() - 1];
 }
 
-PARTITA_DEF std::uint64_t fingerprint_of_part(const workers& chosen) {
+PARTITA_DEF std::uint64_t part_fingerprint(const workers& chosen) {
   hasher ids(0x70617274U);  // "part": a seed that differs from those of other calls
   for (std::size_t k = 0; k < chosen.size(); ++k) ids.mix(chosen[k]);
   return ids.value();
 }
 
 /// Whether all chosen workers come here with the same choice. If they did not, MPI_Comm_create_group would hang.
-PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
+PARTITA_DECL bool have_all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct exchange {
     std::uint64_t mine, peer = 0;
   };
-  const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t own_fingerprint) {
+  const auto swap_words = [&](bool receives, std::size_t partner, std::uint64_t own_fingerprint) {
     auto exchanged = std::make_unique<exchange>(exchange{own_fingerprint});
     MPI_Request request = MPI_REQUEST_NULL;
-    const auto other = static_cast<int>(with);
+    const auto other = static_cast<int>(partner);
     if (receives) check(MPI_Irecv(&exchanged->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
     else check(MPI_Isend(&exchanged->mine, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
     finish_collective(request, exchanged);
@@ -60,9 +60,9 @@ PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& cho
 
 PARTITA_DEF MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen) {
   constexpr int tag = 31001;
-  if (!all_come(everyone, id, chosen, fingerprint_of_part(chosen)))
+  if (!have_all_come(everyone, id, chosen, part_fingerprint(chosen)))
     throw disagreement_error(text("partita: workers make different calls: worker ")
-                             << id << " makes " << making_of_part(chosen)
+                             << id << " makes " << describe_part(chosen)
                              << ", another makes a part of other workers; all workers of a part name the same, in "
                                 "the same order");
   std::vector<int> ids(chosen.size());

@@ -8,12 +8,12 @@
 namespace partita::detail {
 
 PARTITA_DEF void process::expect_worker(const char* call) {
-  if (now().load(std::memory_order_relaxed) == standing::unknown) find_out(call);
+  if (now().load(std::memory_order_relaxed) == standing::not_yet_known) find_standing(call);
   switch (now().load(std::memory_order_relaxed)) {
-    case standing::finalized:
+    case standing::after_finalize:
       throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
                                               "boost::mpi::environment alive for longer than worlds and kernels");
-    case standing::forked:
+    case standing::in_forked_child:
       throw communication_error(text(call) << ": requires a worker, and this is a forked child of one; let the child "
                                               "do what needs no kernels, or start it by exec");
     default:
@@ -23,12 +23,12 @@ PARTITA_DEF void process::expect_worker(const char* call) {
 
 PARTITA_DEF bool process::is_worker() {
   const standing is = now().load(std::memory_order_relaxed);
-  return is == standing::worker || is == standing::traced;
+  return is == standing::worker || is == standing::is_traced_worker;
 }
 
-PARTITA_DEF void process::is_traced() {
+PARTITA_DEF void process::mark_as_traced() {
   standing expected = standing::worker;
-  now().compare_exchange_strong(expected, standing::traced);
+  now().compare_exchange_strong(expected, standing::is_traced_worker);
 }
 
 PARTITA_DEF std::atomic<void (*)()>& process::call_at_finalize() {
@@ -37,32 +37,33 @@ PARTITA_DEF std::atomic<void (*)()>& process::call_at_finalize() {
 }
 
 PARTITA_DEF std::atomic<process::standing>& process::now() {
-  static std::atomic<standing> it{standing::unknown};
+  static std::atomic<standing> it{standing::not_yet_known};
   return it;
 }
 
-PARTITA_DEF void process::find_out(const char* call) {
-  int initialized = 0, finalized = 0;
+PARTITA_DEF void process::find_standing(const char* call) {
+  int initialized = 0, after_finalize = 0;
   MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
+  MPI_Finalized(&after_finalize);
   if (initialized == 0)
     throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
-  standing expected = standing::unknown;
-  if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::finalized : standing::worker)) return;
-  if (finalized != 0) return;
+  standing expected = standing::not_yet_known;
+  if (!now().compare_exchange_strong(expected, after_finalize != 0 ? standing::after_finalize : standing::worker))
+    return;
+  if (after_finalize != 0) return;
   // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(
             MPI_COMM_NULL_COPY_FN,
             [](MPI_Comm, int, void*, void*) -> int {
-              now() = standing::finalized;
+              now() = standing::after_finalize;
               if (const auto tell = call_at_finalize().load(); tell != nullptr) tell();
               return MPI_SUCCESS;
             },
             &key, nullptr),
         "MPI_Comm_create_keyval");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  ::pthread_atfork(nullptr, nullptr, [] { now() = standing::forked; });
+  ::pthread_atfork(nullptr, nullptr, [] { now() = standing::in_forked_child; });
 }
 
 }  // namespace partita::detail

@@ -9,7 +9,7 @@
 namespace partita::detail {
 
 PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_communicator)
-    : level_(level), maker_(std::this_thread::get_id()) {
+    : check_level_(level), making_thread_(std::this_thread::get_id()) {
   process::expect_worker("partita::world");
   int size = 0, id = 0;
   MPI_Comm_size(given, &size);
@@ -18,31 +18,31 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_com
   id_ = static_cast<std::size_t>(id);
   int provided = 0;
   MPI_Query_thread(&provided);
-  any_thread_ = provided == MPI_THREAD_MULTIPLE;
+  allows_any_thread_ = provided == MPI_THREAD_MULTIPLE;
   hang_report_ = std::make_unique<hang_report>(id_, size_, given);
   watcher = hang_report_.get();
   communicator_ = owns_communicator ? given : private_duplicate(given);
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-  common_ = and_allreduce(communicator_, size_);
-  introduce();
+  and_allreduce_ = and_allreduce(communicator_, size_);
+  exchange_introductions();
 }
 
 world_state::~world_state() {
   trace::leave();
   watcher = nullptr;  // the watcher could throw, and nothing catches exceptions of a destructor
-  const bool kept = !process::is_worker() || is_lost_ || (level_ != checks::local && !taken_leave());
-  hang_report_->leave();
-  if (kept) common_.keep_flags();
+  const bool kept = !process::is_worker() || is_lost_ || (check_level_ != checks::local && !announce_departure());
+  hang_report_->note_world_destroyed();
+  if (kept) and_allreduce_.leak_flags();
   else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
 }
 
-PARTITA_DEF MPI_Comm world_state::communicator_of(const workers& chosen) {
-  const auto describe = [&] { return making_of_part(chosen); };
-  const one_thread here(caller(), describe);
-  begin_call(fingerprint_of_part(chosen), describe, &chosen);
+PARTITA_DEF MPI_Comm world_state::make_communicator_for(const workers& chosen) {
+  const auto describe = [&] { return describe_part(chosen); };
+  const thread_guard is_true_here(calling_thread(), describe);
+  begin_call(part_fingerprint(chosen), describe, &chosen);
   struct scope {
     hang_report& report;
-    ~scope() { report.end_call_of_chosen(); }
+    ~scope() { report.end_call_of_some_workers(); }
   } const now{*hang_report_};
   finish_pending();
   return part_communicator(communicator_, id_, chosen);
@@ -50,7 +50,7 @@ PARTITA_DEF MPI_Comm world_state::communicator_of(const workers& chosen) {
 
 PARTITA_DEF void world_state::lacks_memory() {
   if (size_ == 1 || is_lost_) return;
-  if (level_ == checks::local || hang_report_->in_call() == hang_report::progress::committed)
+  if (check_level_ == checks::local || hang_report_->call_progress() == hang_report::progress::after_agreement)
     hang_report_->lacks_memory_amid_call();
   fail_at_next_agreement(text("partita: worker ")
                          << id_ << " has no memory for a call that begins after " << hang_report_->name()
@@ -58,23 +58,24 @@ PARTITA_DEF void world_state::lacks_memory() {
 }
 
 PARTITA_DEF void world_state::leave_messages_unread() {
-  leaves_messages_ = true;
+  leaves_messages_unread_ = true;
   hang_report_->abandon_call();
 }
 
 PARTITA_DEF void world_state::all_and(const std::uint64_t* mine, std::uint64_t* all) {
   words own{}, common{};
   for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
-  common_.all_and(own, common);
+  and_allreduce_.all_and(own, common);
   for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
 }
 
-PARTITA_DEF bool world_state::holds_on_all(bool here) {
+PARTITA_DEF bool world_state::is_true_on_all(bool is_true_here) {
   constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
-  const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
+  const words all = combine_words_of_workers(
+      {fingerprint, ~fingerprint, (is_true_here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
   if (agree(all)) return (all[2] & 1U) != 0;
   if (begin_speculative(all)) discard_messages();
-  report(fingerprint, have_one_call(all), failure::none, "a comparison of blocks");
+  report(fingerprint, have_same_call(all), failure::none, "a comparison of blocks");
 }
 
 PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_description& describe,
@@ -83,45 +84,45 @@ PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_d
     process::expect_worker(describe().c_str());
     hang_report_->trace_call(fingerprint, describe);
   }
-  if (!any_thread_ && std::this_thread::get_id() != maker_)
+  if (!allows_any_thread_ && std::this_thread::get_id() != making_thread_)
     throw communication_error(describe() << ": requires MPI_THREAD_MULTIPLE, because another thread than this one made "
                                             "the world; ask for it: boost::mpi::environment(argc, argv, "
                                             "boost::mpi::threading::multiple)");
   watcher = hang_report_.get();
-  if (chosen != nullptr) hang_report_->note_call_of_chosen(*chosen, fingerprint, describe);
+  if (chosen != nullptr) hang_report_->note_call_of_some_workers(*chosen, fingerprint, describe);
   else hang_report_->note(fingerprint, describe);
 }
 
 PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                              const call_description& describe, speculative_send* ahead) {
-  const one_thread here(caller(), describe);
+  const thread_guard is_true_here(calling_thread(), describe);
   begin_call(fingerprint, describe);
   if (is_lost_)
     throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                               << describe() << " needs all; make a new world of the workers that are there");
   finish_pending();
-  if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
-  const bool several_nodes = common_.has_flags_of_several_nodes();
-  if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
-  if (several_nodes && tags_->is_last_round()) ahead = nullptr;
-  const bool begins_for_all = several_nodes && ahead != nullptr;
-  const std::uint64_t history = local_.history(), compared = hasher(fingerprint).mix(history).value();
+  if (steps_ != nullptr && steps_->is_replaying()) return next_step(fingerprint, choices, kind, describe);
+  const bool has_several_nodes = and_allreduce_.has_flags_between_nodes();
+  if (!has_several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
+  if (has_several_nodes && tags_->is_last_round()) ahead = nullptr;
+  const bool begins_for_all = has_several_nodes && ahead != nullptr;
+  const std::uint64_t history = local_operations_.history(), compared = hasher(fingerprint).mix(history).value();
   const words mine{compared, ~compared, begins_for_all ? choices : choices | speculative_send::nothing,
                    kind == failure::none ? ~std::uint64_t{0} : 0};
   try {
-    const words all = meet(mine, ahead);
+    const words all = combine_words_of_workers(mine, ahead);
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
     const bool began = begin_speculative(all);
     if (!agree(all)) {
       if (trace::on()) trace::end_call();
       if (began) discard_messages();
-      report(fingerprint, have_one_call(all), kind, describe());
+      report(fingerprint, have_same_call(all), kind, describe());
     }
-    hang_report_->have_agreed();
-    local_.were_agreed_on();
-    if (!ends_plainly_) end_agreement();
-    agrees_again_ = began && common == 0;  // the workers now gather what they do not know, and agree again
-    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
+    hang_report_->note_agreement();
+    local_operations_.clear_named_operations();
+    if (!skips_end_work_) end_agreement();
+    needs_second_agreement_ = began && common == 0;  // the workers now gather what they do not know, and agree again
+    if (steps_ != nullptr) steps_->record_step(fingerprint, common);
     return common;
   } catch (const std::bad_alloc&) {  // the other workers continue the call
     hang_report_->lacks_memory_amid_call();
@@ -129,10 +130,10 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
   }
 }
 
-PARTITA_DEF world_state::words world_state::meet(const words& mine, speculative_send* ahead) {
+PARTITA_DEF world_state::words world_state::combine_words_of_workers(const words& mine, speculative_send* ahead) {
   words all{};
   try {
-    common_.all_and(mine, all, ahead);
+    and_allreduce_.all_and(mine, all, ahead);
   } catch (const communication_error&) {
     is_lost_ = true;  // an operation that was never completed is still pending
     if (trace::on()) trace::end_call();
@@ -143,8 +144,8 @@ PARTITA_DEF world_state::words world_state::meet(const words& mine, speculative_
 }
 
 PARTITA_DEF bool world_state::begin_speculative(const words& all) {
-  const bool before = std::exchange(agrees_again_, false);
-  return common_.has_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
+  const bool before = std::exchange(needs_second_agreement_, false);
+  return and_allreduce_.has_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
 }
 
 PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
@@ -153,9 +154,9 @@ PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
                      [] { return text("a call for which memory is missing"); });
   finish_pending();
   constexpr std::uint64_t any = ~std::uint64_t{0};
-  const words all = meet({any, any, any, 0}, nullptr);
+  const words all = combine_words_of_workers({any, any, any, 0}, nullptr);
   if (begin_speculative(all)) discard_messages();
-  report(0, have_one_call(all), failure::memory, sentence);
+  report(0, have_same_call(all), failure::memory, sentence);
 }
 
 PARTITA_DEF void world_state::discard_messages() {
@@ -163,10 +164,10 @@ PARTITA_DEF void world_state::discard_messages() {
   leave_messages_unread();
 }
 
-PARTITA_DEF void world_state::introduce() {
+PARTITA_DEF void world_state::exchange_introductions() {
   using introduction = hang_report::introduction;
   auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
-  said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(level_));
+  said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(check_level_));
   constexpr auto bytes = static_cast<int>(sizeof(introduction));
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallgather(&said->back(), bytes, MPI_BYTE, said->data(), bytes, MPI_BYTE, communicator_, &request),
@@ -175,18 +176,18 @@ PARTITA_DEF void world_state::introduce() {
   std::vector<introduction>& all = *said;
   all.pop_back();
   expect_one_setting(all);  // compare settings before anything of a different program is read
-  hang_report_->meet(all);
+  hang_report_->set_up_world(all);
   for (std::size_t k = 1; k < size_; ++k) {
     if (all[k].level == all[0].level) continue;
     MPI_Comm_free(&communicator_);
-    throw disagreement_error(two_levels(all[0].level, k, all[k].level));
+    throw disagreement_error(describe_two_levels(all[0].level, k, all[k].level));
   }
 }
 
 PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::introduction>& all) {
-  for (unsigned setting = 0; setting < all[0].settings.size(); ++setting) {
+  for (unsigned setting_text = 0; setting_text < all[0].settings.size(); ++setting_text) {
     // A program that does not use the subject of a setting gives no value for the setting.
-    const auto given = [&](std::size_t k) { return all[k].settings[setting]; };
+    const auto given = [&](std::size_t k) { return all[k].settings[setting_text]; };
     std::size_t first = 0;
     while (first < size_ && given(first) == 0) ++first;
     std::size_t other = first;
@@ -195,7 +196,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     // All workers have the same introductions, so all of them come here.
     using line = std::array<char, 96>;
     auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
-    if (const char* const value = *partita_setting(setting); value != nullptr)
+    if (const char* const value = *partita_setting(setting_text); value != nullptr)
       std::strncpy(values->back().data(), value, sizeof(line) - 1);
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallgather(&values->back(), sizeof(line), MPI_BYTE, values->data(), sizeof(line), MPI_BYTE, communicator_,
@@ -204,7 +205,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     finish_collective(request, values);
     MPI_Comm_free(&communicator_);
     throw disagreement_error(
-        two_settings({first, text((*values)[first].data())}, {other, text((*values)[other].data())}));
+        describe_two_settings({first, text((*values)[first].data())}, {other, text((*values)[other].data())}));
   }
 }
 
@@ -220,75 +221,77 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
 
 PARTITA_DEF void world_state::end_agreement() {
   if (trace::on()) trace::end_call();
-  ends_plainly_ = !trace::on();
+  skips_end_work_ = !trace::on();
   if (std::exchange(has_tried_flags_, true) || size_ == 1) return;
-  common_.make_flags();
+  and_allreduce_.make_flags();
   tags_ = &own_node::of(communicator_);
 }
 
-PARTITA_DEF bool world_state::taken_leave() {
+PARTITA_DEF bool world_state::announce_departure() {
   if (size_ == 1) return true;
   words all{};
-  if (!common_.all_and_within({farewell, ~farewell, 0, ~std::uint64_t{0}}, all, hang_report::longest_wait())) {
+  if (!and_allreduce_.timed_all_and({departure_word, ~departure_word, 0, ~std::uint64_t{0}}, all,
+                                    hang_report::longest_wait())) {
     is_lost_ = true;
     return false;
   }
-  const bool same = agree(all);
-  if (!same) try {
-      gather({farewell, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+  const bool is_same_call = agree(all);
+  if (!is_same_call) try {
+      try_gather({departure_word, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
     }
-  is_lost_ = !same;  // freeing is collective, and the other workers do not come to it
+  is_lost_ = !is_same_call;  // freeing is collective, and the other workers do not come to it
   // all workers must have read this worker's words before another thread reuses their memory
-  if (same && common_.has_flags()) MPI_Barrier(communicator_);
-  return same;
+  if (is_same_call && and_allreduce_.has_flags()) MPI_Barrier(communicator_);
+  return is_same_call;
 }
 
-PARTITA_DEF letter world_state::letter_of(std::uint64_t fingerprint, failure kind, const text& mine) const {
-  letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_.history(), {}};
-  for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_.fingerprint(k);
+PARTITA_DEF letter world_state::make_letter(std::uint64_t fingerprint, failure kind, const text& mine) const {
+  letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_operations_.history(), {}};
+  for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_operations_.fingerprint(k);
   return own;
 }
 
-PARTITA_DEF std::vector<letter> world_state::gather(const letter& own) {
+PARTITA_DEF std::vector<letter> world_state::try_gather(const letter& own) {
   auto letters = std::make_unique<std::vector<letter>>(size_);
   MPI_Request request = MPI_REQUEST_NULL;
   const auto bytes = static_cast<int>(sizeof(letter));
   if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
     return {};
-  const ending how = finish_in_time(request, hang_report::longest_wait());
-  if (how == ending::in_time) return std::move(*letters);
-  is_lost_ = is_lost_ || how == ending::late;
+  const wait_result how = finish_in_time(request, hang_report::longest_wait());
+  if (how == wait_result::completed_in_time) return std::move(*letters);
+  is_lost_ = is_lost_ || how == wait_result::too_late;
   leak_on_purpose(std::move(letters));  // MPI may still write to the letters
   return {};
 }
 
-PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
-  const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
+PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine) {
+  const std::vector<letter> letters = gather_letters(make_letter(fingerprint, kind, mine), mine);
   // Note whether a worker has left. If a worker has no memory, all workers throw its error.
-  for (const letter& l : letters) is_lost_ = is_lost_ || l.fingerprint == farewell;
+  for (const letter& l : letters) is_lost_ = is_lost_ || l.fingerprint == departure_word;
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
-      local_.reset();  // the worker without memory may have noted fewer operations than the others
-      ++failures_;
+      local_operations_.reset();  // the worker without memory may have noted fewer operations than the others
+      ++failure_count_;
       raise(failure::memory, l.sentence);
     }
   // All workers make the same call, so at least one worker has an error.
-  if (same) {
-    local_.were_agreed_on();
-    raise_first(letters);
+  if (is_same_call) {
+    local_operations_.clear_named_operations();
+    throw_first_error(letters);
   }
   // The workers make different calls, or have executed different local operations before.
   const std::size_t k = first_difference(letters).operation;
-  if (is_lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
-  const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,
-                   local_.description(k)};
-  local_.reset();
-  throw disagreement_error(difference(letters_of_all(own, mine)));
+  if (is_lost_ || k == first_difference::none) throw disagreement_error(describe_difference(letters));
+  const letter own{
+      k < local_operations::max_operations ? local_operations_.fingerprint(k) : local_operations_.history(), 0,
+      local_operations_.description(k)};
+  local_operations_.reset();
+  throw disagreement_error(describe_difference(gather_letters(own, mine)));
 }
 
-PARTITA_DEF std::vector<letter> world_state::letters_of_all(const letter& own, const text& call) {
-  const std::vector<letter> letters = gather(own);
+PARTITA_DEF std::vector<letter> world_state::gather_letters(const letter& own, const text& call) {
+  const std::vector<letter> letters = try_gather(own);
   if (letters.empty())
     throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << call
                                                        << "; a worker of this world has ended or hangs");

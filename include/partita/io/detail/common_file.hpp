@@ -13,16 +13,16 @@ namespace partita::detail {
 
 /// A file that each worker opens by its name. The leader opens the file first and keeps it open, so that no other file
 /// gets its inode; the other workers compare the file that they open with that of the leader.
-class file_in_common {
+class common_file {
  public:
-  file_in_common(const file_call& call, const std::string& path) : call_(call), path_(path) {}
+  common_file(const file_call& call, const std::string& path) : call_(call), path_(path) {}
 
   const std::string& path() const { return path_; }
   const posix_file& file() const { return file_; }
   /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
   PARTITA_DECL int open();
   /// Sends the fingerprint of the leader's file to all workers. Collective.
-  void agree() { leader_version_ = call_.numbers_of_leader(leader_version_)[0]; }
+  void agree() { version_on_leader_ = call_.leader_numbers(version_on_leader_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
   /// since. If a worker passes an error, all workers throw it. Collective.
   PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
@@ -33,7 +33,7 @@ class file_in_common {
   const file_call& call_;
   const std::string& path_;
   posix_file file_;
-  std::uint64_t leader_version_ = 0;
+  std::uint64_t version_on_leader_ = 0;
 };
 
 /// Calls read(file, again) until it returns a value, at most 100 times. read must return no value, on all workers, if
@@ -42,7 +42,7 @@ template <class Read>
 auto read_unchanged(const file_call& call, const std::string& path, Read read) {
   constexpr int most = 100;  // chosen: another job may replace the file between two opens sometimes, but not each time
   for (int trial = 0; trial < most; ++trial) {
-    file_in_common file(call, path);
+    common_file file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);
   }
   call.refuse(file_error::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
@@ -55,5 +55,5 @@ auto read_unchanged(const file_call& call, const std::string& path, Read read) {
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE
-#include <partita/io/detail/impl/file_in_common.ipp>
+#include <partita/io/detail/impl/common_file.ipp>
 #endif

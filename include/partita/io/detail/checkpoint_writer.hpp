@@ -37,9 +37,9 @@ struct checkpoint_options {
 namespace detail {
 
 /// The interface of a file of a checkpoint, for any element type.
-class file_in_writing {
+class checkpoint_file_writer {
  public:
-  virtual ~file_in_writing() = default;
+  virtual ~checkpoint_file_writer() = default;
   /// Writes this worker's part of the file without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// Returns the entry of the file in the manifest, whose checksums only the leader gets. Collective.
@@ -48,38 +48,38 @@ class file_in_writing {
 };
 
 template <class T, std::size_t Rank>
-class tensor_in_writing final : public file_in_writing {
+class tensor_file_writer final : public checkpoint_file_writer {
  public:
   /// Moves the tensor to the slabs in which workers write it. Collective.
   template <class Extents, class X, class... Policies>
-  static std::unique_ptr<file_in_writing> of(const file_call& call,
-                                             const named_tensor<Extents, Rank, X, Policies...>& tensor,
-                                             const file_options& options, bool copies) {
+  static std::unique_ptr<checkpoint_file_writer> of(const file_call& call,
+                                                    const named_tensor<Extents, Rank, X, Policies...>& tensor,
+                                                    const file_options& options, bool keeps_copies) {
     auto request = tensor.request;
     request.options = options;
     auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
                                                                                       tensor.x, request);
-    if (copies) slab.keep();
-    auto received = exchange_page_ends(slab.where().owners, slab.where().domains, slab.bytes());
-    return std::unique_ptr<file_in_writing>(
-        new tensor_in_writing(tensor.name, tensor.global, std::move(slab), std::move(received)));
+    if (keeps_copies) slab.keep();
+    auto received = exchange_shared_pages(slab.where().owners, slab.where().domains, slab.bytes());
+    return std::unique_ptr<checkpoint_file_writer>(
+        new tensor_file_writer(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
   int write(const std::string& folder, const checkpoint_options& options) override {
     const auto& where = slab_.where();
     const file_domains& domains = where.domains;
     const std::size_t place = where.place();
-    sums_ = own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
-    if (!where.owns() || domains.written[place] >= domains.written[place + 1]) return 0;
+    checksums_ = compute_own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
+    if (!where.is_owner() || domains.written[place] >= domains.written[place + 1]) return 0;
     posix_file file;
     int error = file.open(folder + "/" + name_ + ".npy", O_WRONLY | O_CREAT);
     if (error == 0 && place == 0) error = file.reserve(domains.bytes());
-    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), received_);
+    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), received_bytes_);
     if (error == 0 && options.files.sync) error = file.sync();
     return error == 0 ? file.close() : error;
   }
   manifest_tensor end(const file_call& call, const checkpoint_options& options) const override {
     manifest_tensor entry;
-    entry.checksums = checksums_of_file(call, slab_.where(), sums_, options.slab_bytes);
+    entry.checksums = combine_file_checksums(call, slab_.where(), checksums_, options.slab_bytes);
     entry.name = name_;
     const text type = npy_type_of<T>();
     entry.type.assign(type.begin(), type.end());
@@ -90,29 +90,29 @@ class tensor_in_writing final : public file_in_writing {
   const std::string& name() const override { return name_; }
 
  private:
-  tensor_in_writing(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
-                    std::vector<unsigned char> received)
-      : name_(std::move(name)), global_(global), slab_(std::move(slab)), received_(std::move(received)) {}
+  tensor_file_writer(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
+                     std::vector<unsigned char> received)
+      : name_(std::move(name)), global_(global), slab_(std::move(slab)), received_bytes_(std::move(received)) {}
 
   std::string name_;
   std::array<std::size_t, Rank> global_;
   slab_to_write<T, Rank> slab_;
-  std::vector<unsigned char> received_;
-  std::vector<std::uint32_t> sums_;
+  std::vector<unsigned char> received_bytes_;
+  std::vector<std::uint32_t> checksums_;
 };
 
 /// All files of a checkpoint that is being written. The destructor removes the files of an incomplete one.
-class checkpoint_in_writing {
+class checkpoint_writer {
  public:
-  PARTITA_DECL checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
-                                     const checkpoint_options& options);
+  PARTITA_DECL checkpoint_writer(const file_call& call, std::string folder, std::uint64_t step,
+                                 const checkpoint_options& options);
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor to the checkpoint. `copies` keeps its present values; else those at the time of writing count.
+  /// Adds a tensor to the checkpoint. `keeps_copies` keeps its present values; else those at the time of writing count.
   /// Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
-  void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies);
+  void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies);
   /// Writes this worker's part of all files. The function does not communicate, so any thread may call it.
   PARTITA_DECL void write() noexcept;
   /// Completes the checkpoint, or throws the same error on all workers. Collective.
@@ -121,28 +121,28 @@ class checkpoint_in_writing {
  private:
   PARTITA_DECL file_error step_exists_error(const std::string& path) const;
 
-  static constexpr const char* way_out = "check the folder; the checkpoints saved before are untouched";
+  static constexpr const char* error_advice = "check the folder; the checkpoints saved before are untouched";
 
   file_call call_;
-  std::string folder_, temporary_;
+  std::string folder_, temp_path_;
   std::uint64_t step_;
   checkpoint_options options_;
-  temporary_folder guard_;  // removes the leader's temporary folder after an error
-  std::vector<std::unique_ptr<file_in_writing>> files_;
+  temporary_folder folder_guard_;  // removes the leader's temporary folder after an error
+  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;
   file_error call_error_;
 };
 
 template <class Extents, std::size_t Rank, class X, class... Policies>
-void checkpoint_in_writing::add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
+void checkpoint_writer::add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies) {
   using T = element_of<X>;
   if constexpr (!strided_array<const X>) {
     const xt::xtensor<T, Rank> values(tensor.x);
-    files_.push_back(tensor_in_writing<T, Rank>::of(call_,
-                                                    named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
-                                                        tensor.name, tensor.p, tensor.global, values, tensor.request},
-                                                    options_.files, true));
+    files_.push_back(tensor_file_writer<T, Rank>::of(call_,
+                                                     named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
+                                                         tensor.name, tensor.p, tensor.global, values, tensor.request},
+                                                     options_.files, true));
   } else {
-    files_.push_back(tensor_in_writing<T, Rank>::of(call_, tensor, options_.files, copies));
+    files_.push_back(tensor_file_writer<T, Rank>::of(call_, tensor, options_.files, keeps_copies));
   }
 }
 
@@ -151,5 +151,5 @@ void checkpoint_in_writing::add(const named_tensor<Extents, Rank, X, Policies...
 }  // namespace partita
 
 #ifndef PARTITA_CORE
-#include <partita/io/detail/impl/checkpoint_in_writing.ipp>
+#include <partita/io/detail/impl/checkpoint_writer.ipp>
 #endif
