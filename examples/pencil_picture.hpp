@@ -58,7 +58,7 @@ class drawn_box {
 inline partita::long_text to_svg(const partita::fourier_plan<3>& plan) {
   using partita::long_text;
   drawing on;
-  const drawing::style heading{.bold = true}, caption{.size = 12, .ink = partita::detail::pale.ink};
+  const drawing::style heading{.bold = true}, caption{.size = 12, .ink = partita::detail::pale_colour.ink};
   std::size_t workers = 0;
   for (const auto& step : plan.steps) {
     const px left = on.width() == 0 ? 0 : on.width() + 40;
@@ -80,7 +80,7 @@ inline partita::long_text to_svg(const partita::fourier_plan<3>& plan) {
         end = on.width() > end ? on.width() : end;
       }
     if (!step.moves) continue;
-    on.arrow(end + 24, 130, end + 104, 130, partita::detail::dark.ink);
+    on.arrow(end + 24, 130, end + 104, 130, partita::detail::dark_colour.ink);
     on.words(end + 60, 118, long_text("move"), {.size = 12, .at = drawing::anchor::middle});
   }
   const px below = on.height() + 28;

@@ -17,11 +17,11 @@ FILES = {
 int second();
 int main() {
   std::puts("main began");
-  return partita::detail::in_bytes(5).size() > 0 ? second() : 1;
+  return partita::detail::bytes_text(5).size() > 0 ? second() : 1;
 }
 ''',
     "second": '''#include <partita/explain/quantities.hpp>
-int second() { return partita::detail::in_seconds(2).size() > 0 ? 0 : 1; }
+int second() { return partita::detail::seconds_text(2).size() > 0 ? 0 : 1; }
 ''',
     "convolver": '''#include <partita/nn/local_convolution.hpp>
 int second() { return 0; }

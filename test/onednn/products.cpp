@@ -65,7 +65,7 @@ void one_case(numbers& any, census& seen) {
   const auto s = any_sizes<Features>(any);
   detail::onednn_convolver<Features> other(s);
   detail::column_convolver<float, Features> columns(s);
-  seen.by_onednn += other.by_onednn() ? 1 : 0, seen.grouped += s.out != s.group_out_channels ? 1 : 0;
+  seen.by_onednn += other.uses_onednn() ? 1 : 0, seen.grouped += s.out != s.group_out_channels ? 1 : 0;
   seen.several += s.out != s.group_out_channels || s.in >= 8 ? 1 : 0;
   seen.far += s.stride[0] > s.kernel[0] ? 1 : 0, seen.dilated += s.dilation[0] > 1 ? 1 : 0;
   const double bound = any.whole ? 0 : 1e-5;
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(what_has_no_elements_stays_as_it_is_by_columns) {
   detail::local_convolution<2> s;
   s.kernel = {3, 3}, s.stride = s.dilation = {1, 1}, s.window = {3, 3}, s.places = {1, 1}, s.out = 2, s.batch = 0;
   detail::onednn_convolver<2> none(s);
-  BOOST_TEST(!none.by_onednn());
+  BOOST_TEST(!none.uses_onednn());
   bool came = false;
   none.forward(nullptr, nullptr, nullptr, nullptr, {}, [&] { came = true; });
   BOOST_TEST(came);

@@ -41,7 +41,7 @@ inline std::size_t rounds(std::size_t members) {
 template <template <class, class> class Picture, class P, class Q>
 void draw(const arguments& given, const P& p_x, const Q& p_y) {
   using partita::transpose_dest, partita::transpose_src;
-  using picture = Picture<partita::detail::extents_in<P>, partita::detail::extents_in<Q>>;
+  using picture = Picture<partita::detail::grid_shape<P>, partita::detail::grid_shape<Q>>;
   if (!given.has("--svg")) return;
   if (p_x.size() > 100 || p_y.size() > 100) throw request_error("--svg draws up to 100 workers");
   const bool src = given.has("--transpose-src"), dest = given.has("--transpose-dest");

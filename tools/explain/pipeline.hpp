@@ -57,7 +57,7 @@ inline int explain_pipeline(int argc, char** argv) {
     const pipeline_times times = times_of(order == pipeline_order::zero_bubble);
     const pipeline_tasks list = tasks_of(order, shape, times);
     const pipeline_run one = simulate(shape, list, times);
-    all.add({name, std::string(detail::in_percent(one.idle)), seconds(one.seconds), std::to_string(one.most_kept)});
+    all.add({name, std::string(detail::percentage(one.idle)), seconds(one.seconds), std::to_string(one.most_kept)});
     if (chosen != name) continue;
     is_known = true;
     run = one, tasks = list;

@@ -8,11 +8,11 @@ namespace partita::detail {
 
 /// Returns the grid of a partition; a grid is returned as it is.
 template <class P>
-auto grid_in(const P& p) {
+auto worker_grid(const P& p) {
   if constexpr (requires { p.grid(); }) return p.grid();
   else return p;
 }
 template <class P>
-using extents_in = typename P::extents_type;
+using grid_shape = typename P::extents_type;
 
 }  // namespace partita::detail

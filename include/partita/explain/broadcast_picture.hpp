@@ -26,8 +26,8 @@ namespace detail {
 
 /// How an operand fills one dimension of the result: with its own extent, with a 1 that is expanded to `extent`, or by
 /// repetition of the whole operand.
-struct pictured_cell {
-  enum class kind { spans, expanded, repeated } what = kind::spans;
+struct cell_drawing {
+  enum class kind { own_extent, expanded, repeated } fill = kind::own_extent;
   std::size_t extent = 0;
 };
 

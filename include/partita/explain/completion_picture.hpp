@@ -11,7 +11,7 @@ namespace partita {
 namespace detail {
 
 template <class Graph>
-const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
+const graph_reshard* find_reshard(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   for (const graph_reshard& move : done.reshards)
     if (move.operation == o && move.tensor == t) return &move;
   return nullptr;
@@ -20,53 +20,53 @@ const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, st
 /// Draws a program from top to bottom: one line for each value, and arcs on the left from each value to the operations
 /// that read the value.
 template <class Graph>
-class listing {
+class program_listing {
  public:
-  explicit listing(const completion_of<Graph>& done)
-      : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
+  explicit program_listing(const completion_of<Graph>& done)
+      : done_(done), g_(*done.program), value_rows_(g_.values(), 0), has_reader_(g_.values(), 0) {
     for (std::size_t o = 0; o < g_.operations(); ++o)
-      for (std::size_t i = 0; i < g_.operation(o).operands; ++i) read_[g_.operand(g_.operation(o), i).number] = 1;
+      for (std::size_t i = 0; i < g_.operation(o).operands; ++i) has_reader_[g_.operand(g_.operation(o), i).number] = 1;
     long_text title("mesh");
     for (std::size_t a = 0; a < g_.on().rank(); ++a)
       title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
-    rows_.add(title, "", true, detail::dark.ink);
+    rows_.add(title, "", true, detail::dark_colour.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].producer == Graph::none)
-        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << written(g_[value{v}].shape));
+        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << text_of(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
   long_text svg() { return rows_.svg(); }
 
  private:
-  void add_value(value v, const long_text& what) {
-    row_of_[v.number] = rows_.add_value(what, written(done_[v]), g_.annotation(v) != nullptr);
+  void add_value(value v, const long_text& description) {
+    value_rows_[v.number] = rows_.add_value(description, text_of(done_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
     std::vector<bool> moves;
     for (std::size_t i = 0; i < n.operands; ++i) {
-      const graph_reshard* move = move_of(done_, o, i);
+      const graph_reshard* move = find_reshard(done_, o, i);
       if (move != nullptr)
         rows_.add_move(long_text("    ") << steps_text(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-                       written(move->to));
+                       text_of(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
-      rows_.add_arc(row_of_[g_.operand(n, i).number], rows_.rows(), moves[i]);
+      rows_.add_arc(value_rows_[g_.operand(n, i).number], rows_.rows(), moves[i]);
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const graph_reshard* move = move_of(done_, o, n.operands + j);
-      if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
+      const graph_reshard* move = find_reshard(done_, o, n.operands + j);
+      if (j > 0 && has_reader_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr) rows_.add_move(long_text("    then ") << steps_text(done_.plan(*move)), written(move->to));
+      if (move != nullptr) rows_.add_move(long_text("    then ") << steps_text(done_.plan(*move)), text_of(move->to));
     }
   }
 
   const completion_of<Graph>& done_;
   const Graph& g_;
   listing_rows rows_{};
-  std::vector<std::size_t> row_of_;
-  std::vector<unsigned char> read_;
+  std::vector<std::size_t> value_rows_;
+  std::vector<unsigned char> has_reader_;
 };
 
 }  // namespace detail
@@ -84,19 +84,19 @@ long_text to_dot(const completion_of<Graph>& done) {
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (g[value{v}].producer == Graph::none)
       all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n"
-          << detail::written(done[value{v}]) << "\"];\n";
+          << detail::text_of(done[value{v}]) << "\"];\n";
   for (std::size_t o = 0; o < g.operations(); ++o) {
     const typename Graph::node& n = g.operation(o);
     all << "  o" << o << " [label=\"" << detail::name_of(n);
     for (std::size_t j = 0; j < n.results; ++j) {
-      all << "\\n" << detail::written(done[g.of(n, n.operands + j)]);
-      if (const graph_reshard* move = detail::move_of(done, o, n.operands + j))
+      all << "\\n" << detail::text_of(done[g.of(n, n.operands + j)]);
+      if (const graph_reshard* move = detail::find_reshard(done, o, n.operands + j))
         all << " after " << detail::steps_text(done.plan(*move));
     }
     all << "\"];\n";
     for (std::size_t i = 0; i < n.operands; ++i) {
       all << "  " << id(g.operand(n, i)) << " -> o" << o;
-      if (const graph_reshard* move = detail::move_of(done, o, i))
+      if (const graph_reshard* move = detail::find_reshard(done, o, i))
         all << " [color=red, fontcolor=red, label=\"" << detail::steps_text(done.plan(*move)) << "\"]";
       all << ";\n";
     }
@@ -108,7 +108,7 @@ long_text to_dot(const completion_of<Graph>& done) {
 /// value is read or computed.
 template <class Graph>
 long_text to_svg(const completion_of<Graph>& done) {
-  return detail::listing<Graph>(done).svg();
+  return detail::program_listing<Graph>(done).svg();
 }
 
 }  // namespace partita

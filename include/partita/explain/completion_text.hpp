@@ -24,18 +24,18 @@ long_text name_of(const Graph& g, value v) {
 template <class Node>
   requires requires(const Node& n) { n.how; }
 long_text name_of(const Node& n) {
-  return long_text() << n.name << " " << written(n.how);
+  return long_text() << n.name << " " << text_of(n.how);
 }
 
 /// Whether a decision of propagation is against the sharding that a tensor of the operation proposes.
-constexpr bool is_rejection(decision::what done) {
+constexpr bool is_rejected_proposal(decision::what done) {
   using enum decision::what;
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
 /// Writes the decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
 template <class Graph>
-long_text rejections_text(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
+long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
   const typename Graph::node& n = g.operation(o);
   std::vector<spec> specs;
@@ -46,7 +46,7 @@ long_text rejections_text(const completion_of<Graph>& done, std::size_t o, std::
   for (const decision& one : p.log) {
     const bool concerns_all_tensors =
         one.tensor == decision::none && one.factor != decision::none && (n.how.factors_of(t) >> one.factor & 1U) != 0;
-    if (!is_rejection(one.done) || (one.tensor != t && !concerns_all_tensors)) continue;
+    if (!is_rejected_proposal(one.done) || (one.tensor != t && !concerns_all_tensors)) continue;
     all << "  lost in " << name_of(n) << ":";
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
     if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";
@@ -60,25 +60,25 @@ long_text rejections_text(const completion_of<Graph>& done, std::size_t o, std::
 }
 /// Writes why an axis shards a dimension of a value, step by step back to the annotation that the axis came from.
 template <class Graph>
-long_text path_to_annotation(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
+long_text path_to_annotation(const completion_of<Graph>& done, const cut_origin* origin, std::size_t axis) {
   const Graph& g = *done.program;
   long_text all;
-  for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
-    const value here{why->of};
-    if (why->operation == Graph::none)
-      return all << "    because " << name_of(g, here) << " is annotated " << written(*g.annotation(here))
+  for (std::size_t steps = 0; origin != nullptr && steps <= g.values(); ++steps) {
+    const value here{origin->of};
+    if (origin->operation == Graph::none)
+      return all << "    because " << name_of(g, here) << " is annotated " << text_of(*g.annotation(here))
                  << ", priority " << g.annotation(here)->priority << "\n";
-    const typename Graph::node& n = g.operation(why->operation);
-    all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of "
-        << name_of(n) << "\n";
-    if (why->from == why->of) break;
-    why = done.origin(value{why->from}, why->from_dimension, axis);
+    const typename Graph::node& n = g.operation(origin->operation);
+    all << "    because " << name_of(g, value{origin->from}) << " is, by '" << n.how.factors[origin->factor].letter
+        << "' of " << name_of(n) << "\n";
+    if (origin->from == origin->of) break;
+    origin = done.origin(value{origin->from}, origin->from_dimension, axis);
   }
   return all;
 }
-inline long_text steps_of(const reshard_plan& plan, const char* before) {
+inline long_text write_steps(const reshard_plan& plan, const char* line_prefix) {
   long_text all;
-  for (const reshard_step& one : plan) all << before << written(one) << "\n";
+  for (const reshard_step& one : plan) all << line_prefix << text_of(one) << "\n";
   return all;
 }
 
@@ -92,7 +92,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
   const sharding& layout = done[v];
   long_text all = detail::name_of(g, v);
-  all << " " << detail::written(g[v].shape) << " has the layout " << detail::written(layout) << "\n";
+  all << " " << detail::text_of(g[v].shape) << " has the layout " << detail::text_of(layout) << "\n";
   for (std::size_t d = 0; d < layout.rank(); ++d)
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
@@ -104,15 +104,15 @@ long_text explain(const completion_of<Graph>& done, value v) {
       all << "  has a pending " << name_of(layout.pending[a]) << " over " << g.on().axes[a].name()
           << ": the operation that reads it passes it on or completes it\n";
   if (const sharding back = detail::cotangent_sharding(layout); !back.same_layout(layout))
-    all << "  its cotangent has the layout " << detail::written(back) << "\n";
+    all << "  its cotangent has the layout " << detail::text_of(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
-      if (g.of(g.operation(o), t) == v) all << detail::rejections_text(done, o, t);
+      if (g.of(g.operation(o), t) == v) all << detail::describe_rejections(done, o, t);
   for (const graph_reshard& move : done.reshards) {
     if (move.of != v.number) continue;
     const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "  moved before " : "  moved after ") << detail::name_of(n) << ":\n"
-        << detail::steps_of(done.plan(move), "    ");
+        << detail::write_steps(done.plan(move), "    ");
   }
   return all;
 }
@@ -126,8 +126,8 @@ long_text to_text(const completion_of<Graph>& done) {
   for (const graph_reshard& move : done.reshards) {
     const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", "
-        << detail::name_of(g, value{move.of}) << " " << detail::written(move.from) << "\n"
-        << detail::steps_of(done.plan(move), "  ");
+        << detail::name_of(g, value{move.of}) << " " << detail::text_of(move.from) << "\n"
+        << detail::write_steps(done.plan(move), "  ");
   }
   std::size_t windows = 0;
   for (std::size_t o = 0; o < g.operations(); ++o)
@@ -140,16 +140,16 @@ long_text to_text(const completion_of<Graph>& done) {
   std::size_t bytes = 0;
   for (const backward_reshard& move : done.back) {
     if (move.from.same_layout(move.to)) {
-      all << "back, inside " << move.operation << ", " << detail::written(move.shape) << " "
-          << detail::written(move.from) << ": what its blocks read of others, " << move.bytes
+      all << "back, inside " << move.operation << ", " << detail::text_of(move.shape) << " "
+          << detail::text_of(move.from) << ": what its blocks read of others, " << move.bytes
           << " bytes to the busiest worker\n";
       bytes += move.bytes;
       continue;
     }
     const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape);
-    all << "back, " << move.operation << ", " << detail::written(move.shape) << " " << detail::written(move.from)
+    all << "back, " << move.operation << ", " << detail::text_of(move.shape) << " " << detail::text_of(move.from)
         << "\n"
-        << detail::steps_of(plan, "  ");
+        << detail::write_steps(plan, "  ");
     bytes += plan.bytes();
   }
   if (!done.back.empty())

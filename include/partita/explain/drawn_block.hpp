@@ -9,14 +9,14 @@
 
 namespace partita::detail {
 
-inline constexpr drawing::style heading{.size = 14, .bold = true};
-inline constexpr drawing::style caption{.size = 12};
-inline constexpr drawing::style code{.size = 12, .code = true};
+inline constexpr drawing::style heading_style{.size = 14, .bold = true};
+inline constexpr drawing::style caption_style{.size = 12};
+inline constexpr drawing::style code_style{.size = 12, .code = true};
 
 /// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and an abbreviation of the
 /// label.
 template <std::size_t Rank>
-struct drawn_part {
+struct block_part {
   index<Rank> at{};
   std::array<std::size_t, Rank> shape{};
   colour paint{};
@@ -24,7 +24,7 @@ struct drawn_part {
 };
 
 /// The scale of a drawing along one direction: converts a number of indices to a length in pixels.
-struct scale {
+struct axis_scale {
   std::size_t extent;  ///< the number of indices that `pixels` pixels show
   std::size_t pixels;
 
@@ -34,31 +34,31 @@ struct scale {
 };
 
 /// The vertical and horizontal scales of a block: equal, unless one direction would then be too thin to see.
-struct scales {
-  scale down, across;
+struct block_scales {
+  axis_scale y_axis, x_axis;
 
-  scales(std::size_t rows, std::size_t columns) : down{rows, 0}, across{columns, 0} {
+  block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {
     constexpr std::size_t most = 240, unit = 30, least = 96;
-    if (down.extent == 0) down.extent = 1;
-    if (across.extent == 0) across.extent = 1;
-    const std::size_t longest = down.extent > across.extent ? down.extent : across.extent;
-    for (scale* s : {&down, &across}) {
+    if (y_axis.extent == 0) y_axis.extent = 1;
+    if (x_axis.extent == 0) x_axis.extent = 1;
+    const std::size_t longest = y_axis.extent > x_axis.extent ? y_axis.extent : x_axis.extent;
+    for (axis_scale* s : {&y_axis, &x_axis}) {
       s->pixels = longest * unit < most ? s->extent * unit : (s->extent * most + longest / 2) / longest;
       if (s->pixels < least) s->pixels = s->extent * unit < least ? s->extent * unit : least;
     }
   }
   /// Whether single elements are large enough to be visible.
-  bool shows_elements() const { return down.extent * 10 <= down.pixels && across.extent * 10 <= across.pixels; }
+  bool can_show_cells() const { return y_axis.extent * 10 <= y_axis.pixels && x_axis.extent * 10 <= x_axis.pixels; }
 };
 
 /// The number of columns of a block as drawn. The last dimension runs across; all other dimensions run down.
 template <std::size_t Rank>
-std::size_t columns_of(const std::array<std::size_t, Rank>& shape) {
+std::size_t drawn_columns(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;
   else return shape[Rank - 1];
 }
 template <std::size_t Rank>
-std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
+std::size_t drawn_rows(const std::array<std::size_t, Rank>& shape) {
   std::size_t rows = 1;
   for (std::size_t d = 0; d + 1 < Rank; ++d) rows *= shape[d];
   return rows;
@@ -70,37 +70,37 @@ template <std::size_t Rank>
 void explain_parts(drawing& on) {
   on.words(0, on.height() + 24,
            "a part has the colour of the worker that held it; its label names the worker where it goes, or comes from",
-           caption);
+           caption_style);
   if (Rank < 3) return;
   long_text all("down: dimensions ");
   for (std::size_t d = 0; d + 1 < Rank; ++d) all << (d == 0 ? "" : d + 2 < Rank ? ", " : " and ") << d;
   all << " (each index of dimension 0 begins a new group of rows); across: dimension " << Rank - 1;
-  on.words(0, on.height() + 18, all, caption);
+  on.words(0, on.height() + 18, all, caption_style);
 }
 
 /// Draws a block with its parts. A part that does not span the leading dimensions is drawn as several stripes, one for
 /// each range of adjacent rows.
 template <std::size_t Rank>
 void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block,
-                const scales& length, const std::vector<drawn_part<Rank>>& parts) {
+                const block_scales& length, const std::vector<block_part<Rank>>& parts) {
   const auto stripe = [&](std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
-                          const drawn_part<Rank>& part, bool labelled) {
-    const drawing::px left = x + length.across(column), top = y + length.down(row);
-    const drawing::px width = x + length.across(column + columns) - left, height = y + length.down(row + rows) - top;
+                          const block_part<Rank>& part, bool has_label) {
+    const drawing::px left = x + length.x_axis(column), top = y + length.y_axis(row);
+    const drawing::px width = x + length.x_axis(column + columns) - left, height = y + length.y_axis(row + rows) - top;
     on.rectangle(left, top, width, height, part.paint);
-    if (length.shows_elements()) {
+    if (length.can_show_cells()) {
       for (std::size_t r = row + 1; r < row + rows; ++r)
-        on.line(left, y + length.down(r), left + width, y + length.down(r), "#ffffff");
+        on.line(left, y + length.y_axis(r), left + width, y + length.y_axis(r), "#ffffff");
       for (std::size_t c = column + 1; c < column + columns; ++c)
-        on.line(x + length.across(c), top, x + length.across(c), top + height, "#ffffff");
+        on.line(x + length.x_axis(c), top, x + length.x_axis(c), top + height, "#ffffff");
     }
     const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.paint.ink, .bold = true};
-    if (!labelled || height < 14) return;
+    if (!has_label || height < 14) return;
     for (const long_text* label : {&part.label, &part.short_label})
       if (drawing::width_of(*label, small) + 2 <= width)
         return on.words(left + width / 2, top + height / 2 + 4, *label, small);
   };
-  for (const drawn_part<Rank>& part : parts) {
+  for (const block_part<Rank>& part : parts) {
     if (volume_of(part.shape) == 0) continue;
     if constexpr (Rank == 0) {
       stripe(0, 1, 0, 1, part, true);
@@ -111,7 +111,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
       std::size_t run = part.shape[Rank - 2];
       std::size_t d = Rank - 2;
       while (d > 0 && part.shape[d] == block[d]) run *= part.shape[--d];
-      const std::size_t rows = rows_of(part.shape);
+      const std::size_t rows = drawn_rows(part.shape);
       for (std::size_t first = 0; first < rows; first += run) {
         std::size_t row = 0, rest = first, unit = 1;
         for (std::size_t e = Rank - 1; e-- > 0; unit *= block[e], rest /= part.shape[e])
@@ -120,9 +120,9 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
       }
     }
   }
-  const drawing::px width = length.across(columns_of(block)), height = length.down(rows_of(block));
-  if (volume_of(block) == 0) on.rectangle(x, y, width > 0 ? width : 8, height > 0 ? height : 8, pale, 1, true);
-  else on.rectangle(x, y, width, height, dark, 2);
+  const drawing::px width = length.x_axis(drawn_columns(block)), height = length.y_axis(drawn_rows(block));
+  if (volume_of(block) == 0) on.rectangle(x, y, width > 0 ? width : 8, height > 0 ? height : 8, pale_colour, 1, true);
+  else on.rectangle(x, y, width, height, dark_colour, 2);
 }
 
 }  // namespace partita::detail

@@ -19,7 +19,7 @@ struct linear_picture {
 
   template <class P, class Q, class R>
   linear_picture(const P& x, const Q& y, const R& w)
-      : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), p_w(detail::grid_in(w)) {
+      : p_x(detail::worker_grid(x)), p_y(detail::worker_grid(y)), p_w(detail::worker_grid(w)) {
     static_assert(W::rank() == 2, "partita::linear_picture(p_x, p_y, p_w): requires p_w = f_out x f_in, of rank 2");
     const auto verdict = judge_linear(p_x.shape(), p_y.shape(), p_w.shape());
     if (!verdict) throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), p_w.shape()));
@@ -28,7 +28,7 @@ struct linear_picture {
 
 template <class P, class Q, class R>
 linear_picture(const P&, const Q&, const R&)
-    -> linear_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<R>>;
+    -> linear_picture<detail::grid_shape<P>, detail::grid_shape<Q>, detail::grid_shape<R>>;
 
 /// Draws the weights in the middle, x above and y beside the weights, and the bias on column 0.
 template <class X, class Y, class W>
@@ -36,7 +36,7 @@ long_text to_svg(const linear_picture<X, Y, W>& picture) {
   using px = drawing::px;
   drawing on;
   const auto shape = picture.p_w.shape();
-  const detail::tiles<2> weights{shape};
+  const detail::tile_drawing<2> weights{shape};
   const px x_top = 28, w_top = x_top + weights.high + 64;
   on.words(0, 14, long_text("x on p_x, 1 × ") << shape[1], {.size = 14, .bold = true});
   for (std::size_t column = 0; column < shape[1]; ++column) {
@@ -59,7 +59,7 @@ long_text to_svg(const linear_picture<X, Y, W>& picture) {
   }
   for (std::size_t row = 0; row < shape[0]; ++row) {
     const px y = w_top + weights.y(row * shape[1]);
-    on.arrow(weights.width() + 10, y + weights.high / 2, y_left - 10, y + weights.high / 2, detail::dark.ink);
+    on.arrow(weights.width() + 10, y + weights.high / 2, y_left - 10, y + weights.high / 2, detail::dark_colour.ink);
     detail::draw_tile(on, y_left, y, picture.p_y.workers()[row], detail::symbol("y", row), colour_of(shape[1] + row));
   }
   const px below = w_top + weights.height() + 28;

@@ -12,26 +12,26 @@ namespace partita::detail {
 /// The rows of a listing: a description, and a layout in a second column. Rows with communication are red.
 class listing_rows {
  public:
-  std::size_t rows() const { return rows_; }
-  PARTITA_DECL void add(const long_text& what, const long_text& layout, bool bold, const char* ink);
-  void add_move(const long_text& what, const long_text& layout) { add(what, layout, false, red_); }
+  std::size_t rows() const { return row_count_; }
+  PARTITA_DECL void add(const long_text& label, const long_text& layout, bool bold, const char* colour);
+  void add_move(const long_text& label, const long_text& layout) { add(label, layout, false, red_ink_); }
   /// Adds the row of a value, with a dot where arcs start and end. Returns the number of the row.
-  PARTITA_DECL std::size_t add_value(const long_text& what, const long_text& layout, bool bold);
-  PARTITA_DECL void add_arc(std::size_t from, std::size_t to, bool moves);
+  PARTITA_DECL std::size_t add_value(const long_text& label, const long_text& layout, bool bold);
+  PARTITA_DECL void add_arc(std::size_t from, std::size_t to, bool is_move);
   PARTITA_DECL long_text svg();
 
  private:
-  static constexpr drawing::px left_ = 110, row_ = 26, column_ = 400;
-  static constexpr const char* red_ = "#9b2226";
+  static constexpr drawing::px edge_ = 110, row_height_ = 26, column_width_ = 400;
+  static constexpr const char* red_ink_ = "#9b2226";
   struct arc {
     std::size_t from, to;
-    bool moves;
+    bool is_move;
   };
-  static drawing::px middle(std::size_t k) { return row_ * static_cast<drawing::px>(k) + row_ / 2; }
+  static drawing::px centre(std::size_t k) { return row_height_ * static_cast<drawing::px>(k) + row_height_ / 2; }
 
-  drawing on_{};
+  drawing svg_{};
   std::vector<arc> arcs_;
-  std::size_t rows_ = 0;
+  std::size_t row_count_ = 0;
 };
 
 }  // namespace partita::detail

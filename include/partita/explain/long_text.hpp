@@ -23,7 +23,7 @@ class long_text {
 
   PARTITA_DECL long_text& operator<<(char c);
   PARTITA_DECL long_text& operator<<(const char* characters);
-  PARTITA_DECL long_text& operator<<(const long_text& other);
+  PARTITA_DECL long_text& operator<<(const long_text& tail);
   template <std::size_t Capacity>
   long_text& operator<<(const basic_text<Capacity>& sentence) {
     return *this << sentence.c_str();
@@ -36,8 +36,8 @@ class long_text {
 
   /// The number of visible characters: continuation bytes of UTF-8 are not counted.
   PARTITA_DECL std::size_t columns() const;
-  /// Appends blanks until the text has `columns_wanted` columns.
-  PARTITA_DECL long_text& pad(std::size_t columns_wanted);
+  /// Appends blanks until the text has `column_count` columns.
+  PARTITA_DECL long_text& pad(std::size_t column_count);
 
   /// Converts the text to a std::string, or to any type that is constructible from a pointer and a length.
   template <class String>
@@ -57,17 +57,17 @@ class long_text {
 /// convert literals that are written to a stream.
 template <class Stream, class Text>
   requires(std::is_same_v<Text, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
-Stream& operator<<(Stream& stream, const Text& written) {
-  stream.write(written.c_str(), static_cast<std::ptrdiff_t>(written.size()));
+Stream& operator<<(Stream& stream, const Text& text_of) {
+  stream.write(text_of.c_str(), static_cast<std::ptrdiff_t>(text_of.size()));
   return stream;
 }
 
 namespace detail {
 /// Converts anything that can be written to a long_text to a long_text.
 template <class Thing>
-long_text written(const Thing& printed) {
+long_text text_of(const Thing& value) {
   text all;
-  all << printed;
+  all << value;
   return long_text() << all;
 }
 }  // namespace detail

@@ -9,7 +9,7 @@ namespace partita {
 
 /// Draws a run of a pipeline: a row for each group of workers, time from left to right, and a box with the number of
 /// the micro-batch for each pass of each stage. The legend, the time axis and the idle share are part of the drawing.
-PARTITA_DECL long_text to_svg(const pipeline_run& run);
+PARTITA_DECL long_text to_svg(const pipeline_run& schedule);
 
 }  // namespace partita
 

@@ -17,8 +17,8 @@ namespace detail {
 
 /// The parts of its source block that a worker sends to other workers or keeps, for a drawing.
 template <std::size_t Rank>
-std::vector<drawn_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
-  std::vector<drawn_part<Rank>> parts;
+std::vector<block_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
+  std::vector<block_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.sends)
     parts.push_back({t.at, t.where.shape(), own, long_text("to ") << t.worker, long_text() << t.worker});
@@ -27,8 +27,8 @@ std::vector<drawn_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
   return parts;
 }
 template <std::size_t Rank>
-std::vector<drawn_part<Rank>> destination_parts(const repartition_plan<Rank>& plan) {
-  std::vector<drawn_part<Rank>> parts;
+std::vector<block_part<Rank>> destination_parts(const repartition_plan<Rank>& plan) {
+  std::vector<block_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.receives)
     parts.push_back(
@@ -46,24 +46,24 @@ template <std::size_t Rank>
 long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   drawing on;
   const auto larger = [](std::size_t a, std::size_t b) { return a > b ? a : b; };
-  const detail::scales length(
-      larger(detail::rows_of(plan.source_shape), detail::rows_of(plan.destination_shape)),
-      larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
+  const detail::block_scales length(
+      larger(detail::drawn_rows(plan.source_shape), detail::drawn_rows(plan.destination_shape)),
+      larger(detail::drawn_columns(plan.source_shape), detail::drawn_columns(plan.destination_shape)));
   drawing::px x = 0;
   if (plan.gives) {
     on.words(0, 12, long_text("worker ") << plan.worker << " gives " << detail::extents_text(plan.source_shape, " × "),
-             detail::heading);
+             detail::heading_style);
     detail::draw_block(on, 0, 24, plan.source_shape, length, detail::source_parts(plan));
     x = on.width() + 40;
   }
   if (plan.takes) {
     long_text title(plan.gives ? "and takes " : "worker ");
     if (!plan.gives) title << plan.worker << " takes ";
-    on.words(x, 12, title << detail::extents_text(plan.destination_shape, " × "), detail::heading);
+    on.words(x, 12, title << detail::extents_text(plan.destination_shape, " × "), detail::heading_style);
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::destination_parts(plan));
   }
   detail::explain_parts<Rank>(on);
-  on.lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code);
+  on.lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code_style);
   return on.svg();
 }
 

@@ -35,7 +35,7 @@ PARTITA_DECL long_text size_text(std::size_t elements, std::size_t element_bytes
 
 /// The number of elements of a part that are contiguous in a dense block.
 template <class Shape>
-std::size_t run_length(const Shape& part, const Shape& block) {
+std::size_t contiguous_elements(const Shape& part, const Shape& block) {
   std::size_t run = 1;
   for (std::size_t d = part.size(); d-- > 0;) {
     run *= part[d];
@@ -77,15 +77,15 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
     row next;
     next.peer_text = static_cast<long_text&&>(peer_text);
     next.where << where;
-    const std::size_t n = where.volume(), run = detail::run_length(where.shape(), block);
+    const std::size_t n = where.volume(), run = detail::contiguous_elements(where.shape(), block);
     next.what << detail::size_text(n, element_bytes);
     if (run < n) next.what << " in " << n / run << " runs of " << run;
     rows.push_back(static_cast<row&&>(next));
   };
-  const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way, const auto& block) {
+  const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* preposition, const auto& block) {
     for (std::size_t k = 0; k < moves.size(); ++k) {
       long_text peer_text;
-      if (k == 0 || moves[k - 1].worker != moves[k].worker) peer_text << way << " worker " << moves[k].worker;
+      if (k == 0 || moves[k - 1].worker != moves[k].worker) peer_text << preposition << " worker " << moves[k].worker;
       add(peer_text, moves[k].where, block);
     }
   };

@@ -34,14 +34,14 @@ struct propagation_picture {
   /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of the reshard
   /// steps.
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
-                                   const propagation& p, const mesh_links& over = {});
+                                   const propagation& p, const mesh_links& mesh_costs = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
   /// The name of a tensor of the operation: "operand 0" or "result 0".
   PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:
   PARTITA_DECL void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
-                        const mesh_links& over);
+                        const mesh_links& mesh_costs);
 };
 
 /// Writes the reshards of an operation: for each tensor a line with its name, and below it one line for each step. The

@@ -8,11 +8,11 @@
 namespace partita::detail {
 
 /// Writes a number below 1000 with three significant digits: 1.93, 25.7, 320.
-PARTITA_DECL long_text three_figures(double number);
+PARTITA_DECL long_text round_to_three_digits(double number);
 
-PARTITA_DECL long_text in_seconds(double seconds);
-PARTITA_DECL long_text in_bytes(std::size_t bytes);
-inline long_text in_percent(double share) { return three_figures(share * 100) << " %"; }
+PARTITA_DECL long_text seconds_text(double seconds);
+PARTITA_DECL long_text bytes_text(std::size_t bytes);
+inline long_text percentage(double share) { return round_to_three_digits(share * 100) << " %"; }
 
 }  // namespace partita::detail
 

@@ -18,8 +18,8 @@ struct refused_picture {
 
   template <class P, class Q, class... Policies>
   refused_picture(const char* name, const P& x, const Q& y, Policies...)
-      : p_x(grid_in(x)),
-        p_y(grid_in(y)),
+      : p_x(worker_grid(x)),
+        p_y(worker_grid(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>),
         verdict(Sums ? judge_worker_broadcast(p_y.shape(), p_x.shape(), to_transposed, from_transposed, true)
@@ -47,7 +47,7 @@ struct refused_broadcast_picture : detail::refused_picture<Src, Dst, false> {
 };
 template <class P, class Q, class... Policies>
 refused_broadcast_picture(const P&, const Q&, Policies...)
-    -> refused_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
+    -> refused_broadcast_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
 /// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. A valid call
 /// is a partition_error: draw a sum_reduce_picture instead.
@@ -59,7 +59,7 @@ struct refused_sum_reduce_picture : detail::refused_picture<Src, Dst, true> {
 };
 template <class P, class Q, class... Policies>
 refused_sum_reduce_picture(const P&, const Q&, Policies...)
-    -> refused_sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
+    -> refused_sum_reduce_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
 /// Draws both partitions side by side with a crossed arrow between them, and below them the rule for every dimension.
 template <class Src, class Dst, bool Sums>
@@ -68,23 +68,23 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   constexpr const char* red = "#9b2226";
   constexpr std::size_t small_rank = Sums ? Dst::rank() : Src::rank(), large_rank = Sums ? Src::rank() : Dst::rank();
   drawing on;
-  const detail::tiles<Src::rank()> from{picture.p_x.shape()};
-  const detail::tiles<Dst::rank()> to{picture.p_y.shape()};
+  const detail::tile_drawing<Src::rank()> from{picture.p_x.shape()};
+  const detail::tile_drawing<Dst::rank()> to{picture.p_y.shape()};
   const px top = 28, tallest = from.height() > to.height() ? from.height() : to.height();
-  const drawing::style heading{.size = 14, .bold = true}, plain{.size = 13},
+  const drawing::style heading_style{.size = 14, .bold = true}, plain{.size = 13},
       broken{.size = 13, .ink = red, .bold = true};
   const auto side = [&](px left, const char* name, const auto& p, const auto& tiling, bool transposed) {
     on.words(left, 14,
              long_text(name) << ", " << detail::extents_text(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
-             heading);
+             heading_style);
     const px above = top + (tallest - tiling.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place)
       detail::draw_tile(on, left + tiling.x(place), above + tiling.y(place), p.workers()[place], long_text("?"),
-                        detail::pale);
+                        detail::pale_colour);
   };
   side(0, "p_x", picture.p_x, from, picture.from_transposed);
   const px between = on.width() + 20, length = 134, centre = top + tallest / 2;
-  on.arrow(between, centre, between + length, centre, detail::dark.ink);
+  on.arrow(between, centre, between + length, centre, detail::dark_colour.ink);
   on.line(between + length / 2 - 12, centre - 12, between + length / 2 + 12, centre + 12, red, 3);
   on.line(between + length / 2 - 12, centre + 12, between + length / 2 + 12, centre - 12, red, 3);
   on.words(between + length / 2, centre - 18, Sums ? "sum_reduce" : "broadcast",

@@ -26,18 +26,18 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
 template <std::size_t Rank>
 struct tiling {
   static constexpr drawing::px gap = 14, label = 18;
-  std::array<std::size_t, Rank> places;
+  std::array<std::size_t, Rank> part_counts;
   std::vector<drawing::px> columns, rows;
 
-  tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const scales& length)
-      : places(shape) {
-    const std::size_t across = columns_of(shape), down = rows_of(shape);
-    std::vector<drawing::px> wide(across, 58), high(down, 8);  // the label of a block must fit above it
-    for (std::size_t place = 0; place < across * down; ++place) {
+  tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
+      : part_counts(shape) {
+    const std::size_t x_axis = drawn_columns(shape), y_axis = drawn_rows(shape);
+    std::vector<drawing::px> wide(x_axis, 58), high(y_axis, 8);  // the label of a block must fit above it
+    for (std::size_t place = 0; place < x_axis * y_axis; ++place) {
       const auto block = cuts.shape(index_of(place, shape));
-      const drawing::px w = length.across(columns_of(block)), h = length.down(rows_of(block));
-      if (w > wide[place % across]) wide[place % across] = w;
-      if (h > high[place / across]) high[place / across] = h;
+      const drawing::px w = length.x_axis(drawn_columns(block)), h = length.y_axis(drawn_rows(block));
+      if (w > wide[place % x_axis]) wide[place % x_axis] = w;
+      if (h > high[place / x_axis]) high[place / x_axis] = h;
     }
     columns.push_back(0);
     for (const drawing::px w : wide) columns.push_back(columns.back() + w + gap);
@@ -64,19 +64,19 @@ struct repartition_picture {
 
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
-      : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), from(x_cuts), to(y_cuts) {}
+      : p_x(detail::worker_grid(x)), p_y(detail::worker_grid(y)), from(x_cuts), to(y_cuts) {}
   /// Makes the picture for balanced distributions on both partitions.
   template <class P, class Q, std::size_t... E>
   repartition_picture(const P& x, const Q& y, const extents<E...>& global)
-      : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::grid_in(x).shape()),
-                            decomposition<Rank>::balanced(global.array(), detail::grid_in(y).shape())) {}
+      : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::worker_grid(x).shape()),
+                            decomposition<Rank>::balanced(global.array(), detail::worker_grid(y).shape())) {}
 
   repartition_plan<Rank> plan(std::size_t worker) const { return plan_repartition(p_x, from, p_y, to, worker); }
 };
 
 template <class P, class Q, class... Cuts>
 repartition_picture(const P&, const Q&, const Cuts&...)
-    -> repartition_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<P>::rank()>;
+    -> repartition_picture<detail::grid_shape<P>, detail::grid_shape<Q>, detail::grid_shape<P>::rank()>;
 
 /// Draws both partitions side by side and, as text below them, the plan of one worker.
 template <class Src, class Dst, std::size_t Rank>
@@ -84,18 +84,18 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
                  std::size_t element_bytes = 0) {
   drawing on;
   const auto extents = picture.from.extents();
-  const detail::scales length(detail::rows_of(extents), detail::columns_of(extents));
+  const detail::block_scales length(detail::drawn_rows(extents), detail::drawn_columns(extents));
   const detail::tiling<Rank> before(picture.from, picture.p_x.shape(), length),
       after(picture.to, picture.p_y.shape(), length);
   const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
   const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool gives) {
-    on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading);
+    on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading_style);
     const drawing::px top = 26 + (tallest - tiles.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place) {
       const std::size_t k = p.workers()[place];
       const auto plan = picture.plan(k);
       const drawing::px left = x + tiles.x(place), y = top + tiles.y(place);
-      drawing::style who = detail::caption;
+      drawing::style who = detail::caption_style;
       if (gives) who.ink = colour_of(k).ink;
       on.words(left, y - 5, long_text("worker ") << k, who);
       detail::draw_block(on, left, y, gives ? plan.source_shape : plan.destination_shape, length,
@@ -104,11 +104,11 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
   };
   side(0, "x", picture.p_x, before, true);
   const drawing::px middle = on.width() + 24, centre = 26 + tallest / 2 + detail::tiling<Rank>::label / 2;
-  on.arrow(middle, centre, middle + 84, centre, detail::dark.ink);
+  on.arrow(middle, centre, middle + 84, centre, detail::dark_colour.ink);
   on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
   side(middle + 112, "y", picture.p_y, after, false);
   detail::explain_parts<Rank>(on);
-  on.lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code);
+  on.lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code_style);
   return on.svg();
 }
 

@@ -19,9 +19,9 @@ long_text to_svg(const step_plan_of<Graph>& plan) {
   double now = 0;
   for (const step_event& one : plan.events) {
     const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::update ? 0 : 4;
-    long_text beside = detail::in_seconds(one.seconds);
-    if (one.bytes > 0) beside << ", " << detail::in_bytes(one.bytes);
-    on.bars.push_back({detail::event_text(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
+    long_text label = detail::seconds_text(one.seconds);
+    if (one.bytes > 0) label << ", " << detail::bytes_text(one.bytes);
+    on.bars.push_back({detail::event_text(plan, one), label, now, now + one.seconds, colour, one.held, one.backward});
     now += one.seconds;
   }
   return on.svg();

@@ -12,11 +12,11 @@ namespace detail {
 
 inline long_text cost_text(const step_cost& cost) {
   long_text all;
-  all << in_seconds(cost.seconds()) << ": computing " << in_seconds(cost.computing) << ", moving "
-      << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages";
-  if (cost.hidden > 0) all << ", " << in_seconds(cost.hidden) << " while something is computed";
-  all << "); " << in_bytes(cost.received) << " received in " << cost.movements << " movements, at most "
-      << in_bytes(cost.peak) << " held";
+  all << seconds_text(cost.seconds()) << ": computing " << seconds_text(cost.computing) << ", moving "
+      << seconds_text(cost.moving) << " (" << seconds_text(cost.starting) << " of it to start messages";
+  if (cost.hidden > 0) all << ", " << seconds_text(cost.hidden) << " while something is computed";
+  all << "); " << bytes_text(cost.received) << " received in " << cost.movements << " movements, at most "
+      << bytes_text(cost.peak) << " held";
   return all;
 }
 /// Writes an event of a step: the operation, or the steps of a reshard and the value that is resharded.
@@ -27,7 +27,7 @@ long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
   const char* gradient = one.is_cotangent ? "d " : "";
   if (one.done == step_event::what::move)
     return all << steps_text(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
-               << written(one.to);
+               << text_of(one.to);
   if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
   if (one.done == step_event::what::window)
     return all << "blocks beside those of " << (one.backward ? "gradient of " : "")
@@ -45,17 +45,17 @@ long_text annotation_code(const Graph& g, const found_annotation& one) {
       all << (k > 0 ? "+" : "") << g.on().axes[one.layout[d][k]].name();
     all << '"';
   }
-  return all << "));  // " << name_of(g, one.of) << " " << written(g[one.of].shape) << "\n";
+  return all << "));  // " << name_of(g, one.of) << " " << text_of(g[one.of].shape) << "\n";
 }
 /// Lists the inputs of the program for which the best candidate of a search and another one have different layouts.
 template <class Graph>
-long_text differences(const search_answer_of<Graph>& found, const search_candidate& other) {
+long_text describe_differences(const search_answer_of<Graph>& found, const search_candidate& other) {
   const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);
   const completion_of<Graph> best = complete(of_best, found.by), second = complete(of_other, found.by);
   long_text all;
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (const value one{v}; g[one].producer == Graph::none && !best[one].same_layout(second[one]))
-      all << "  " << name_of(g, one) << " " << written(second[one]) << " instead of " << written(best[one]) << "\n";
+      all << "  " << name_of(g, one) << " " << text_of(second[one]) << " instead of " << text_of(best[one]) << "\n";
   return all;
 }
 template <class Graph>
@@ -63,15 +63,15 @@ long_text binding_constraint_text(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;
   long_text all("what binds: ");
   if (found.without_limit.is_there)
-    return all << "memory. Without the limit of " << in_bytes(found.memory) << " a step would take "
-               << in_seconds(found.without_limit.cost.seconds()) << ", and hold "
-               << in_bytes(found.without_limit.cost.peak) << "\n";
+    return all << "memory. Without the limit of " << bytes_text(found.memory) << " a step would take "
+               << seconds_text(found.without_limit.cost.seconds()) << ", and hold "
+               << bytes_text(found.without_limit.cost.peak) << "\n";
   const double sending = cost.moving - cost.starting;
   const char* most = cost.computing >= sending && cost.computing >= cost.starting ? "computing"
                      : sending >= cost.starting                                   ? "the bytes that move"
                                                                                   : "starting messages";
   const double share = most[0] == 'c' ? cost.computing : most[0] == 't' ? sending : cost.starting;
-  return all << most << ", " << in_percent(cost.seconds() > 0 ? share / cost.seconds() : 0) << " of the step\n";
+  return all << most << ", " << percentage(cost.seconds() > 0 ? share / cost.seconds() : 0) << " of the step\n";
 }
 
 }  // namespace detail
@@ -90,10 +90,10 @@ long_text to_text(const step_plan_of<Graph>& plan) {
     if (one.backward && !backward) all << "backward\n";
     backward = one.backward;
     long_text line = long_text("  ") << detail::event_text(plan, one);
-    line.pad(wide) << detail::in_seconds(one.seconds);
+    line.pad(wide) << detail::seconds_text(one.seconds);
     line.pad(wide + 10);
-    if (one.bytes > 0) line << detail::in_bytes(one.bytes);
-    line.pad(wide + 20) << detail::in_bytes(one.held) << " held";
+    if (one.bytes > 0) line << detail::bytes_text(one.bytes);
+    line.pad(wide + 20) << detail::bytes_text(one.held) << " held";
     all << line << "\n";
   }
   return all << "a step takes " << detail::cost_text(plan.cost) << "\n";
@@ -108,13 +108,13 @@ long_text explain(const search_answer_of<Graph>& found) {
   all << "a step takes " << detail::cost_text(found.best.cost) << "\n";
   for (const found_annotation& one : found.best.annotations) all << detail::annotation_code(g, one);
   for (const found_annotation& one : found.best.states)
-    all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::written(one.layout) << "\n";
+    all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::text_of(one.layout) << "\n";
   if (found.runner_up.is_there) {
     const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
-    all << "runner-up: " << detail::in_seconds(found.runner_up.cost.seconds()) << ", ";
-    if (more > 1e-9 * found.best.cost.seconds()) all << detail::in_percent(more / found.best.cost.seconds()) << " more";
+    all << "runner-up: " << detail::seconds_text(found.runner_up.cost.seconds()) << ", ";
+    if (more > 1e-9 * found.best.cost.seconds()) all << detail::percentage(more / found.best.cost.seconds()) << " more";
     else all << "as fast";
-    all << ", with\n" << detail::differences(found, found.runner_up);
+    all << ", with\n" << detail::describe_differences(found, found.runner_up);
   }
   all << detail::binding_constraint_text(found) << found.judged << " candidates judged, ";
   return all << (found.is_exact ? "all there are\n" : "not all there are\n");

@@ -15,8 +15,8 @@ struct sum_reduce_picture {
 
   template <class P, class Q, class... Policies>
   sum_reduce_picture(const P& x, const Q& y, Policies...)
-      : p_x(detail::grid_in(x)),
-        p_y(detail::grid_in(y)),
+      : p_x(detail::worker_grid(x)),
+        p_y(detail::worker_grid(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>) {
     static_assert(detail::are_broadcast_policies<Policies...>,
@@ -33,14 +33,14 @@ struct sum_reduce_picture {
 };
 
 template <class P, class Q, class... Policies>
-sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
+sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
 /// Draws both partitions side by side, with arrows for the forward and the adjoint communication between them; below,
 /// one line for the forward and one for the adjoint communication of every block of the result.
 template <class Src, class Dst>
 long_text to_svg(const sum_reduce_picture<Src, Dst>& picture) {
-  return detail::draw_pairs(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed, picture.from_transposed,
-                            true);
+  return detail::draw_paired_partitions(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed,
+                                        picture.from_transposed, true);
 }
 
 }  // namespace partita

@@ -14,8 +14,8 @@ struct colour {
 };
 
 namespace detail {
-inline constexpr colour dark{"none", "#2b3440"};
-inline constexpr colour pale{"#f4f6f8", "#717c88"};
+inline constexpr colour dark_colour{"none", "#2b3440"};
+inline constexpr colour pale_colour{"#f4f6f8", "#717c88"};
 }  // namespace detail
 
 /// The colour of a worker and of its block.
@@ -35,31 +35,31 @@ class drawing {
   struct style {
     px size = 14;
     anchor at = anchor::start;
-    const char* ink = detail::dark.ink;
+    const char* ink = detail::dark_colour.ink;
     bool bold = false;
     bool code = false;  ///< whether the font is monospaced
   };
 
   PARTITA_DECL void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false,
-                              px round = 0);
+                              px radius = 0);
 
   PARTITA_DECL void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1);
 
   /// Draws a Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = bend.
-  PARTITA_DECL void curve(px x, px y1, px bend, px end_x, px y2, const char* ink);
+  PARTITA_DECL void curve(px x, px y1, px control_x, px end_x, px y2, const char* ink);
 
   /// Draws a straight arrow, which is horizontal or vertical.
   PARTITA_DECL void arrow(px x1, px y1, px x2, px y2, const char* ink);
 
   /// Draws one line of text with the baseline y.
-  PARTITA_DECL void words(px x, px y, const long_text& what, const style& how);
+  PARTITA_DECL void words(px x, px y, const long_text& what, const style& pen);
 
   /// Draws lines of code, with the first baseline at y. Returns the baseline for a next line.
-  PARTITA_DECL px lines(px x, px y, const long_text& what, style how);
+  PARTITA_DECL px lines(px x, px y, const long_text& what, style pen);
 
   /// The approximate width of a text in pixels: the true width depends on letters and fonts.
-  static px width_of(const long_text& what, const style& how) {
-    return static_cast<px>(what.columns()) * how.size * (how.code ? 61 : how.bold ? 66 : 58) / 100;
+  static px width_of(const long_text& what, const style& pen) {
+    return static_cast<px>(what.columns()) * pen.size * (pen.code ? 61 : pen.bold ? 66 : 58) / 100;
   }
 
   px width() const { return width_; }
@@ -68,7 +68,7 @@ class drawing {
   PARTITA_DECL long_text svg() const;
 
  private:
-  PARTITA_DECL void reach(px x, px y);
+  PARTITA_DECL void extend_to(px x, px y);
 
   long_text elements_;
   px width_ = 0;

@@ -16,18 +16,18 @@ PARTITA_DECL void add_time_axis(drawing& on, drawing::px from, drawing::px to, d
 
 /// One event of a timeline, and its bar.
 struct timeline_bar {
-  long_text event{};           ///< the text to the left of the bar
-  long_text beside{};          ///< the text to the right of the bar
-  double from = 0, until = 0;  ///< the start and the end of the event, in seconds
-  std::size_t colour = 0;      ///< the number of the colour of the bar (colour_of)
-  std::size_t held = 0;        ///< the worker's memory during the event, in bytes
-  bool backward = false;       ///< whether the event is in the backward pass, which a line separates
+  long_text event_text{};        ///< the text to the left of the bar
+  long_text bar_text{};          ///< the text to the right of the bar
+  double from = 0, until = 0;    ///< the start and the end of the event, in seconds
+  std::size_t colour = 0;        ///< the number of the colour of the bar (colour_of)
+  std::size_t memory_bytes = 0;  ///< the worker's memory during the event, in bytes
+  bool backward = false;         ///< whether the event is in the backward pass, which a line separates
 };
 
 /// A timeline: events from top to bottom, time from left to right; on the right is the memory of a worker.
 struct timeline {
   long_text title{};
-  const char* beside = "";  ///< the title of the texts to the right of the bars
+  const char* column_title = "";  ///< the title of the texts to the right of the bars
   drawing on{};
   drawing::px legend_x = 0;
   std::vector<timeline_bar> bars{};

@@ -19,7 +19,7 @@ PARTITA_DECL long_text symbol(const char* letter, std::size_t number);
 
 /// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
 template <std::size_t Rank>
-struct tiles {
+struct tile_drawing {
   static constexpr drawing::px wide = 84, high = 54, gap = 8;
   std::array<std::size_t, Rank> shape;
 
@@ -41,19 +41,19 @@ struct tiles {
 };
 
 /// Draws one worker with the symbol of its block.
-PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
+PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& name,
                             const colour& paint);
 
 /// Draws a smaller and a larger partition whose blocks are paired, and the communication between them from left to
 /// right: the larger partition is on the right for a broadcast and on the left for a sum. Below, the forward and the
 /// adjoint communication of every block is written.
 template <class Small, class Large, class Pairing>
-long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
-                     bool large_transposed, bool sums) {
+long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large>& large_grid, const Pairing& pairing,
+                                 bool small_transposed, bool large_transposed, bool is_sum) {
   using px = drawing::px;
   drawing on;
-  const tiles<Small::rank()> small_tiles{small.shape()};
-  const tiles<Large::rank()> large_tiles{large.shape()};
+  const tile_drawing<Small::rank()> small_tiles{small_grid.shape()};
+  const tile_drawing<Large::rank()> large_tiles{large_grid.shape()};
   const px top = 28, a = small_tiles.height(), b = large_tiles.height(), tallest = a > b ? a : b, length = 134;
   const auto side = [&](px left, const char* name, const auto& t, bool transposed, const auto& draw) {
     on.words(left, 14, long_text(name) << ", " << extents_text(t.shape, " × ") << (transposed ? ", transposed" : ""),
@@ -62,45 +62,45 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
     for (std::size_t place = 0; place < volume_of(t.shape); ++place) draw(left + t.x(place), above + t.y(place), place);
   };
   const auto draw_small = [&](px left) {
-    side(left, sums ? "p_y" : "p_x", small_tiles, small_transposed, [&](px x, px y, std::size_t place) {
-      draw_tile(on, x, y, small.workers()[place], symbol(sums ? "y" : "x", place), colour_of(place));
+    side(left, is_sum ? "p_y" : "p_x", small_tiles, small_transposed, [&](px x, px y, std::size_t place) {
+      draw_tile(on, x, y, small_grid.workers()[place], symbol(is_sum ? "y" : "x", place), colour_of(place));
     });
   };
   const auto draw_large = [&](px left) {
-    side(left, sums ? "p_x" : "p_y", large_tiles, large_transposed, [&](px x, px y, std::size_t place) {
-      const std::size_t block = pairing.small_of(large.index(place)), worker = large.workers()[place];
-      draw_tile(on, x, y, worker, symbol("x", sums ? worker : block), colour_of(block));
+    side(left, is_sum ? "p_x" : "p_y", large_tiles, large_transposed, [&](px x, px y, std::size_t place) {
+      const std::size_t block = pairing.small_of(large_grid.index(place)), worker = large_grid.workers()[place];
+      draw_tile(on, x, y, worker, symbol("x", is_sum ? worker : block), colour_of(block));
     });
   };
-  if (sums) draw_large(0);
+  if (is_sum) draw_large(0);
   else draw_small(0);
   const px between = on.width() + 20, centre = top + tallest / 2, right = between + length + 20;
-  on.arrow(between, centre - 8, between + length, centre - 8, dark.ink);
-  on.arrow(between + length, centre + 8, between, centre + 8, dark.ink);
+  on.arrow(between, centre - 8, between + length, centre - 8, dark_colour.ink);
+  on.arrow(between + length, centre + 8, between, centre + 8, dark_colour.ink);
   const drawing::style label{.size = 12, .at = drawing::anchor::middle};
-  on.words(between + length / 2, centre - 18, sums ? "sum_reduce sums" : "broadcast copies", label);
-  on.words(between + length / 2, centre + 27, sums ? "its adjoint copies" : "its adjoint sums", label);
-  if (sums) draw_small(right);
+  on.words(between + length / 2, centre - 18, is_sum ? "sum_reduce sums" : "broadcast copies", label);
+  on.words(between + length / 2, centre + 27, is_sum ? "its adjoint copies" : "its adjoint sums", label);
+  if (is_sum) draw_small(right);
   else draw_large(right);
 
   // Each block has one line: its forward communication on the left, its adjoint communication on the right.
   px y = on.height() + 30, adjoint_at = right;
   const std::size_t most = 12, fan = pairing.fan();
   std::vector<long_text> forward, backward;
-  for (std::size_t block = 0; block < small.size() && block < most; ++block) {
+  for (std::size_t block = 0; block < small_grid.size() && block < most; ++block) {
     std::vector<std::size_t> members;
     long_text sum;
     for (std::size_t k = 0; k < fan; ++k) {
-      const std::size_t member = large.workers()[pairing.large_of(block, k)];
+      const std::size_t member = large_grid.workers()[pairing.large_of(block, k)];
       members.push_back(member);
-      if (k < 4) sum << (k == 0 ? "" : " + ") << symbol(sums ? "x" : "dy", member);
+      if (k < 4) sum << (k == 0 ? "" : " + ") << symbol(is_sum ? "x" : "dy", member);
       if (k == 4) sum << " + …";
     }
-    const long_text copied = symbol(sums ? "dy" : "x", block)
+    const long_text copied = symbol(is_sum ? "dy" : "x", block)
                              << " goes to " << list_of_workers(members.data(), members.size()),
-                    summed = symbol(sums ? "y" : "dx", block) << " = " << sum;
-    forward.push_back(sums ? summed : copied);
-    backward.push_back(sums ? copied : summed);
+                    summed = symbol(is_sum ? "y" : "dx", block) << " = " << sum;
+    forward.push_back(is_sum ? summed : copied);
+    backward.push_back(is_sum ? copied : summed);
     const px end = drawing::width_of(forward.back(), {.size = 13}) + 24;
     if (end > adjoint_at) adjoint_at = end;
   }
@@ -124,8 +124,8 @@ struct worker_broadcast_picture {
 
   template <class P, class Q, class... Policies>
   worker_broadcast_picture(const P& x, const Q& y, Policies...)
-      : p_x(detail::grid_in(x)),
-        p_y(detail::grid_in(y)),
+      : p_x(detail::worker_grid(x)),
+        p_y(detail::worker_grid(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>) {
     static_assert(detail::are_broadcast_policies<Policies...>,
@@ -144,14 +144,14 @@ struct worker_broadcast_picture {
 
 template <class P, class Q, class... Policies>
 worker_broadcast_picture(const P&, const Q&, Policies...)
-    -> worker_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
+    -> worker_broadcast_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
 /// Draws both partitions side by side, with arrows for the forward and the adjoint communication between them; below,
 /// one line for the forward and one for the adjoint communication of every block.
 template <class Src, class Dst>
 long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
-  return detail::draw_pairs(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed, picture.to_transposed,
-                            false);
+  return detail::draw_paired_partitions(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed,
+                                        picture.to_transposed, false);
 }
 
 }  // namespace partita

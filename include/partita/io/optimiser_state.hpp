@@ -28,7 +28,7 @@ class flat_state {
         mesh_(bound_mesh::of(everyone, placed_mesh(partita::mesh(axis("workers", everyone.size()))))),
         optimiser_(optimiser) {
     for (std::size_t p = 0; p < optimiser.parameters(); ++p)
-      for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) state_numbers_ += volume_in(extents(p, s));
+      for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) state_numbers_ += shape_size(extents(p, s));
     file_numbers_ = state_numbers_ + 1;
   }
 
@@ -131,7 +131,7 @@ class flat_state {
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
         const sharded_tensor<T>& x = optimiser_.state(p, s);
-        const std::size_t n = volume_in(x.extents());
+        const std::size_t n = shape_size(x.extents());
         sharding rows(x.layout().on, x.rank());
         for (std::size_t a = 0; a < rows.on.rank() && rows.rank() > 0; ++a) rows.cuts[0].push_back(a);
         std::vector<worker_box> held(everyone_.size()), flat(everyone_.size());

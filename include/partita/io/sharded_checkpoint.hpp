@@ -146,8 +146,8 @@ struct saved_tensors {
 template <std::size_t Rank, class T>
 sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
   const auto& on = x.state()->on;
-  const std::uint64_t number = noted_tensor<T>(on, "load_tensors", x.layout(), x.extents());
-  const auto there = partition_of<Rank>(bare(x.layout().finished()), x.extents(), on->where());
+  const std::uint64_t number = record_tensor<T>(on, "load_tensors", x.layout(), x.extents());
+  const auto there = partition_of<Rank>(layout_of(x.layout().finished()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, to_cuts(there.cuts));
   return shard_from_partition("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
@@ -221,7 +221,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
               const auto& value = run_time_value(x);
               using T = typename std::remove_cvref_t<decltype(value)>::value_type;
               const auto& on = value.state()->on;
-              const auto there = partition_of<r>(bare(value.layout()), value.extents(), on->where());
+              const auto there = partition_of<r>(layout_of(value.layout()), value.extents(), on->where());
               const partition<dynamic_extents<r>> p(on->everyone(), there.arrangement);
               auto block = zero_volume<T, r>();
               if (p.active()) block = value.template local<r>();

@@ -28,10 +28,10 @@ std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const 
 template <class T>
 sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& held_boxes,
                          const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
-  const sharding finished = bare(layout.finished());
+  const sharding finished = layout_of(layout.finished());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
   on->move(held_boxes, on->boxes_of(finished, extents), given, block.data());
-  return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
+  return tensor_of(on, layout, extents, resharded(*on, block, finished, layout_of(layout), extents), number);
 }
 
 /// Makes a tensor with this layout from the blocks of a partition, which hold one copy of the tensor. Collective.
@@ -39,7 +39,7 @@ template <class T, class Extents>
 sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<bound_mesh>& on,
                                        const partition<Extents>& p, const T* given, const sharding& layout,
                                        const shape_list& extents, std::uint64_t number) {
-  auto held_boxes = on->boxes_of(bare(layout.finished()), extents);
+  auto held_boxes = on->boxes_of(layout_of(layout.finished()), extents);
   for (std::size_t w = 0; w < held_boxes.size(); ++w)
     held_boxes[w].there = held_boxes[w].there && p.workers().find(w) < p.size();
   return on->one_call([&] {
@@ -61,7 +61,7 @@ void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   const auto source_extents = detail::extents_as_array<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
   const auto& on = x.state()->on;
   if (!on) throw partition_error("partita::save_npy(path, x): requires a tensor on a mesh; shard it first");
-  const auto there = partition_of<Rank>(detail::bare(x.layout()), x.extents(), on->where());
+  const auto there = partition_of<Rank>(detail::layout_of(x.layout()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   auto block = zero_volume<T, Rank>();
   if (p.active()) block = x.template local<Rank>();
@@ -81,8 +81,8 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
   detail::extents_as_array<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
   return detail::one_call(*everyone.state(), [&] {
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
-    const std::uint64_t number = detail::noted_tensor<T>(on, "load_npy", layout, extents);
-    const sharding finished = detail::bare(layout.finished());
+    const std::uint64_t number = detail::record_tensor<T>(on, "load_npy", layout, extents);
+    const sharding finished = detail::layout_of(layout.finished());
     const auto there = partition_of<Rank>(finished, extents, on->where());
     const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
     const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
@@ -110,7 +110,7 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
       wrong = detail::local_error(text("partita::shard_from: requires an array of the extents that are said, ")
                                   << extents << ", got " << given << " on worker " << worker);
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
-    const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
+    const std::uint64_t number = detail::record_tensor<element_of<X>>(on, "shard_from", layout, extents);
     on->template agree<element_of<X>>("shard_from", layout, layout, extents, worker, wrong);
     std::vector<worker_box> held_boxes(everyone.size());
     for (const std::size_t extent : extents) held_boxes[worker].box.push_back({0, extent});

@@ -41,18 +41,18 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
   static constexpr const char* name = "partita::batch_norm(p, options)(x)";
 
  public:
   template <class Extents>
   batch_norm(const partition<Extents>& p, const batch_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(detail::erase_extents<Rank>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({channel_range(detail::erase_extents<Rank>(p), options).size()}, options.affine,
                                       options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
         normaliser_(detail::erase_extents<Rank>(p), all_but_channels(), all_but_channels(), true),
         options_(options),
-        cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
+        channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
     detail::require_epsilon(name, options.epsilon);
     if (options.momentum && !(*options.momentum >= 0 && *options.momentum <= 1))
@@ -72,17 +72,17 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const auto& tensor = layout_.find_layout(shape, this->error_in_parameters(name));
     std::size_t elements_per_channel = 1;
     for (std::size_t d = 0; d < Rank; ++d) elements_per_channel *= d == 1 ? 1 : tensor.extents[d];
-    refuse(tensor, elements_per_channel);
+    require_trainable(tensor, elements_per_channel);
     forward_done_ = true;
-    normaliser_.arrange(of_channels(shape), of_channels(shape));
-    fixed_ = !training_ && options_.track;
-    if (fixed_)
+    normaliser_.set_maps(channel_map(shape), channel_map(shape));
+    uses_running_ = !training_ && options_.track;
+    if (uses_running_)
       return normaliser_.normalise(
           block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
           options_.epsilon, this->memory());
-    const auto all = normaliser_.measure(block);
-    counts_.assign(all.size(), static_cast<double>(elements_per_channel));
-    if (training_ && options_.track) follow(all);
+    const auto all = normaliser_.compute_moments(block);
+    element_counts_.assign(all.size(), static_cast<double>(elements_per_channel));
+    if (training_ && options_.track) update_running_moments(all);
     return normaliser_.normalise(
         block, [&](std::size_t c) { return all[c].mean; },
         [&](std::size_t c) { return all[c].deviations / all[c].count; }, options_.epsilon, this->memory());
@@ -99,7 +99,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, fixed_, counts_, this->memory());
+    return normaliser_.adjoint(block, uses_running_, element_counts_, this->memory());
   }
 
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
@@ -113,7 +113,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
   xt::xtensor<double, 1>& running_variance() { return running_variance_; }
   /// The range of the channels that this worker keeps.
-  interval channels() const { return own_channels(layout_.p(), options_); }
+  interval channels() const { return channel_range(layout_.p(), options_); }
   const batch_norm_options& options() const { return options_; }
 
  private:
@@ -122,25 +122,25 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != 1;
     return chosen;
   }
-  static auto of_channels(const std::array<std::size_t, Rank>& shape) {
-    std::array<bool, Rank> distinguished{};
-    distinguished[1] = true;
-    return detail::element_map<Rank>(shape, distinguished);
+  static auto channel_map(const std::array<std::size_t, Rank>& shape) {
+    std::array<bool, Rank> is_counted{};
+    is_counted[1] = true;
+    return detail::element_map<Rank>(shape, is_counted);
   }
-  static interval own_channels(const partition<anywhere>& p, const batch_norm_options& options) {
+  static interval channel_range(const partition<any_shape>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
-  void refuse(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
-    detail::expect_channels(tensor, cut_, name);
+  void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
+    detail::require_channels(tensor, channel_cut_, name);
     if (training_ && elements_per_channel <= 1)
       throw shape_error(
           text(name) << ": requires more than one element in each channel when training, got x of extents "
                      << tensor.extents << "; one element has no variance");
   }
-  void follow(const std::vector<detail::moments>& all) {
-    ++batches_;
-    const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batches_);
+  void update_running_moments(const std::vector<detail::moments>& all) {
+    ++batch_count_;
+    const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batch_count_);
     for (std::size_t c = 0; c < all.size() && c < running_mean_.size(); ++c) {
       running_mean_(c) += share * (all[c].mean - running_mean_(c));
       running_variance_(c) += share * (all[c].deviations / (all[c].count - 1) - running_variance_(c));
@@ -150,11 +150,11 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   detail::block_layout<Rank> layout_;
   detail::normaliser<T, Rank> normaliser_;
   batch_norm_options options_;
-  cut cut_;
+  cut channel_cut_;
   xt::xtensor<double, 1> running_mean_, running_variance_;
-  std::vector<double> counts_;
-  std::size_t batches_ = 0;
-  bool training_ = true, fixed_ = false, forward_done_ = false;
+  std::vector<double> element_counts_;
+  std::size_t batch_count_ = 0;
+  bool training_ = true, uses_running_ = false, forward_done_ = false;
 };
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.

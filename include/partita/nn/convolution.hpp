@@ -37,7 +37,7 @@ namespace partita {
 template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
-  using anywhere = dynamic_extents<rank>;
+  using any_shape = dynamic_extents<rank>;
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::convolution<T, Features>: requires elements of type float or double");
@@ -51,8 +51,8 @@ class convolution {
                   "partita::convolution(p_x, options): requires p_x = batch x 1 x features..., of rank Features + 2");
     if constexpr (X::rank() == rank) {
       const auto split = detail::convolution_split_by_output(p_x.grid(), options);
-      state_ =
-          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_x), partition<anywhere>(p_x), split);
+      state_ = std::make_unique<state>(partition<any_shape>(p_x), partition<any_shape>(p_x), partition<any_shape>(p_x),
+                                       split);
     }
   }
   template <class X, class... A>
@@ -71,8 +71,8 @@ class convolution {
       const auto split = detail::convolution_split_by_weights(p_x.grid(), p_y.grid(), p_w.grid(), options);
       if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
         throw partition_error("partita::convolution(p_x, p_y, p_w, options): requires partitions of one world");
-      state_ =
-          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_y), partition<anywhere>(p_w), split);
+      state_ = std::make_unique<state>(partition<any_shape>(p_x), partition<any_shape>(p_y), partition<any_shape>(p_w),
+                                       split);
     }
   }
 
@@ -117,32 +117,32 @@ class convolution {
 
  private:
   struct state {
-    state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
+    state(const partition<any_shape>& x_on, const partition<any_shape>& y_on, const partition<any_shape>& w_on,
           const detail::convolution_split<Features>& work_split)
         : p_y(y_on),
           p_work(w_on),
           split(work_split),
           input({x_on, split}),
           output({y_on, split}),
-          sums(split.form() == detail::convolution_form::by_output
-                   ? over_all(p_work, std::make_index_sequence<rank>())
-                   : all_sum_reduce<anywhere>(p_work, all_dimensions_but<0, 1>)) {
+          sum_gradients(split.form() == detail::convolution_form::by_output
+                            ? sum_over_workers(p_work, std::make_index_sequence<rank>())
+                            : all_sum_reduce<any_shape>(p_work, all_dimensions_but<0, 1>)) {
       if (p_work.active()) w = split.weights(p_work.index());
       weight_gradient = xt::zeros<T>(w.shape());
-      bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{biases()});
+      bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{bias_count()});
       weight = weight_gradient;
       bias = bias_gradient;
       if (split.options().initial == initial_values::uniform) set_uniform();
-      for (std::size_t d = by_output() ? 0 : 2; d < rank; ++d) workers_per_block *= p_work.grid().shape()[d];
+      for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= p_work.grid().shape()[d];
     }
     template <std::size_t... D>
-    static all_sum_reduce<anywhere> over_all(const partition<anywhere>& p, std::index_sequence<D...>) {
-      return all_sum_reduce<anywhere>(p, dimensions<D...>);
+    static all_sum_reduce<any_shape> sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
+      return all_sum_reduce<any_shape>(p, dimensions<D...>);
     }
-    bool by_output() const { return split.form() == detail::convolution_form::by_output; }
+    bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }
 
     /// The number of elements of this worker's bias.
-    std::size_t biases() const { return p_work.active() && split.adds_bias(p_work.index()) ? w.shape()[0] : 0; }
+    std::size_t bias_count() const { return p_work.active() && split.adds_bias(p_work.index()) ? w.shape()[0] : 0; }
     /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
     /// of W.
     void set_uniform() {
@@ -153,30 +153,30 @@ class convolution {
       for (std::size_t k = 0; k < weight.size(); ++k) {
         auto i = index_of(k, own);
         for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];
-        weight.data()[k] = detail::uniform_at<T>(bound, o.seed, number_of(i, global_shape));
+        weight.data()[k] = detail::draw_uniform<T>(bound, o.seed, number_of(i, global_shape));
       }
       for (std::size_t k = 0; k < bias.size(); ++k)
-        bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
+        bias(k) = detail::draw_uniform<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
     }
     text error_in_weights(const char* call) const {
-      if (detail::may_replace(weight.shape(), w.shape()) && detail::may_replace(weight_gradient.shape(), w.shape()) &&
-          bias.size() == biases() && bias_gradient.size() == biases())
+      if (detail::can_replace(weight.shape(), w.shape()) && detail::can_replace(weight_gradient.shape(), w.shape()) &&
+          bias.size() == bias_count() && bias_gradient.size() == bias_count())
         return {};
       return text("partita::convolution")
              << call << ": requires weights of the shape " << w.shape() << " on worker " << p_work.world().id()
              << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight.shape())
              << "; assign blocks of the shapes that they replace";
     }
-    detail::convolver<T, Features> local() const {
-      return detail::convolver<T, Features>(detail::local_sizes(split, p_work.index(), x_shape, part_shape));
+    detail::convolver<T, Features> local_convolver() const {
+      return detail::convolver<T, Features>(detail::local_convolution_of(split, p_work.index(), x_shape, part_shape));
     }
 
     template <class X>
-    pooled_tensor<T, rank> forward(const X& given) {
+    pooled_tensor<T, rank> forward(const X& input_block) {
       const text error_message = error_in_weights("(x)");
       forward_done = false;
       x = pooled_tensor<T, rank>();
-      const block_argument<X> argument(given);
+      const block_argument<X> argument(input_block);
       // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_call_cuts().extents(), all = split.extents_of_y(extents);
@@ -191,14 +191,15 @@ class convolution {
         part_shape[0] = x_shape[0];
       }
       // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
-      auto y = detail::uninitialised_in<T, rank>(input.memory(), part_shape);
+      auto y = detail::uninitialised_tensor<T, rank>(input.memory(), part_shape);
       if (p_work.active())
-        local().forward(later.incomplete_result().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr,
-                        y.data(), there_at_once(), [&] { x = later.finish(); });
+        local_convolver().forward(later.incomplete_result().data(), weight.data(),
+                                  bias.size() > 0 ? bias.data() : nullptr, y.data(), available_features(),
+                                  [&] { x = later.finish(); });
       else x = later.finish();
       // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
-      if (!by_output()) {
-        if (prepared.is_new(all)) {
+      if (!has_all_weights()) {
+        if (prepared_outputs.add_if_new(all)) {
           const auto own =
               p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
           output.template prepare<T>(own, "(x)", {});
@@ -212,7 +213,7 @@ class convolution {
 
     /// The ranges of feature indices in the window whose cells this worker has before any message arrives. The ranges
     /// are empty unless the worker has these cells for all samples and all channels.
-    std::array<interval, Features> there_at_once() const {
+    std::array<interval, Features> available_features() const {
       std::array<interval, Features> available{};
       const box<rank> cells = input.last_windows()->there_at_once();
       for (std::size_t d = 0; d < 2; ++d)
@@ -224,27 +225,27 @@ class convolution {
     template <class Y>
     pooled_tensor<T, rank> adjoint(const Y& dy) {
       const text error_message = error_in(detail::as_array<rank>(dy.shape()));
-      if (by_output()) {
+      if (has_all_weights()) {
         const detail::dense_argument<Y> argument(dy);
-        return back(argument.data(), error_message);
+        return adjoint_of_part(argument.data(), error_message);
       }
       const block_argument<Y> argument(dy);
       const auto dy_part =
           output.template forward<T>(argument.block(), {}, ".adjoint(dy)", detail::local_error(error_message)).finish();
-      return back(dy_part.data(), {});
+      return adjoint_of_part(dy_part.data(), {});
     }
-    pooled_tensor<T, rank> back(const T* dy, const text& error_message) {
+    pooled_tensor<T, rank> adjoint_of_part(const T* dy, const text& error_message) {
       const bool computes = p_work.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
-      auto dx = detail::uninitialised_in<T, rank>(input.memory(), x_shape);
+      auto dx = detail::uninitialised_tensor<T, rank>(input.memory(), x_shape);
       auto later = input.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)",
                                               detail::local_error(error_message), [&] {
-                                                if (computes) local().adjoint(dy, weight.data(), dx.data());
+                                                if (computes) local_convolver().adjoint(dy, weight.data(), dx.data());
                                               });
       // 2. Compute dW and db while the exchange of dx runs.
       xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight.size() + bias.size()});
       T* const db = bias.size() > 0 ? own.data() + weight.size() : nullptr;
-      if (computes) local().gradients(x.data(), dy, own.data(), db);
+      if (computes) local_convolver().gradients(x.data(), dy, own.data(), db);
       // 3. Finish dx, then sum dW and db over the workers that keep the same block of W.
       auto result = later.finish();
       const auto add = [&](const T* sum) {
@@ -252,7 +253,7 @@ class convolution {
         for (std::size_t k = 0; k < bias.size(); ++k) bias_gradient.data()[k] += sum[weight.size() + k];
       };
       if (workers_per_block == 1) add(own.data());
-      else add(sums(own).data());
+      else add(sum_gradients(own).data());
       return result;
     }
     text error_in(const shape_type& dy) const {
@@ -263,12 +264,12 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<anywhere> p_y, p_work;
+    partition<any_shape> p_y, p_work;
     detail::convolution_split<Features> split;
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;
-    all_sum_reduce<anywhere> sums;
-    detail::prepared_tensors<rank> prepared;
+    all_sum_reduce<any_shape> sum_gradients;
+    detail::prepared_extents<rank> prepared_outputs;
     std::size_t workers_per_block = 1;
     bool forward_done = false;
     box<rank> w{};

@@ -19,25 +19,25 @@ class convolution {
 
  public:
   convolution(const places& p_x, const convolution_options<Features>& options)
-      : p_x_(p_x), p_y_(p_x), split_(partita::detail::convolution_split_by_output(p_x, options)) {}
+      : p_x_(p_x), p_y_(p_x), work_split_(partita::detail::convolution_split_by_output(p_x, options)) {}
   convolution(const places& p_x, const places& p_y, const places& p_w, const convolution_options<Features>& options)
-      : p_x_(p_x), p_y_(p_y), split_(partita::detail::convolution_split_by_weights(p_x, p_y, p_w, options)) {}
+      : p_x_(p_x), p_y_(p_y), work_split_(partita::detail::convolution_split_by_weights(p_x, p_y, p_w, options)) {}
 
   std::vector<block> operator()(const std::vector<block>& x, const block& w, const xt::xtensor<T, 1>& b) {
     const auto cuts = detail::cut_of_blocks(p_x_, x, "convolution");
-    const text problem = convolution_error(split_.options(), cuts.extents());
+    const text problem = convolution_error(work_split_.options(), cuts.extents());
     if (!problem.empty()) throw shape_error(text("partita::sequentially::convolution: ") << problem);
-    const auto extents = split_.extents_of_y(cuts.extents());
+    const auto extents = work_split_.extents_of_y(cuts.extents());
     const auto of_y = decomposition<rank>::balanced(extents, p_y_.shape());
     input_.clear(), output_.clear();
     for (std::size_t k = 0; k < x.size(); ++k) {
-      input_.push_back(plan_convolution_input(split_, p_x_, cuts, k));
-      output_.push_back(plan_convolution_output(split_, p_y_, of_y, k));
+      input_.push_back(plan_convolution_input(work_split_, p_x_, cuts, k));
+      output_.push_back(plan_convolution_output(work_split_, p_y_, of_y, k));
     }
-    x_ = detail::fill_windows(input_, x, padding_of(split_.options()));
+    x_ = detail::fill_windows(input_, x, padding_of(work_split_.options()));
     w_ = w, b_ = b;
     std::vector<block> y(x.size(), zero_volume<T, rank>());
-    for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
+    for_each_worker([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
       y[k] = uninitialised<T, rank>(output_[k].exchange.destination_shape);
       local.forward(x_[k].data(), own.data(), bias.size() > 0 ? bias.data() : nullptr, y[k].data());
     });
@@ -47,14 +47,14 @@ class convolution {
     const auto there = detail::fill_windows(output_, dy, halo_boundaries<rank>(boundary::none));
     std::vector<block> dx(dy.size(), zero_volume<T, rank>());
     dw_ = xt::zeros<T>(w_.shape()), db_ = xt::zeros<T>(b_.shape());
-    for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
+    for_each_worker([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
       dx[k] = uninitialised<T, rank>(input_[k].exchange.destination_shape);
       local.adjoint(there[k].data(), own.data(), dx[k].data());
       block dw = xt::zeros<T>(own.shape());
       xt::xtensor<T, 1> db = xt::zeros<T>(bias.shape());
       local.gradients(x_[k].data(), there[k].data(), dw.data(), bias.size() > 0 ? db.data() : nullptr);
-      const auto at = split_.weights(split_.places().index(split_.places().place(k))).start;
-      for (std::size_t e = 0; e < dw.size(); ++e) whole(dw_, dw, at, e) += dw.data()[e];
+      const auto at = work_split_.weights(work_split_.places().index(work_split_.places().place(k))).start;
+      for (std::size_t e = 0; e < dw.size(); ++e) element_of_whole(dw_, dw, at, e) += dw.data()[e];
       for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
     });
     return detail::sum_windows(input_, dx, "convolution");
@@ -65,32 +65,32 @@ class convolution {
  private:
   /// The element of the whole tensor that corresponds to element e of a part, which starts at index `at`.
   template <class Whole>
-  static auto& whole(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
+  static auto& element_of_whole(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
     auto i = index_of(e, detail::shape_of(part));
     for (std::size_t d = 0; d < rank; ++d) i[d] += at[d];
     return all.data()[number_of(i, detail::shape_of(all))];
   }
   template <class F>
-  void for_jobs(F f) {
+  void for_each_worker(F f) {
     for (std::size_t k = 0; k < input_.size(); ++k) {
-      if (!split_.places().contains(k)) continue;
-      const auto i = split_.places().index(split_.places().place(k));
-      const box<rank> mine = split_.weights(i);
+      if (!work_split_.places().contains(k)) continue;
+      const auto i = work_split_.places().index(work_split_.places().place(k));
+      const box<rank> mine = work_split_.weights(i);
       auto own = uninitialised<T, rank>(mine.shape());
-      for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = whole(w_, own, mine.start, e);
+      for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = element_of_whole(w_, own, mine.start, e);
       xt::xtensor<T, 1> bias = xt::zeros<T>(std::array<std::size_t, 1>{0});
-      if (b_.size() > 0 && split_.adds_bias(i)) {
+      if (b_.size() > 0 && work_split_.adds_bias(i)) {
         bias = xt::zeros<T>(std::array<std::size_t, 1>{mine.stop[0] - mine.start[0]});
         for (std::size_t e = 0; e < bias.size(); ++e) bias(e) = b_(mine.start[0] + e);
       }
-      partita::detail::convolver<T, Features> local(partita::detail::local_sizes(
-          split_, i, input_[k].exchange.destination_shape, output_[k].exchange.destination_shape));
+      partita::detail::convolver<T, Features> local(partita::detail::local_convolution_of(
+          work_split_, i, input_[k].exchange.destination_shape, output_[k].exchange.destination_shape));
       f(k, local, own, bias);
     }
   }
 
   places p_x_, p_y_;
-  partita::detail::convolution_split<Features> split_;
+  partita::detail::convolution_split<Features> work_split_;
   std::vector<halo_plan<rank>> input_, output_;
   std::vector<block> x_;
   block w_, dw_;

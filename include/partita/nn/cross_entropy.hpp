@@ -34,16 +34,16 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
 
  public:
   template <class Extents>
   explicit cross_entropy_loss(const partition<Extents>& p, const cross_entropy_options& options = {})
       : layout_(detail::erase_extents<Rank>(p), "partita::cross_entropy_loss(p)(x, target)",
                 detail::layer_fingerprint<T>(options)),
-        largest_(detail::erase_extents<Rank>(p), dimensions<1>, maximum),
-        sum_(detail::erase_extents<Rank>(p), dimensions<1>, partita::sum),
-        sums_(p.world()),
+        row_maximum_(detail::erase_extents<Rank>(p), dimensions<1>, maximum),
+        row_sum_(detail::erase_extents<Rank>(p), dimensions<1>, partita::sum),
+        loss_sums_(p.world()),
         options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::cross_entropy_loss<T, Rank>(p): requires a partition of the rank of x");
@@ -64,23 +64,23 @@ class cross_entropy_loss {
         own += losses_.data()[r];
         counted += row_weights_[r];
       }
-    const auto all = sums_(std::array<double, 2>{own, counted}, text());
-    scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
-    last_ = detail::last_loss::number;
+    const auto all = loss_sums_(std::array<double, 2>{own, counted}, text());
+    loss_scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
+    last_loss_ = detail::last_loss::number;
     return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
   }
   /// Returns the losses of the rows of this worker's block, in the shape of target.
   template <class X, class Target>
   xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
-    last_ = detail::last_loss::each;
+    last_loss_ = detail::last_loss::each;
     return losses_;
   }
 
   /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
-    detail::require_number_before(last_, "partita::cross_entropy_loss");
-    return gradient([&](std::size_t) { return scale_ * static_cast<double>(dy); });
+    detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
+    return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
   /// Returns dx for the last result of `each`. Requires a dy of the shape of that result [shape_error, on all workers].
   template <ranked_array Y>
@@ -90,7 +90,7 @@ class cross_entropy_loss {
                   "gave");
     const xt::xtensor<T, Rank - 1> given = dy;
     text error_message;
-    if (last_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
+    if (last_loss_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
       error_message << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
                        "each(x, target)";
     layout_.agree(error_message, 2);
@@ -109,7 +109,7 @@ class cross_entropy_loss {
                       std::is_integral_v<element_of<Target>>,
                   "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
                   "targets of integers, of one dimension fewer: class numbers");
-    last_ = detail::last_loss::none;  // if this call fails, there is no last loss
+    last_loss_ = detail::last_loss::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
@@ -119,7 +119,7 @@ class cross_entropy_loss {
     for (std::size_t d = 0; d + 1 < Rank; ++d) rows_shape[d] = given.shape()[d == 0 ? 0 : d + 1];
     losses_ = uninitialised<T, Rank - 1>(rows_shape);
     const std::size_t rows = active ? losses_.size() : 0, n = given.shape()[1];
-    columns_ = n;
+    classes_ = n;
     features_ = 1;
     for (std::size_t d = 2; d < Rank; ++d) features_ *= given.shape()[d];
     row_weights_.assign(rows, 1);
@@ -146,7 +146,7 @@ class cross_entropy_loss {
         block_maxima(r) = std::max(block_maxima(r), static_cast<double>(given.data()[at(r, c)]));
     }
     // 2. Compute the largest score of each whole row, over all its classes.
-    const xt::xtensor<double, 1> row_maxima = detail::kernel_access::call(largest_, block_maxima, error_message);
+    const xt::xtensor<double, 1> row_maxima = detail::kernel_access::call(row_maximum_, block_maxima, error_message);
     // 3. Compute two sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
@@ -156,7 +156,7 @@ class cross_entropy_loss {
       for (std::size_t c = 0; c < n; ++c)
         shares(0, r) += std::exp(static_cast<double>(given.data()[at(r, c)]) - row_maxima(r));
     }
-    const xt::xtensor<double, 2> sums = sum_(shares);
+    const xt::xtensor<double, 2> sums = row_sum_(shares);
     for (std::size_t r = 0; r < rows; ++r) {
       // 4. The loss is the logarithm of the first sum minus the second sum; the softmax is kept for the adjoint.
       losses_.data()[r] = static_cast<T>(row_weights_[r] * (std::log(sums(0, r)) - sums(1, r)));
@@ -181,13 +181,13 @@ class cross_entropy_loss {
   }
   /// The offset of a score (row, class) in the block. Rows are counted over the batch and the features.
   std::size_t at(std::size_t row, std::size_t c) const {
-    return ((row / features_) * columns_ + c) * features_ + row % features_;
+    return ((row / features_) * classes_ + c) * features_ + row % features_;
   }
   template <class Upstream>
   xt::xtensor<T, Rank> gradient(Upstream dy) const {
     xt::xtensor<T, Rank> dx = softmax_;
     for (std::size_t r = 0; r < row_weights_.size(); ++r)
-      for (std::size_t c = 0; c < columns_; ++c) {
+      for (std::size_t c = 0; c < classes_; ++c) {
         const double p = static_cast<double>(softmax_.data()[at(r, c)]) - (c == target_columns_[r] ? 1 : 0);
         dx.data()[at(r, c)] = static_cast<T>(row_weights_[r] * dy(r) * p);
       }
@@ -195,17 +195,17 @@ class cross_entropy_loss {
   }
 
   detail::block_layout<Rank> layout_;
-  all_reduce<anywhere, maximum_t> largest_;
-  all_reduce<anywhere, sum_t> sum_;
-  detail::sums_over_world sums_;
+  all_reduce<any_shape, maximum_t> row_maximum_;
+  all_reduce<any_shape, sum_t> row_sum_;
+  detail::sums_over_world loss_sums_;
   cross_entropy_options options_;
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
   std::vector<double> row_weights_;          // one weight per row: 1, or 0 where the target is ignored
   std::vector<std::size_t> target_columns_;  // of each row: the target's column in this block, or past the end
-  std::size_t columns_ = 0, features_ = 1;
-  double scale_ = 1;
-  detail::last_loss last_ = detail::last_loss::none;
+  std::size_t classes_ = 0, features_ = 1;
+  double loss_scale_ = 1;
+  detail::last_loss last_loss_ = detail::last_loss::none;
 };
 
 PARTITA_FALLBACK_LAYER(cross_entropy_loss, cross_entropy_options) {

@@ -46,12 +46,12 @@ class dropout {
     xt::xtensor<T, rank> y = block_on(layout_.p(), x);
     layout_.note(hasher(step_).mix(training_).value());
     const auto& tensor = layout_.find_layout(detail::shape_array<rank>(y.shape()));
-    own_ = tensor.own;
+    own_box_ = tensor.own;
     extents_ = tensor.extents;
-    drops_ = training_;
+    drops_elements_ = training_;
     if (training_) ++step_;
-    called_ = true;
-    drop(y);
+    was_called_ = true;
+    drop_elements(y);
     return y;
   }
   template <class X>
@@ -65,11 +65,11 @@ class dropout {
     using T = element_of<Y>;
     xt::xtensor<T, rank> dx = block_on(layout_.p(), dy);
     text error_message;
-    if (!called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_.shape()))
+    if (!was_called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_box_.shape()))
       error_message << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "
-                    << own_.shape() << ", got " << dx.shape() << "; call the layer first";
+                    << own_box_.shape() << ", got " << dx.shape() << "; call the layer first";
     layout_.agree(error_message);
-    drop(dx);
+    drop_elements(dx);
     return dx;
   }
 
@@ -83,14 +83,14 @@ class dropout {
 
  private:
   template <class T>
-  void drop(xt::xtensor<T, rank>& block) const {
-    if (!drops_ || block.size() == 0) return;
+  void drop_elements(xt::xtensor<T, rank>& block) const {
+    if (!drops_elements_ || block.size() == 0) return;
     const auto scale = static_cast<T>(options_.probability < 1 ? 1 / (1 - options_.probability) : 0);
     detail::random_words words(options_.seed, step_);
-    const std::size_t row = own_.shape()[rank - 1];
+    const std::size_t row = own_box_.shape()[rank - 1];
     for (std::size_t k = 0; k < block.size(); k += row) {
-      index<rank> i = index_of(k, own_.shape());
-      for (std::size_t d = 0; d < rank; ++d) i[d] += own_.start[d];
+      index<rank> i = index_of(k, own_box_.shape());
+      for (std::size_t d = 0; d < rank; ++d) i[d] += own_box_.start[d];
       const std::size_t first = number_of(i, extents_);
       for (std::size_t j = 0; j < row; ++j) {
         T& element = block.data()[k + j];
@@ -102,10 +102,10 @@ class dropout {
 
   detail::block_layout<rank> layout_;
   dropout_options options_;
-  box<rank> own_{};
+  box<rank> own_box_{};
   std::array<std::size_t, rank> extents_{};
   std::uint64_t step_ = 0;
-  bool training_ = true, drops_ = false, called_ = false;
+  bool training_ = true, drops_elements_ = false, was_called_ = false;
 };
 
 PARTITA_FALLBACK_CLASS(dropout, detail::arguments_not_given) {

@@ -46,32 +46,32 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
 
  public:
   template <class Extents>
   embedding(const partition<Extents>& p, const embedding_options& options)
       : layout_(detail::erase_extents<Rank>(p), "partita::embedding(p, options)",
                 detail::layer_fingerprint<T>(options)),
-        along_line_(detail::erase_extents<Rank>(p), dimensions<Rank - 1>, sum),
-        across_(detail::erase_extents<Rank>(p), all_dimensions_but<Rank - 1>, sum),
+        sum_along_(detail::erase_extents<Rank>(p), dimensions<Rank - 1>, sum),
+        sum_across_(detail::erase_extents<Rank>(p), all_dimensions_but<Rank - 1>, sum),
         options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "
                   "of x");
     require_no_overflow(std::array{options.rows, options.columns}, "rows x columns", "partita::embedding(p, options)");
     if (p.active()) {
-      const interval part =
-          balanced_part(by_rows() ? options.rows : options.columns, p.grid().shape()[Rank - 1], p.index()[Rank - 1]);
-      own_ = by_rows() ? box<2>{{part.start, 0}, {part.stop, options.columns}}
-                       : box<2>{{0, part.start}, {options.rows, part.stop}};
+      const interval part = balanced_part(has_row_cut() ? options.rows : options.columns, p.grid().shape()[Rank - 1],
+                                          p.index()[Rank - 1]);
+      own_ = has_row_cut() ? box<2>{{part.start, 0}, {part.stop, options.columns}}
+                           : box<2>{{0, part.start}, {options.rows, part.stop}};
     }
     weight_ = uninitialised<T, 2>(own_.shape());
     weight_gradient_ = uninitialised<T, 2>(own_.shape());
     weight_gradient_.fill(T(0));
     for (std::size_t k = 0; k < weight_.size(); ++k) {
       const auto i = index_of(k, own_.shape());
-      weight_.data()[k] = normal_at((own_.start[0] + i[0]) * options.columns + own_.start[1] + i[1]);
+      weight_.data()[k] = normal_number((own_.start[0] + i[0]) * options.columns + own_.start[1] + i[1]);
     }
   }
 
@@ -85,29 +85,29 @@ class embedding {
     for (std::size_t d = 0; d + 1 < Rank; ++d) shape[d] = numbers.shape()[d];
     shape[Rank - 1] = active ? weight_.shape()[1] : 0;
     text error_message = error_in_weight();
-    rows_.assign(active ? numbers.size() : 0, 0);
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
+    ids_.assign(active ? numbers.size() : 0, 0);
+    for (std::size_t k = 0; k < ids_.size(); ++k) {
       // A negative number becomes a very large number, which is rejected because the table has fewer rows.
-      rows_[k] = static_cast<std::size_t>(numbers.data()[k]);
-      if (rows_[k] >= options_.rows && error_message.empty())
+      ids_[k] = static_cast<std::size_t>(numbers.data()[k]);
+      if (ids_[k] >= options_.rows && error_message.empty())
         error_message << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
                       << ", got another on worker " << layout_.p().world().id();
     }
     x_shape_ = detail::shape_array<Rank - 1>(numbers.shape());
     y_shape_ = shape;
-    called_ = error_message.empty();
+    was_called_ = error_message.empty();
     auto y = uninitialised<T, Rank>(shape);
     y.fill(T(0));
     if (error_message.empty())
-      for (std::size_t k = 0; k < rows_.size(); ++k)
-        if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
-          std::copy_n(weight_.data() + (rows_[k] - own_.start[0]) * shape[Rank - 1], shape[Rank - 1],
+      for (std::size_t k = 0; k < ids_.size(); ++k)
+        if (ids_[k] >= own_.start[0] && ids_[k] < own_.stop[0])
+          std::copy_n(weight_.data() + (ids_[k] - own_.start[0]) * shape[Rank - 1], shape[Rank - 1],
                       y.data() + k * shape[Rank - 1]);
-    if (!by_rows()) {
+    if (!has_row_cut()) {
       layout_.agree(error_message);
       return y;
     }
-    return detail::kernel_access::call(along_line_, y, error_message);
+    return detail::kernel_access::call(sum_along_, y, error_message);
   }
   template <class X>
   auto forward(const X& x) {
@@ -121,16 +121,16 @@ class embedding {
     const xt::xtensor<T, Rank> block = dy;
     text error_message = error_in_weight();
     const bool active = layout_.p().active();
-    if (!called_ || (active && detail::shape_array<Rank>(block.shape()) != y_shape_))
+    if (!was_called_ || (active && detail::shape_array<Rank>(block.shape()) != y_shape_))
       error_message << "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, "
                     << y_shape_ << ", got " << block.shape() << "; call the layer first";
     auto added = uninitialised<T, 2>(own_.shape());
     added.fill(T(0));
     const std::size_t n = own_.shape()[1];
-    for (std::size_t k = 0; k < rows_.size() && error_message.empty(); ++k)
-      if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
-        for (std::size_t j = 0; j < n; ++j) added.data()[(rows_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
-    const auto all = detail::kernel_access::call(across_, added, error_message);
+    for (std::size_t k = 0; k < ids_.size() && error_message.empty(); ++k)
+      if (ids_[k] >= own_.start[0] && ids_[k] < own_.stop[0])
+        for (std::size_t j = 0; j < n; ++j) added.data()[(ids_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
+    const auto all = detail::kernel_access::call(sum_across_, added, error_message);
     if (active)
       for (std::size_t k = 0; k < weight_gradient_.size(); ++k) weight_gradient_.data()[k] += all.data()[k];
     auto none = uninitialised<T, Rank - 1>(x_shape_);
@@ -147,10 +147,10 @@ class embedding {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
 
  private:
-  bool by_rows() const { return options_.cut == embedding_cut::rows; }
-  T normal_at(std::uint64_t number) const {
-    const double u = 1 - detail::uniform_at(options_.seed, 2 * number),
-                 v = detail::uniform_at(options_.seed, 2 * number + 1);
+  bool has_row_cut() const { return options_.cut == embedding_cut::rows; }
+  T normal_number(std::uint64_t number) const {
+    const double u = 1 - detail::draw_uniform(options_.seed, 2 * number),
+                 v = detail::draw_uniform(options_.seed, 2 * number + 1);
     return static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
   }
   text error_in_weight() const {
@@ -164,14 +164,14 @@ class embedding {
   }
 
   detail::block_layout<Rank> layout_;
-  all_reduce<anywhere, sum_t> along_line_, across_;
+  all_reduce<any_shape, sum_t> sum_along_, sum_across_;
   embedding_options options_;
   box<2> own_{};
   xt::xtensor<T, 2> weight_, weight_gradient_;
-  std::vector<std::size_t> rows_;
+  std::vector<std::size_t> ids_;
   std::array<std::size_t, Rank - 1> x_shape_{};
   std::array<std::size_t, Rank> y_shape_{};
-  bool called_ = false;
+  bool was_called_ = false;
 };
 
 /// Fallback for `embedding layer(p, options)` without an element type: a compile-time error with a readable message.

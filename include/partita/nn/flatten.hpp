@@ -26,7 +26,7 @@ class flatten {
 
  public:
   flatten(const partition<Src>& p_x, const partition<Dst>& p_y)
-      : gather_(p_x, with_whole_features(p_y)), balance_(partition<dynamic_extents<2>>(p_y), p_y) {}
+      : gather_(p_x, make_whole_features(p_y)), repartition_(partition<dynamic_extents<2>>(p_y), p_y) {}
 
   template <class X>
   auto operator()(const X& x) {
@@ -34,8 +34,8 @@ class flatten {
                   "partita::flatten(p_x, p_y)(x): requires x of the rank of p_x, as an xt::xtensor");
     using T = element_of<X>;
     const auto block = gather_(x);
-    inner_ = detail::shape_array<rank>(block.shape());
-    return balance_(reshaped<T, 2>(block, {inner_[0], features_of_sample(inner_)}));
+    shape_ = detail::shape_array<rank>(block.shape());
+    return repartition_(copy_as<T, 2>(block, {shape_[0], features_of_sample(shape_)}));
   }
   template <class X>
   auto forward(const X& x) {
@@ -45,20 +45,20 @@ class flatten {
   auto adjoint(const Y& dy) {
     static_assert(detail::has_rank<Y, 2>(), "partita::flatten(p_x, p_y).adjoint(dy): requires dy of rank 2");
     using T = element_of<Y>;
-    const auto block = balance_.adjoint(dy);
+    const auto block = repartition_.adjoint(dy);
     const auto shape = detail::shape_array<2>(block.shape());
     text error_message;
-    if (shape[0] * shape[1] != volume_of(inner_))
+    if (shape[0] * shape[1] != volume_of(shape_))
       error_message
           << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
              "layer first";
     return detail::kernel_access::adjoint(
-        gather_, error_message.empty() ? reshaped<T, rank>(block, inner_) : uninitialised<T, rank>(inner_),
+        gather_, error_message.empty() ? copy_as<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
         error_message);
   }
 
  private:
-  static whole_features with_whole_features(const partition<Dst>& p_y) {
+  static whole_features make_whole_features(const partition<Dst>& p_y) {
     const auto shape = p_y.grid().shape();
     return [&]<std::size_t... D>(std::index_sequence<D...>) {
       return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));
@@ -70,15 +70,15 @@ class flatten {
     return merged_extent;
   }
   template <class T, std::size_t R, class Block>
-  static xt::xtensor<T, R> reshaped(const Block& block, const std::array<std::size_t, R>& shape) {
+  static xt::xtensor<T, R> copy_as(const Block& block, const std::array<std::size_t, R>& shape) {
     auto all = uninitialised<T, R>(shape);
     std::copy(block.data(), block.data() + block.size(), all.data());
     return all;
   }
 
   repartition<Src, dynamic_extents<rank>> gather_;
-  detail::member_if<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> balance_;
-  std::array<std::size_t, rank> inner_{};
+  detail::member_if<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> repartition_;
+  std::array<std::size_t, rank> shape_{};
 };
 
 PARTITA_FALLBACK_CLASS(flatten, detail::arguments_not_given, detail::arguments_not_given) {

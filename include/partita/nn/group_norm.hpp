@@ -36,18 +36,18 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
   static constexpr const char* name = "partita::group_norm(p, options)(x)";
 
  public:
   template <class Extents>
   group_norm(const partition<Extents>& p, const group_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(detail::erase_extents<Rank>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({channel_range(detail::erase_extents<Rank>(p), options).size()}, options.affine,
                                       options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
-        normaliser_(detail::erase_extents<Rank>(p), all_but(0), all_but(1), true),
+        normaliser_(detail::erase_extents<Rank>(p), all_dimensions_but(0), all_dimensions_but(1), true),
         options_(options),
-        cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
+        channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");
     if (options.groups == 0 || options.channels % options.groups != 0)
       throw shape_error(text(name) << ": requires channels that are a multiple of the groups, got " << options.channels
@@ -61,12 +61,12 @@ class group_norm : public detail::scale_and_shift<T, 1> {
                   "partita::group_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
-    detail::expect_channels(layout_.find_layout(shape, this->error_in_parameters(name)), cut_, name);
+    detail::require_channels(layout_.find_layout(shape, this->error_in_parameters(name)), channel_cut_, name);
     forward_done_ = true;
-    arrange(shape);
-    const auto all = normaliser_.measure(block);
-    counts_.clear();
-    for (const auto& m : all) counts_.push_back(m.count);
+    set_maps(shape);
+    const auto all = normaliser_.compute_moments(block);
+    element_counts_.clear();
+    for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
         [&](std::size_t s) { return all[s].count > 0 ? all[s].deviations / all[s].count : 0; }, options_.epsilon,
@@ -84,39 +84,39 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->memory());
   }
 
   /// The range of the channels that this worker keeps.
-  interval channels() const { return own_channels(layout_.p(), options_); }
+  interval channels() const { return channel_range(layout_.p(), options_); }
   const group_norm_options& options() const { return options_; }
 
  private:
-  static constexpr std::array<bool, Rank> all_but(std::size_t kept) {
+  static constexpr std::array<bool, Rank> all_dimensions_but(std::size_t kept_dimension) {
     std::array<bool, Rank> chosen{};
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != kept;
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != kept_dimension;
     return chosen;
   }
-  static interval own_channels(const partition<anywhere>& p, const group_norm_options& options) {
+  static interval channel_range(const partition<any_shape>& p, const group_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Makes a statistic of each local sample and each group of the whole tensor, as several workers may share a group.
-  void arrange(const std::array<std::size_t, Rank>& shape) {
+  void set_maps(const std::array<std::size_t, Rank>& shape) {
     std::array<bool, Rank> samples{}, by_channel{};
     samples[0] = by_channel[1] = true;
-    detail::element_map<Rank> statistics(shape, samples), of_channels(shape, by_channel);
+    detail::element_map<Rank> statistics(shape, samples), channel_map(shape, by_channel);
     const std::size_t each = options_.channels / options_.groups;
     for (std::size_t& s : statistics.at[0]) s *= options_.groups;
     for (std::size_t c = 0; c < shape[1]; ++c) statistics.at[1][c] = (channels().start + c) / each;
     statistics.count *= options_.groups;
-    normaliser_.arrange(std::move(statistics), std::move(of_channels));
+    normaliser_.set_maps(std::move(statistics), std::move(channel_map));
   }
 
   detail::block_layout<Rank> layout_;
   detail::normaliser<T, Rank> normaliser_;
   group_norm_options options_;
-  cut cut_;
-  std::vector<double> counts_;
+  cut channel_cut_;
+  std::vector<double> element_counts_;
   bool forward_done_ = false;
 };
 

@@ -26,7 +26,7 @@ namespace detail {
 template <class T, linear_algorithm A>
 void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
   const std::size_t columns = layer.options().in_features;
-  initialise(layer, [=](std::size_t i, std::size_t j) { return uniform_at<T>(bound, seed, i * columns + j); });
+  initialise(layer, [=](std::size_t i, std::size_t j) { return draw_uniform<T>(bound, seed, i * columns + j); });
 }
 }  // namespace detail
 

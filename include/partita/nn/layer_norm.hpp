@@ -30,7 +30,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static_assert(std::is_floating_point_v<T>, "partita::layer_norm<T, Rank, K>: requires floating-point elements");
   static_assert(K >= 1 && K <= Rank,
                 "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
   static constexpr const char* name =
       Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
 
@@ -39,9 +39,9 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
       : scale_and_shift<T, K>(own_shape(erase_extents<Rank>(p), options), options.affine, options.affine && Centred),
         layout_(erase_extents<Rank>(p), name, layer_fingerprint<T>(options)),
-        normaliser_(erase_extents<Rank>(p), last(), first(), Centred),
+        normaliser_(erase_extents<Rank>(p), last_dimensions(), leading_dimensions(), Centred),
         options_(options),
-        cuts_(cuts_for(p.grid().shape(), options)) {
+        cuts_(make_cuts(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
     require_epsilon(name, options.epsilon);
   }
@@ -52,12 +52,12 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                   "partita::layer_norm<T, Rank, K>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = shape_array<Rank>(block.shape());
-    refuse(layout_.find_layout(shape, this->error_in_parameters(name)));
+    require_extents(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
-    normaliser_.arrange({shape, first()}, {shape, last()});
-    const auto all = normaliser_.measure(block);
-    counts_.clear();
-    for (const auto& m : all) counts_.push_back(m.count);
+    normaliser_.set_maps({shape, leading_dimensions()}, {shape, last_dimensions()});
+    const auto all = normaliser_.compute_moments(block);
+    element_counts_.clear();
+    for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
         [&](std::size_t s) { return all[s].deviations / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean); },
@@ -76,7 +76,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->memory());
   }
 
   /// The box of indices of this worker's weight and bias in the global weight and bias; empty on a worker outside of p.
@@ -84,17 +84,17 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   const layer_norm_options<K>& options() const { return options_; }
 
  private:
-  static constexpr std::array<bool, Rank> last() {
+  static constexpr std::array<bool, Rank> last_dimensions() {
     std::array<bool, Rank> chosen{};
     for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K >= Rank;
     return chosen;
   }
-  static constexpr std::array<bool, Rank> first() {
+  static constexpr std::array<bool, Rank> leading_dimensions() {
     std::array<bool, Rank> chosen{};
     for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K < Rank;
     return chosen;
   }
-  static decomposition<K> cuts_for(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
+  static decomposition<K> make_cuts(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
     require_no_overflow(options.shape, "a shape", name);
     std::array<std::size_t, K> parts{};
     for (std::size_t d = 0; d < K; ++d) parts[d] = grid[Rank - K + d];
@@ -104,17 +104,17 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                    << options.cuts->extents() << " into " << options.cuts->parts());
     return options.cuts ? *options.cuts : decomposition<K>::balanced(options.shape, parts);
   }
-  static box<K> own_box(const partition<anywhere>& p, const decomposition<K>& cuts) {
+  static box<K> own_box(const partition<any_shape>& p, const decomposition<K>& cuts) {
     if (!p.active()) return {};
     index<K> i{};
     for (std::size_t d = 0; d < K; ++d) i[d] = p.index()[Rank - K + d];
     return cuts.block(i);
   }
-  static std::array<std::size_t, K> own_shape(const partition<anywhere>& p, const layer_norm_options<K>& options) {
-    return own_box(p, cuts_for(p.grid().shape(), options)).shape();
+  static std::array<std::size_t, K> own_shape(const partition<any_shape>& p, const layer_norm_options<K>& options) {
+    return own_box(p, make_cuts(p.grid().shape(), options)).shape();
   }
   /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
-  void refuse(const tensor_layout<Rank>& tensor) const {
+  void require_extents(const tensor_layout<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
         throw shape_error(text(name) << ": requires x whose last extents are " << options_.shape << ", got "
@@ -132,7 +132,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   normaliser<T, Rank> normaliser_;
   layer_norm_options<K> options_;
   decomposition<K> cuts_;
-  std::vector<double> counts_;
+  std::vector<double> element_counts_;
   bool forward_done_ = false;
 };
 

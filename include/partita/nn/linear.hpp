@@ -42,7 +42,7 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 ///           descent.
 template <class T, linear_algorithm Algorithm = weight_stationary>
 class linear {
-  using anywhere = dynamic_extents<2>;
+  using any_shape = dynamic_extents<2>;
 
  public:
   template <class X, class Y, class W>
@@ -71,9 +71,9 @@ class linear {
       if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
         throw partition_error(linear_call(Algorithm) << ": make them from one world");
       if (!(p_x.workers() == p_w.workers() && p_y.workers() == p_w.workers()))
-        throw partition_error(linear_call(Algorithm)
-                              << ", got p_x on " << ids_of(p_x) << ", p_y on " << ids_of(p_y) << ", p_w on "
-                              << ids_of(p_w) << "; make the three from the same workers in the same order");
+        throw partition_error(linear_call(Algorithm) << ", got p_x on " << list_worker_ids(p_x) << ", p_y on "
+                                                     << list_worker_ids(p_y) << ", p_w on " << list_worker_ids(p_w)
+                                                     << "; make the three from the same workers in the same order");
     }
     state_ = std::make_unique<state>(p_x.reshape(extents(1, p_x.size())), p_y.reshape(extents(1, p_y.size())),
                                      detail::erase_extents<2>(p_w), options);
@@ -102,27 +102,27 @@ class linear {
     state& s = valid_state();
     // 1. Check the arguments on this worker; in the first exchange all workers agree on the errors.
     const text error_message = s.error_in(x.shape());
-    s.note("(x)");
+    s.log_call("(x)");
     s.forget();
-    s.expect_one_batch(x.shape(), error_message);
+    s.require_same_batch(x.shape(), error_message);
     // 2. Communicate x to the workers that keep weights.
-    auto block = s.of_one_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });
+    auto block = s.run_with_same_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });
     // 3. Multiply by this worker's block of W. Workers that keep a bias add the product to the bias.
     if (s.p_w.active() && error_message.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
-      const auto [rows, out] = detail::rows_and_columns(shape);
-      auto product = detail::uninitialised_in<T, rank>(s.movements.memory(), shape);
+      const auto [rows, out] = detail::matrix_shape(shape);
+      auto product = detail::uninitialised_tensor<T, rank>(s.movements.memory(), shape);
       const auto x_w = dense_block<const T, 2>(block.data(), {rows, s.columns.size()});
       const auto y_w = dense_block<T, 2>(product.data(), {rows, out});
       const auto w = transposed<const T>(block_of(s.weight));
       s.has_bias() ? multiply_and_add_row<T>(x_w, w, s.bias.data(), y_w) : multiply<T>(x_w, w, T(0), y_w);
       s.x = std::move(block.storage());  // the communicated x is kept for the adjoint, without a copy
-      s.x_rows = rows;
+      s.row_count = rows;
       block = std::move(product);
     }
     // 4. Sum the products over the workers, and communicate the sums to the blocks of y.
-    auto y = s.of_one_batch(x.shape(), [&] { return s.movements.send_y(std::move(block), error_message); });
+    auto y = s.run_with_same_batch(x.shape(), [&] { return s.movements.send_y(std::move(block), error_message); });
     s.forward_done = true;
     s.y_shape.assign(y.shape().begin(), y.shape().end());
     return y;
@@ -153,20 +153,20 @@ class linear {
     constexpr std::size_t rank = rank_of<Y>;
     state& s = valid_state();
     const text error_message = s.error_in_adjoint(dy.shape());
-    s.note(".adjoint(dy)");
+    s.log_call(".adjoint(dy)");
     // 1. Communicate dy to the workers that keep weights.
     const auto block = s.movements.receive_dy(dy, error_message);
     auto shape = block.shape();
     const bool multiplies = s.p_w.active() && error_message.empty();
-    const auto dy_w = dense_block<const T, 2>(block.data(), {s.x_rows, s.rows.size()});
+    const auto dy_w = dense_block<const T, 2>(block.data(), {s.row_count, s.rows.size()});
     if (multiplies) shape[rank - 1] = s.columns.size();
-    auto product = detail::uninitialised_in<T, rank>(s.movements.memory(), shape);
+    auto product = detail::uninitialised_tensor<T, rank>(s.movements.memory(), shape);
     // 2. Compute dx = dy conj(W), and start the sum of the products over the workers.
     auto later =
         s.movements.start_send_dx(std::move(product), error_message, [&, dx_w = product.data(), n = product.size()] {
           if (multiplies)
             multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
-                                     dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
+                                     dense_block<T, 2>(dx_w, {s.row_count, s.columns.size()}));
           else if (!s.p_w.active())
             std::copy_n(block.data(), n, dx_w);  // dx is empty, or is dy of a worker in no partition
         });
@@ -240,7 +240,7 @@ class linear {
     return *state_;
   }
   template <class P>
-  static std::vector<std::size_t> ids_of(const P& p) {
+  static std::vector<std::size_t> list_worker_ids(const P& p) {
     std::vector<std::size_t> ids;
     for (std::size_t k = 0; k < p.size(); ++k) ids.push_back(p.workers()[k]);
     return ids;

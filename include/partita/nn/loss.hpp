@@ -48,12 +48,12 @@ namespace detail {
 /// Sums numbers over all workers of the world, which all get the sums; inactive workers contribute zeros.
 class sums_over_world {
  public:
-  explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
+  explicit sums_over_world(const world& everyone) : sum_(everyone, group_of_all(everyone), partita::sum) {}
 
   template <std::size_t N, class Sum = double>  // this is a template, so only its callers instantiate the reduction
-  std::array<double, N> operator()(const std::array<double, N>& mine, const text& error_message) const {
+  std::array<double, N> operator()(const std::array<double, N>& own_sums, const text& error_message) const {
     auto given = uninitialised<Sum, 1>({N});
-    std::copy(mine.begin(), mine.end(), given.begin());
+    std::copy(own_sums.begin(), own_sums.end(), given.begin());
     const auto all = kernel_access::call(sum_, given, error_message);
     std::array<double, N> sums{};
     std::copy(all.begin(), all.end(), sums.begin());
@@ -61,7 +61,7 @@ class sums_over_world {
   }
 
  private:
-  PARTITA_DECL static worker_groups all_of(const world& everyone);
+  PARTITA_DECL static worker_groups group_of_all(const world& everyone);
   all_reduce<worker_groups, sum_t> sum_;
 };
 
@@ -109,7 +109,7 @@ class elementwise_loss {
     bool counts_batch = layout_.p().active();
     for (std::size_t d = 1; d < Rank; ++d) counts_batch = counts_batch && i[d] == 0;
     double own = 0;
-    for (const double value : values_) own += value;
+    for (const double value : loss_values_) own += value;
     const double batch = counts_batch ? static_cast<double>(derivatives_.shape()[0]) : 0;
     const double elements = layout_.p().active() ? static_cast<double>(derivatives_.size()) : 0;
     const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, error_message);
@@ -124,13 +124,13 @@ class elementwise_loss {
     layout_.agree(evaluate<X, Target>(x, target));
     last_ = detail::last_loss::each;
     auto y = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
-    for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(values_[k]);
+    for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(loss_values_[k]);
     return y;
   }
 
   /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
-    detail::require_number_before(last_, Function::name);
+    detail::require_reduced_loss(last_, Function::name);
     auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
     for (std::size_t k = 0; k < dx.size(); ++k)
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
@@ -175,7 +175,7 @@ class elementwise_loss {
     last_ = detail::last_loss::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
-    values_.assign(given.size(), 0);
+    loss_values_.assign(given.size(), 0);
     if (given.shape() != wanted.shape()) {
       if (layout_.p().active())
         error_message << Function::name << ": requires x and target of one shape, got blocks of " << given.shape()
@@ -186,12 +186,12 @@ class elementwise_loss {
     const Function f(options_);
     for (std::size_t k = 0; k < given.size(); ++k) {
       const auto a = static_cast<double>(given.data()[k]), t = static_cast<double>(wanted.data()[k]);
-      if constexpr (requires { Function::takes(a); }) {
-        if (!Function::takes(a) && error_message.empty())
+      if constexpr (requires { Function::is_valid_target(a); }) {
+        if (!Function::is_valid_target(a) && error_message.empty())
           error_message << Function::name << ": requires x in [0, 1], got an element outside on worker "
                         << layout_.p().world().id() << "; give scores to bce_with_logits_loss";
       }
-      values_[k] = f.value(a, t);
+      loss_values_[k] = f.value(a, t);
       derivatives_.data()[k] = f.derivative(a, t);
     }
     return error_message;
@@ -200,7 +200,7 @@ class elementwise_loss {
   detail::block_layout<Rank> layout_;
   detail::sums_over_world sums_;
   options_type options_;
-  std::vector<double> values_;
+  std::vector<double> loss_values_;
   xt::xtensor<double, Rank> derivatives_;
   double scale_ = 1;
   detail::last_loss last_ = detail::last_loss::none;
@@ -237,7 +237,7 @@ struct bce_function {
   using options = loss_options;
   static constexpr const char* name = "partita::bce_loss";
   explicit bce_function(const options&) {}
-  static bool takes(double x) { return x >= 0 && x <= 1; }
+  static bool is_valid_target(double x) { return x >= 0 && x <= 1; }
   double value(double x, double t) const {
     return -(t * std::max(std::log(x), -100.0) + (1 - t) * std::max(std::log(1 - x), -100.0));
   }

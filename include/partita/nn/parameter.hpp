@@ -13,7 +13,7 @@ namespace detail {
 /// Whether a block of shape a may replace a block of shape b: the shapes are equal, or neither block has an element. On
 /// a worker outside of the partition, zero_volume() and block_from() give empty blocks of different shapes.
 template <class A, class B>
-bool may_replace(const A& a, const B& b) {
+bool can_replace(const A& a, const B& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end()) ||
          (std::find(a.begin(), a.end(), 0u) != a.end() && std::find(b.begin(), b.end(), 0u) != b.end());
 }
@@ -29,28 +29,28 @@ class parameter {
   parameter(Tensor& value, Tensor& gradient)
       : value_(&value),
         gradient_(&gradient),
-        data_([](void* tensor) { return static_cast<Tensor*>(tensor)->data(); }),
-        size_([](const void* tensor) { return static_cast<const Tensor*>(tensor)->size(); }),
-        problem_([](const void* v, const void* g) {
+        get_data_([](void* tensor) { return static_cast<Tensor*>(tensor)->data(); }),
+        get_size_([](const void* tensor) { return static_cast<const Tensor*>(tensor)->size(); }),
+        find_problem_([](const void* v, const void* g) {
           const auto& of_value = static_cast<const Tensor*>(v)->shape();
           const auto& of_gradient = static_cast<const Tensor*>(g)->shape();
-          if (detail::may_replace(of_value, of_gradient)) return text();
+          if (detail::can_replace(of_value, of_gradient)) return text();
           return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
         }) {}
 
-  std::size_t size() const { return size_(value_); }
-  T* value() const { return data_(value_); }
-  T* gradient() const { return data_(gradient_); }
+  std::size_t size() const { return get_size_(value_); }
+  T* value() const { return get_data_(value_); }
+  T* gradient() const { return get_data_(gradient_); }
   /// The error message if the shapes of value and gradient differ, because a block of a different shape was assigned to
   /// one of them; empty if they are equal.
-  text problem() const { return problem_(value_, gradient_); }
+  text problem() const { return find_problem_(value_, gradient_); }
 
  private:
   void* value_;
   void* gradient_;
-  T* (*data_)(void*);
-  std::size_t (*size_)(const void*);
-  text (*problem_)(const void*, const void*);
+  T* (*get_data_)(void*);
+  std::size_t (*get_size_)(const void*);
+  text (*find_problem_)(const void*, const void*);
 };
 
 }  // namespace partita

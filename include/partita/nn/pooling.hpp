@@ -7,7 +7,7 @@
 #include <optional>
 #include <partita/core/per_dimension.hpp>
 #include <partita/core/rejected_call.hpp>
-#include <partita/nn/detail/largest_of_taps.hpp>
+#include <partita/nn/detail/max_of_taps.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
 namespace partita {
@@ -41,12 +41,12 @@ namespace detail {
 /// The windows of max and average pooling: a kernel slides over the features; batch and channels are not changed.
 template <std::size_t Rank>
 class window_geometry {
-  static constexpr std::size_t d_features = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
 
  public:
   template <class Options>
   window_geometry(const char* name, const Options& options) : name_(name) {
-    for (std::size_t d = 0; d < d_features; ++d) {
+    for (std::size_t d = 0; d < feature_dims; ++d) {
       sliding& s = kernels_[d];
       s = {.kernel = options.kernel[d],
            .stride = options.stride ? (*options.stride)[d] : options.kernel[d],
@@ -54,7 +54,7 @@ class window_geometry {
            .dilation = 1,
            .ceil_mode = options.ceil_mode};
       if constexpr (requires { options.dilation; }) s.dilation = options.dilation[d];
-      if constexpr (requires { options.count_include_pad; }) padding_counts_ = options.count_include_pad;
+      if constexpr (requires { options.count_include_pad; }) counts_padding_ = options.count_include_pad;
       for (const std::size_t n : {s.kernel, s.stride, s.dilation})
         if (n == 0 || n > most)
           throw shape_error(text(name) << ": requires kernels, strides and dilations of 1 to " << most << ", got " << n
@@ -67,7 +67,7 @@ class window_geometry {
   }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const {
-    std::uint64_t hash = padding_counts_ ? 1 : 2;
+    std::uint64_t hash = counts_padding_ ? 1 : 2;
     for (const sliding& s : kernels_)
       for (const std::size_t n : {s.kernel, s.stride, s.padding, s.dilation, std::size_t{s.ceil_mode}})
         hash = mixed(hash, n);
@@ -75,7 +75,7 @@ class window_geometry {
   }
   text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
-    for (std::size_t d = 0; d < d_features && problem.empty(); ++d)
+    for (std::size_t d = 0; d < feature_dims && problem.empty(); ++d)
       if (kernels_[d].places(extents[d + 2]) == 0)
         problem << "requires windows of at most the padded tensor, got one of " << kernels_[d].reach()
                 << " cells along dimension " << d + 2 << " of extents " << extents << " with a padding of "
@@ -84,19 +84,19 @@ class window_geometry {
   }
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
-    for (std::size_t d = 0; d < d_features; ++d) all[d + 2] = kernels_[d].places(extents[d + 2]);
+    for (std::size_t d = 0; d < feature_dims; ++d) all[d + 2] = kernels_[d].places(extents[d + 2]);
     return all;
   }
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
-    return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, padding_counts_);
+    return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, counts_padding_);
   }
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
   const char* name_;
-  std::array<sliding, d_features> kernels_{};
-  bool padding_counts_ = true;
+  std::array<sliding, feature_dims> kernels_{};
+  bool counts_padding_ = true;
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \
@@ -107,12 +107,12 @@ PARTITA_POOLING_MOVEMENTS(extern)
 /// The windows of adaptive pooling: `size` windows along each dimension, which are adjacent or overlap by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
-  static constexpr std::size_t d_features = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
 
  public:
-  adaptive_rule(const char* name, const adaptive_pooling_options<d_features>& options)
+  adaptive_rule(const char* name, const adaptive_pooling_options<feature_dims>& options)
       : name_(name), options_(options) {
-    for (std::size_t d = 0; d < d_features; ++d)
+    for (std::size_t d = 0; d < feature_dims; ++d)
       if (options.size[d] == 0 || options.size[d] > std::size_t{1} << 40U)  // chosen: products of two do not overflow
         throw shape_error(
             text(name) << ": requires at least one output along each dimension of the features, at most 2^40, got "
@@ -141,7 +141,7 @@ class adaptive_rule {
 
  private:
   const char* name_;
-  adaptive_pooling_options<d_features> options_;
+  adaptive_pooling_options<feature_dims> options_;
 };
 
 }  // namespace detail
@@ -159,13 +159,13 @@ class adaptive_rule {
 /// Adjoint:  adjoint(dy) adds each element of dy to the gradient of the element of x that the last call chose.
 template <class Extents>
 class max_pooling
-    : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps> {
+    : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::max_of_taps> {
   static_assert(Extents::rank() >= 3, "partita::max_pooling(p, options): requires p = batch x channels x features");
   using options_type = max_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   max_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps>(
+      : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::max_of_taps>(
             p, {"partita::max_pooling(p, options)", options}) {}
 };
 
@@ -200,14 +200,14 @@ class adaptive_average_pooling
 };
 template <class Extents>
 class adaptive_max_pooling
-    : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps> {
+    : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::max_of_taps> {
   static_assert(Extents::rank() >= 3,
                 "partita::adaptive_max_pooling(p, options): requires p = batch x channels x features");
   using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   adaptive_max_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
+      : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::max_of_taps>(
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
 };
 

@@ -49,16 +49,16 @@ struct cosine {
 template <class Then>
 class warm_up {
  public:
-  constexpr warm_up(std::size_t steps, Then then) : steps_(steps), then_(std::move(then)) {}
+  constexpr warm_up(std::size_t steps, Then next_schedule) : steps_(steps), next_schedule_(std::move(next_schedule)) {}
 
   constexpr double operator()(std::size_t k) const {
-    if (k >= steps_) return then_(k - steps_);
-    return then_(0) * static_cast<double>(k + 1) / static_cast<double>(steps_);
+    if (k >= steps_) return next_schedule_(k - steps_);
+    return next_schedule_(0) * static_cast<double>(k + 1) / static_cast<double>(steps_);
   }
 
  private:
   std::size_t steps_;
-  Then then_;
+  Then next_schedule_;
 };
 
 }  // namespace partita::schedules

@@ -38,7 +38,7 @@ class sequential {
   }
   template <class Y>
   auto adjoint(const Y& dy) {
-    return adjoint_from<sizeof...(Layers)>(dy);
+    return adjoint_from_layer<sizeof...(Layers)>(dy);
   }
 
   template <std::size_t K>
@@ -66,7 +66,7 @@ class sequential {
   /// The parameters of all layers. The result stays valid as long as the network lives.
   auto parameters() {
     static_assert(has_parameters, "partita::sequential::parameters(): requires a layer that has parameters");
-    if constexpr (has_parameters) return parameters_as(first_parameters<0>());
+    if constexpr (has_parameters) return collect_parameters(first_parameters<0>());
   }
 
  private:
@@ -80,9 +80,9 @@ class sequential {
     else return forward_from_layer<K + 1>(std::get<K>(layers_)(x));
   }
   template <std::size_t K, class Y>
-  auto adjoint_from(const Y& dy) {
+  auto adjoint_from_layer(const Y& dy) {
     if constexpr (K == 0) return dy;
-    else return adjoint_from<K - 1>(std::get<K - 1>(layers_).adjoint(dy));
+    else return adjoint_from_layer<K - 1>(std::get<K - 1>(layers_).adjoint(dy));
   }
   template <class F>
   void each(F f) {
@@ -94,7 +94,7 @@ class sequential {
     else return first_parameters<K + 1>();
   }
   template <class Vector>
-  Vector parameters_as(Vector all) {
+  Vector collect_parameters(Vector all) {
     all.clear();
     each([&](auto& layer) {
       if constexpr (requires { layer.parameters(); })

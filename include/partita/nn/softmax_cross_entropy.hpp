@@ -31,7 +31,7 @@ class softmax_cross_entropy {
   template <class Extents>
   explicit softmax_cross_entropy(const partition<Extents>& p)
       : world_(p.world().state()),
-        active_(p.active()),
+        is_active_(p.active()),
         fingerprint_(detail::mixed(p.grid().fingerprint(), detail::type_number<T>())) {
     static_assert(Extents::rank() >= 1,
                   "partita::softmax_cross_entropy(p): requires p = 1 x ... x f, of rank 1 at least");
@@ -39,13 +39,13 @@ class softmax_cross_entropy {
     if (shape.back() != p.size())
       throw partition_error(text("partita::softmax_cross_entropy(p): requires p = 1 x ... x f, got ")
                             << shape << "; repartition the scores so that only the classes are cut");
-    for (std::size_t k = 0; k < p.size(); ++k) over_.members.push_back(p.workers()[k]);
-    over_.position = p.workers().find(world_->id());
-    all_.members.push_back(over_.members[0]);
+    for (std::size_t k = 0; k < p.size(); ++k) class_group_.members.push_back(p.workers()[k]);
+    class_group_.position = p.workers().find(world_->id());
+    all_workers_.members.push_back(class_group_.members[0]);
     for (std::size_t k = 0; k < world_->size(); ++k)
-      if (k != over_.members[0]) all_.members.push_back(k);
-    for (std::size_t k = 0; k < all_.members.size(); ++k)
-      if (all_.members[k] == world_->id()) all_.position = k;
+      if (k != class_group_.members[0]) all_workers_.members.push_back(k);
+    for (std::size_t k = 0; k < all_workers_.members.size(); ++k)
+      if (all_workers_.members[k] == world_->id()) all_workers_.position = k;
   }
 
   /// Returns the loss, which is the same on every worker of the world.
@@ -55,10 +55,10 @@ class softmax_cross_entropy {
                   "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
                   "element type T");
     return detail::one_call(*world_, [&] {
-      called_ = false;  // if this call fails, there is no last loss
+      was_called_ = false;  // if this call fails, there is no last loss
       const std::size_t batch = agree_on_batch(scores, labels);
       T loss(0);
-      if (active_) {
+      if (is_active_) {
         // 1. Compute the largest score of each whole row, over all its classes.
         const std::vector<T> top = row_maxima(scores, batch);
         // 2. Compute two sums over each whole row: of exp(score - largest), and of (score - largest) at the label.
@@ -84,8 +84,8 @@ class softmax_cross_entropy {
       } else {
         gradient_ = scores;
       }
-      detail::spread(*world_, all_, &loss, 1, detail::tag::first_user_tag);
-      called_ = true;
+      detail::spread(*world_, all_workers_, &loss, 1, detail::tag::first_user_tag);
+      was_called_ = true;
       return loss;
     });
   }
@@ -93,7 +93,7 @@ class softmax_cross_entropy {
   /// This worker's block of the gradient of the last loss with respect to the scores. Requires a previous loss
   /// [shape_error].
   const xt::xtensor<T, 2>& adjoint() const {
-    if (!called_)
+    if (!was_called_)
       throw shape_error(
           "partita::softmax_cross_entropy::adjoint(): requires a loss before; call loss(scores, labels) first");
     return gradient_;
@@ -106,7 +106,7 @@ class softmax_cross_entropy {
     return detail::one_call(*world_, [&] {
       const std::size_t batch = agree_on_batch(scores, labels);
       std::uint64_t right = 0;
-      if (active_) {
+      if (is_active_) {
         const std::vector<T> top = row_maxima(scores, batch);
         std::vector<std::uint64_t> best(batch, std::numeric_limits<std::uint64_t>::max());
         for (std::size_t i = 0; i < batch; ++i)
@@ -115,7 +115,7 @@ class softmax_cross_entropy {
         all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
         for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
       }
-      detail::spread(*world_, all_, &right, 1, detail::tag::first_user_tag);
+      detail::spread(*world_, all_workers_, &right, 1, detail::tag::first_user_tag);
       return right;
     });
   }
@@ -131,13 +131,13 @@ class softmax_cross_entropy {
                   "partita::softmax_cross_entropy<T>(scores, labels): requires labels of an integer type");
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
     detail::agree_if_checked(*world_, fingerprint_, {}, call);
-    const std::uint64_t mine = active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
+    const std::uint64_t mine = is_active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
     const std::uint64_t classes = detail::sum_of_all(*world_, detail::facts<1>{mine})[0];
-    if (active_) {
-      own_classes_ = balanced_part(classes, over_.members.size(), over_.position);
+    if (is_active_) {
+      own_classes_ = balanced_part(classes, class_group_.members.size(), class_group_.position);
       if (own_classes_.size() != mine)
         error_message << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker "
-                      << world_->id() << " of " << over_.members.size() << " has " << mine << " of " << classes
+                      << world_->id() << " of " << class_group_.members.size() << " has " << mine << " of " << classes
                       << " classes, not " << own_classes_.size();
       else if (static_cast<std::size_t>(labels.size()) != batch)
         error_message << "partita::softmax_cross_entropy: requires one label for each row, got "
@@ -153,7 +153,7 @@ class softmax_cross_entropy {
     // All workers of p must have the same batch. The largest batch and the largest complement of a batch over the
     // workers give the largest and the smallest batch.
     const auto most =
-        detail::maximum_over_workers(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
+        detail::maximum_over_workers(*world_, detail::facts<2>{is_active_ ? batch : 0, is_active_ ? ~batch : 0});
     if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
                         << ~most[1] << " to " << most[0]);
@@ -170,19 +170,19 @@ class softmax_cross_entropy {
   }
 
   template <class U, class Combine>
-  void all_reduce(std::vector<U>& values, Combine combine) {
+  void all_reduce(std::vector<U>& values, Combine operation) {
     std::vector<U> incoming(values.size());
-    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(),
-                    detail::tag::first_user_tag, combine);
-    detail::spread(*world_, over_, values.data(), values.size(), detail::tag::first_user_tag);
+    detail::collect(*world_, class_group_, values.data(), values.data(), incoming.data(), values.size(),
+                    detail::tag::first_user_tag, operation);
+    detail::spread(*world_, class_group_, values.data(), values.size(), detail::tag::first_user_tag);
   }
 
   std::shared_ptr<detail::world_state> world_;
-  bool active_;
+  bool is_active_;
   std::uint64_t fingerprint_;
-  worker_group over_, all_;
+  worker_group class_group_, all_workers_;
   interval own_classes_;
-  bool called_ = false;
+  bool was_called_ = false;
   xt::xtensor<T, 2> gradient_;
 };
 

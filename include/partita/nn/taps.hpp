@@ -21,8 +21,8 @@ struct taps {
 
   std::size_t outputs() const { return divisor.size(); }
   PARTITA_DECL void tap(std::size_t index, double by = 1);
-  /// Completes the taps of an output, whose weighted sum is divided by `divided_by`.
-  PARTITA_DECL void end(double divided_by = 1);
+  /// Completes the taps of an output, whose weighted sum is divided by `output_divisor`.
+  PARTITA_DECL void end(double output_divisor = 1);
   /// The range of input indices from the lowest to the highest input of all taps.
   PARTITA_DECL interval footprint() const;
 };
@@ -31,8 +31,8 @@ struct taps {
 PARTITA_DECL taps taps_of_identity(interval outputs);
 
 /// The taps of a sliding kernel, whose weights are all 1. The divisor of an output is the number of cells of its window
-/// inside the tensor or, with `padding_counts`, inside the padded tensor.
-PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool padding_counts);
+/// inside the tensor or, with `counts_padding`, inside the padded tensor.
+PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool counts_padding);
 
 /// The taps of adaptive windows: output o of m uses the inputs from floor(o n / m) to before ceil((o + 1) n / m).
 PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m);

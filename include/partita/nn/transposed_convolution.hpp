@@ -54,7 +54,7 @@ struct transposed_convolution_options {
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
-  using anywhere = dynamic_extents<rank>;
+  using any_shape = dynamic_extents<rank>;
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::transposed_convolution<T, Features>: requires elements of type float or double");
@@ -68,40 +68,41 @@ class transposed_convolution {
         split_(detail::convolution_split_by_output(p_.grid(), options.convolution())),
         input_({p_, split_}),
         output_({p_, split_}),
-        sums_(over_all(std::make_index_sequence<rank>())) {
+        sum_gradients_(sum_over_workers(std::make_index_sequence<rank>())) {
     const shape_type global_shape = options.convolution().weight_shape();
     weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
     bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
     weight_gradient_ = weight_, bias_gradient_ = bias_;
     const std::size_t fan = global_shape[1] * options.convolution().taps();
     const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
-    for (std::size_t k = 0; k < weight_.size(); ++k) weight_.data()[k] = detail::uniform_at<T>(bound, options.seed, k);
+    for (std::size_t k = 0; k < weight_.size(); ++k)
+      weight_.data()[k] = detail::draw_uniform<T>(bound, options.seed, k);
     for (std::size_t k = 0; k < bias_.size(); ++k)
-      bias_(k) = detail::uniform_at<T>(bound, options.seed, volume_of(global_shape) + k);
+      bias_(k) = detail::draw_uniform<T>(bound, options.seed, volume_of(global_shape) + k);
   }
 
   template <ranked_array X>
     requires(rank_of<X> == rank && std::is_same_v<element_of<X>, T>)
-  pooled_tensor<T, rank> operator()(const X& given) {
+  pooled_tensor<T, rank> operator()(const X& input) {
     forward_done_ = false;
-    note("(x)");
+    log_call("(x)");
     {
-      const block_argument<X> argument(given);
+      const block_argument<X> argument(input);
       x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_in_weights())).finish();
     }
     // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
     const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
-    if (fresh_.is_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
-    window_ = {};
+    if (prepared_.add_if_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
+    window_shape_ = {};
     if (p_.active()) {
       const auto part = split_.part_of_x(p_.index());
       const auto windows = split_.windows_of_x(of_y);
-      for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
+      for (std::size_t d = 0; d < rank; ++d) window_shape_[d] = windows[d][part[d]].size();
     }
     // The local adjoint convolution computes the window of y; the exchange adds windows into the blocks of y.
-    auto y_window = detail::uninitialised_in<T, rank>(input_.memory(), window_);
+    auto y_window = detail::uninitialised_tensor<T, rank>(input_.memory(), window_shape_);
     if (p_.active()) local().adjoint(x_.data(), weight_.data(), y_window.data());
     auto y = input_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
     const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
@@ -120,13 +121,13 @@ class transposed_convolution {
     else if (p_.active() && detail::as_array<rank>(dy.shape()) != y_shape_)
       error_message << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
                     << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
-    note(".adjoint(dy)");
+    log_call(".adjoint(dy)");
     const detail::dense_argument<Y> argument(dy);
     const auto there = input_
                            .template forward<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
                                                 ".adjoint(dy)", detail::local_error(error_message))
                            .finish();
-    auto dx = detail::uninitialised_in<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
+    auto dx = detail::uninitialised_tensor<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
     xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
     if (p_.active()) {
       local().forward(there.data(), weight_.data(), nullptr, dx.data());
@@ -136,7 +137,7 @@ class transposed_convolution {
         own(weight_.size() + k / (all / n) % bias_.size()) += argument.data()[k];
     }
     auto result = output_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
-    const auto sum = sums_(own);
+    const auto sum = sum_gradients_(own);
     for (std::size_t k = 0; k < weight_.size(); ++k) weight_gradient_.data()[k] += sum.data()[k];
     for (std::size_t k = 0; k < bias_.size(); ++k) bias_gradient_(k) += sum.data()[weight_.size() + k];
     return result;
@@ -156,7 +157,7 @@ class transposed_convolution {
 
  private:
   /// Makes the workers compare their options in the next agreement.
-  void note(const char* call) const {
+  void log_call(const char* call) const {
     p_.world().state()->note_local(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
                                    "transposed_convolution");
   }
@@ -186,34 +187,35 @@ class transposed_convolution {
   }
   text error_in_weights() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
-    const std::size_t biases = p_.active() && options_.bias ? options_.out_channels : 0;
-    const auto fits = [&](const auto& block) { return detail::may_replace(block.shape(), wanted); };
-    if (fits(weight_) && fits(weight_gradient_) && bias_.size() == biases && bias_gradient_.size() == biases) return {};
+    const std::size_t bias_count = p_.active() && options_.bias ? options_.out_channels : 0;
+    const auto fits = [&](const auto& block) { return detail::can_replace(block.shape(), wanted); };
+    if (fits(weight_) && fits(weight_gradient_) && bias_.size() == bias_count && bias_gradient_.size() == bias_count)
+      return {};
     return text("partita::transposed_convolution: requires weights of the shape ")
            << wanted << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight_.shape())
            << "; assign blocks of the shapes that they replace";
   }
   detail::convolver<T, Features> local() const {
     return detail::convolver<T, Features>(
-        detail::local_sizes(split_, p_.index(), window_, detail::as_array<rank>(x_.shape())));
+        detail::local_convolution_of(split_, p_.index(), window_shape_, detail::as_array<rank>(x_.shape())));
   }
   template <std::size_t... D>
-  all_sum_reduce<anywhere> over_all(std::index_sequence<D...>) const {
-    return all_sum_reduce<anywhere>(p_, dimensions<D...>);
+  all_sum_reduce<any_shape> sum_over_workers(std::index_sequence<D...>) const {
+    return all_sum_reduce<any_shape>(p_, dimensions<D...>);
   }
 
   transposed_convolution_options<Features> options_;
-  partition<anywhere> p_;
+  partition<any_shape> p_;
   detail::convolution_split<Features> split_;
   detail::window_movement<detail::convolution_planner<Features, true>> input_;
   detail::window_movement<detail::convolution_planner<Features, false>> output_;
-  all_sum_reduce<anywhere> sums_;
-  detail::prepared_tensors<rank> fresh_;
+  all_sum_reduce<any_shape> sum_gradients_;
+  detail::prepared_extents<rank> prepared_;
   bool forward_done_ = false;
   xt::xtensor<T, rank> weight_, weight_gradient_;
   xt::xtensor<T, 1> bias_, bias_gradient_;
   pooled_tensor<T, rank> x_;
-  shape_type window_{}, y_shape_{};
+  shape_type window_shape_{}, y_shape_{};
 };
 
 PARTITA_FALLBACK_LAYER(convolution, convolution_options<2>) {

@@ -100,44 +100,44 @@ void require_options(const char* call, const Options& o) {
 /// Calls f(std::true_type) or f(std::false_type), so that a loop in f is compiled separately for each value, without a
 /// branch in the loop.
 template <class F>
-void with_constant(bool is, F f) {
+void call_with_constant(bool is, F f) {
   if (is) f(std::true_type());
   else f(std::false_type());
 }
 
-/// Makes step number `now`, counted from 1, for one parameter.
+/// Makes step number `step`, counted from 1, for one parameter.
 template <class Real>
-void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
+void update(const sgd_options& o, int step, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum),
-             decay = static_cast<Real>(o.weight_decay), share = static_cast<Real>(now == 1 ? 1 : 1 - o.dampening),
+             decay = static_cast<Real>(o.weight_decay), share = static_cast<Real>(step == 1 ? 1 : 1 - o.dampening),
              factor = p.factor;
   const std::size_t n = p.n;
   Real *const w = p.value, *const velocity = p.state[0];
   const Real* const gradient = p.gradient;
   const bool has_velocity = states_used(o) > 0, uses_nesterov = o.nesterov;
-  with_constant(o.weight_decay != 0, [=](auto decays) {
+  call_with_constant(o.weight_decay != 0, [=](auto has_decay) {
     const auto slope = [=](std::size_t k) {
       const Real g = factor * gradient[k];
-      if constexpr (decltype(decays)::value) return static_cast<Real>(g + decay * w[k]);
+      if constexpr (decltype(has_decay)::value) return static_cast<Real>(g + decay * w[k]);
       else return g;
     };
     if (!has_velocity)
       for (std::size_t k = 0; k < n; ++k) w[k] -= rate * slope(k);
     else
-      with_constant(uses_nesterov, [=](auto looks_ahead) {
+      call_with_constant(uses_nesterov, [=](auto is_nesterov) {
         for (std::size_t k = 0; k < n; ++k) {
           const Real g = slope(k);
           velocity[k] = momentum * velocity[k] + share * g;
-          if constexpr (decltype(looks_ahead)::value) w[k] -= rate * (g + momentum * velocity[k]);
+          if constexpr (decltype(is_nesterov)::value) w[k] -= rate * (g + momentum * velocity[k]);
           else w[k] -= rate * velocity[k];
         }
       });
   });
 }
 template <class Real>
-void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
-  const double first_correction = 1 / (1 - std::pow(o.beta1, now)),
-               second_correction = 1 / (1 - std::pow(o.beta2, now));
+void update(const adam_options& o, int step, const flat_parameter<Real, 3>& p) {
+  const double first_correction = 1 / (1 - std::pow(o.beta1, step)),
+               second_correction = 1 / (1 - std::pow(o.beta2, step));
   // The options are copied into local variables, because the compiler must assume that the options alias the elements.
   const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
@@ -147,15 +147,15 @@ void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
   Real *const w = p.value, *const m = p.state[0], *const v = p.state[1], *const largest = p.state[2];
   const Real* const gradient = p.gradient;
   const bool keeps = o.amsgrad;
-  with_constant(o.weight_decay != 0, [=](auto decays) {
-    with_constant(keeps, [=](auto keeps_largest) {
+  call_with_constant(o.weight_decay != 0, [=](auto has_decay) {
+    call_with_constant(keeps, [=](auto keeps_maximum) {
       for (std::size_t k = 0; k < n; ++k) {
         Real g = factor * gradient[k];
-        if constexpr (decltype(decays)::value) g += decay * w[k];
+        if constexpr (decltype(has_decay)::value) g += decay * w[k];
         m[k] = first * m[k] + first_weight * g;
         v[k] = second * v[k] + second_weight * g * g;
         Real second_moment = v[k];
-        if constexpr (decltype(keeps_largest)::value)
+        if constexpr (decltype(keeps_maximum)::value)
           second_moment = largest[k] = largest[k] > v[k] ? largest[k] : v[k];
         const double m_hat = static_cast<double>(m[k]) * first_correction,
                      v_hat = static_cast<double>(second_moment) * second_correction;
@@ -165,7 +165,7 @@ void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
   });
 }
 template <class Real>
-void update(const adamw_options& o, int now, const flat_parameter<Real, 3>& p) {
+void update(const adamw_options& o, int step, const flat_parameter<Real, 3>& p) {
   const Real remaining_share = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
   const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon, 0, o.amsgrad};
   // chosen: elements whose weight decay was just applied are still in a cache when Adam updates them
@@ -176,7 +176,7 @@ void update(const adamw_options& o, int now, const flat_parameter<Real, 3>& p) {
     flat_parameter<Real, 3> one{n, p.value + k, p.gradient + k, p.state, p.factor};
     for (Real*& state : one.state)
       if (state != nullptr) state += k;
-    update(adam, now, one);
+    update(adam, step, one);
   }
 }
 

@@ -26,10 +26,10 @@ namespace detail {
 
 template <std::size_t Rank>
 class upsampling_rule {
-  static constexpr std::size_t d_features = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
 
  public:
-  upsampling_rule(const char* name_of_call, const upsampling_options<d_features>& options)
+  upsampling_rule(const char* name_of_call, const upsampling_options<feature_dims>& options)
       : name_(name_of_call), options_(options) {
     if (options.size.has_value() == options.scale.has_value())
       throw shape_error(text(name()) << ": requires either a size or a scale, got "
@@ -62,7 +62,7 @@ class upsampling_rule {
   }
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
-    for (std::size_t d = 0; d < d_features; ++d)
+    for (std::size_t d = 0; d < feature_dims; ++d)
       all[d + 2] = options_.size ? (*options_.size)[d]
                                  : static_cast<std::size_t>(static_cast<double>(extents[d + 2]) * *options_.scale);
     return all;
@@ -82,7 +82,7 @@ class upsampling_rule {
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
   const char* name_;
-  upsampling_options<d_features> options_;
+  upsampling_options<feature_dims> options_;
 };
 
 }  // namespace detail

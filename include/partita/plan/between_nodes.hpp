@@ -52,12 +52,12 @@ struct block_routes {
   constexpr double seconds_of_spread(block_route route) const {
     switch (route) {
       case block_route::along_tree:
-        return number(rounds()) * (link.latency + whole());
+        return as_double(rounds()) * (link.latency + block_seconds());
       case block_route::directly:
-        return link.latency + number(members - 1) * whole();
+        return link.latency + as_double(members - 1) * block_seconds();
       default:  // the last piece is passed on after all pieces have left the root
-        return 2 * link.latency + number(2 * pieces()) * link.message +
-               number(bytes) * link.byte * (1 + number(members - 2) / number(pieces()));
+        return 2 * link.latency + as_double(2 * pieces()) * link.message +
+               as_double(bytes) * link.byte * (1 + as_double(members - 2) / as_double(pieces()));
     }
   }
   constexpr double seconds_of_sum(block_route route) const { return seconds_of_spread(route); }
@@ -68,14 +68,14 @@ struct block_routes {
       case block_route::directly:
         return seconds_of_spread(route);
       default:
-        return 2 * (link.latency + number(members - 1) * (link.message + number(bytes / members) * link.byte));
+        return 2 * (link.latency + as_double(members - 1) * (link.message + as_double(bytes / members) * link.byte));
     }
   }
 
   /// The traffic of a member when a block of n elements is broadcast.
   constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
-    if (spread() == block_route::along_tree) return along_tree(member, n, true);
-    if (spread() == block_route::directly) return directly(member, n, true);
+    if (spread() == block_route::along_tree) return tree_traffic(member, n, true);
+    if (spread() == block_route::directly) return direct_traffic(member, n, true);
     const std::size_t all = pieces(), others = members - 1;
     if (member == 0) return {n, 0, all};
     std::size_t own = 0;
@@ -84,50 +84,50 @@ struct block_routes {
   }
   /// The traffic of a member when blocks of n elements are summed on the first member.
   constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
-    return sum() == block_route::along_tree ? along_tree(member, n, false) : directly(member, n, false);
+    return sum() == block_route::along_tree ? tree_traffic(member, n, false) : direct_traffic(member, n, false);
   }
 
   /// The fastest algorithm for a broadcast from the first member to all members.
   constexpr block_route spread() const {
     return members < 3 ? block_route::along_tree
-                       : best(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
+                       : choose(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
   }
   /// The fastest algorithm for a sum on one member. The receiver's link is the bottleneck, so parts would not help.
   constexpr block_route sum() const {
-    return members < 3 || bytes > most_gathered ? block_route::along_tree
-                                                : best(&block_routes::seconds_of_sum, {block_route::directly});
+    return members < 3 || bytes > max_gathered ? block_route::along_tree
+                                               : choose(&block_routes::seconds_of_sum, {block_route::directly});
   }
   /// The fastest algorithm for a sum on all members. Two members exchange their whole blocks. More than two exchange
   /// whole blocks only if a block is no longer than the overhead of any message, because parts need fewer bytes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
-    return bytes <= shorter_than_a_message ? best(&block_routes::seconds_of_sum_to_all, {block_route::directly})
-                                           : best(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
+    return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::directly})
+                                     : choose(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
   }
 
   /// The number of bytes in one message of a block that is exchanged whole.
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
-  constexpr block_traffic along_tree(std::size_t member, std::size_t n, bool is_outgoing) const {
+  constexpr block_traffic tree_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     std::size_t below = 0;
     binomial_tree{members}.for_below(member, [&](std::size_t) { ++below; });
     const std::size_t above = member == 0 ? 0 : 1;
     return {(is_outgoing ? below : above) * n, (is_outgoing ? above : below) * n, below + above};
   }
-  constexpr block_traffic directly(std::size_t member, std::size_t n, bool is_outgoing) const {
+  constexpr block_traffic direct_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     const std::size_t blocks = member == 0 ? members - 1 : 1;
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t most_gathered = 16384;  // in bytes: one member has such a buffer for each other member
-  static constexpr std::size_t shorter_than_a_message = 256;  // in bytes: three times the headers of a packet
+  static constexpr std::size_t max_gathered = 16384;    // in bytes: one member has such a buffer for each other member
+  static constexpr std::size_t max_header_bytes = 256;  // in bytes: three times the headers of a packet
 
-  static constexpr double number(std::size_t n) { return static_cast<double>(n); }
-  constexpr double whole() const { return link.message + number(bytes) * link.byte; }
+  static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
+  constexpr double block_seconds() const { return link.message + as_double(bytes) * link.byte; }
   /// The fastest algorithm: the binomial tree or one of these routes.
-  constexpr block_route best(double (block_routes::*seconds)(block_route) const,
-                             std::initializer_list<block_route> routes) const {
+  constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
+                               std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;
     for (const block_route route : routes)
       if ((this->*seconds)(route) < (this->*seconds)(chosen)) chosen = route;
@@ -145,11 +145,11 @@ struct node_traffic {
   /// joint message waits once for each of its workers, which copy its bytes once more on both nodes.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
-    constexpr double meeting = 0.25e-6, copied_byte = 0.5e-9;
+    constexpr double block_overlap = 0.25e-6, copied_byte = 0.5e-9;
     const std::size_t fewest = senders < receivers ? senders : receivers, wanted = (bytes + longest - 1) / longest;
     const std::size_t lanes = wanted < 1 ? 1 : wanted < fewest ? wanted : fewest;
     const double joint_seconds = static_cast<double>(lanes) * link.message +
-                                 static_cast<double>(senders + receivers) * meeting +
+                                 static_cast<double>(senders + receivers) * block_overlap +
                                  static_cast<double>(bytes) * copied_byte;
     return lanes < pairs && joint_seconds < static_cast<double>(pairs) * link.message ? lanes : 0;
   }

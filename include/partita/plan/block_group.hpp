@@ -23,16 +23,16 @@ struct block_group {
 };
 
 template <class Extents>
-block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept,
+block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& keep,
                                             std::size_t worker) {
-  const group_plan plan = plan_sum_groups(p, kept, worker);
+  const group_plan plan = plan_sum_groups(p, keep, worker);
   block_group<Extents::rank()> group;
   if (plan.groups.empty()) return group;
   group.members = plan.groups[0].members;
   group.position = plan.groups[0].position;
   group.shape = p.shape();
   for (std::size_t d = 0; d < Extents::rank(); ++d)
-    if (kept[d]) group.shape[d] = 1;
+    if (keep[d]) group.shape[d] = 1;
   return group;
 }
 
@@ -70,10 +70,10 @@ parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& sha
 
 /// The parts of the balanced decomposition of a tensor over a grid.
 template <std::size_t Rank>
-parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole,
+parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
                                    const std::array<std::size_t, Rank>& grid) {
-  parted_tensor<Rank> tensor{{}, whole, {}};
-  const auto cuts = decomposition<Rank>::balanced(whole, grid);
+  parted_tensor<Rank> tensor{{}, extents, {}};
+  const auto cuts = decomposition<Rank>::balanced(extents, grid);
   const std::size_t n = volume_of(grid);
   for (std::size_t k = 0; k < n; ++k) tensor.parts.push_back(cuts.block(index_of(k, grid)));
   return tensor;

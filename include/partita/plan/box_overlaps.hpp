@@ -41,13 +41,13 @@ struct box_overlap {
 /// Requires: two lists of equal length.
 class box_overlaps {
  public:
-  PARTITA_DECL box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted);
+  PARTITA_DECL box_overlaps(std::vector<worker_box> held_boxes, std::vector<worker_box> wanted_boxes);
 
   /// Makes workers receive from copies on their own node, if the node has any. If not, and several workers of a node
   /// want the same part of a box, one of these workers receives the part and passes it on to the others.
   void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
-  const std::vector<worker_box>& had() const { return had_; }
+  const std::vector<worker_box>& had() const { return held_; }
   const std::vector<worker_box>& wanted() const { return wanted_; }
   /// The transfers that a worker receives, including from itself, in the order of the senders. Cost: O(workers).
   PARTITA_DECL std::vector<box_overlap> taken(std::size_t worker) const;
@@ -62,13 +62,13 @@ class box_overlaps {
     std::size_t first = 0, end = 0;
   };
   /// Returns whether two boxes intersect, and stores the intersection.
-  PARTITA_DECL static bool meet(const worker_box& a, const worker_box& b, short_list<interval>& where);
+  PARTITA_DECL static bool intersect(const worker_box& a, const worker_box& b, short_list<interval>& where);
   /// The transfer of the box of `holder` to a receiver. The sender is a worker with the same box: the receiver itself
   /// if possible, else each copy in turn, unless another receiver on the node passes the box on.
-  PARTITA_DECL box_overlap transfer_of(std::size_t holder, std::size_t receiver,
-                                       const short_list<interval>& where) const;
+  PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
+                                         const short_list<interval>& where) const;
 
-  std::vector<worker_box> had_, wanted_;
+  std::vector<worker_box> held_, wanted_;
   members_by_node nodes_{{}};
   std::vector<range> copies_;
   std::vector<std::size_t> order_;

@@ -63,9 +63,9 @@ struct completion_of {
   }
   /// The plan of a move, with its cost if a real number has `real` bytes.
   template <class Move>
-  reshard_plan plan(const Move& move, const mesh_links& over = {}, std::size_t real = 4) const {
+  reshard_plan plan(const Move& move, const mesh_links& links = {}, std::size_t real = 4) const {
     const value v{move.of};
-    return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, over, program->element_bytes(v, real));
+    return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, links, program->element_bytes(v, real));
   }
   /// The move of tensor t of operation o (operands are numbered first), or null.
   const graph_reshard* move_of(std::size_t o, std::size_t t) const {
@@ -86,7 +86,7 @@ struct completion_of {
     return move == nullptr ? (*this)[program->of(n, t)] : t < n.operands ? move->to : move->from;
   }
   /// The cost of what operation o itself moves along sharded dimensions; zero if the operation moves nothing.
-  exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t real = 4) const {
+  exchange_figures window(std::size_t o, const mesh_links& links = {}, std::size_t real = 4) const {
     const auto& n = program->operation(o);
     if (n.window == nullptr) return {};
     std::vector<sharding> lies;
@@ -98,7 +98,7 @@ struct completion_of {
       needed = needed || n.window->is_needed(t, lies.back());
     }
     if (!needed) return {};
-    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, over,
+    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, links,
                       program->element_bytes(value{n.first_result}, real));
   }
   /// The bytes that the busiest worker receives in that window of operation o, for numbers of 4 bytes as in `plan`.

@@ -69,8 +69,8 @@ class cut {
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. Reuses the memory of `reused`.
-  PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused = balanced(0, 1));
+  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. Reuses the memory of `reused_cut`.
+  PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused_cut = balanced(0, 1));
   /// Makes a cut that is balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of
   /// the cut is innermost part number k; the last of `parts` varies fastest.
   PARTITA_DECL static cut nested(std::size_t n, const std::vector<std::size_t>& parts);
@@ -101,8 +101,8 @@ class cut {
     detail::require_part(k, p_);
     if (kind_ == kind::block_cyclic) {
       std::size_t at = 0;
-      for (std::size_t start = k * block_; start < n_; start += p_ * block_) {
-        const std::size_t stop = start + block_ < n_ ? start + block_ : n_;
+      for (std::size_t start = k * width_; start < n_; start += p_ * width_) {
+        const std::size_t stop = start + width_ < n_ ? start + width_ : n_;
         f(interval{start, stop}, at);
         at += stop - start;
       }
@@ -120,10 +120,10 @@ class cut {
     if (range.start >= range.stop) return;
     detail::require_range(range.start, range.stop, n_);
     if (kind_ == kind::block_cyclic) {
-      std::size_t block = range.start / block_, part = block % p_, turn = block / p_;
+      std::size_t block = range.start / width_, part = block % p_, turn = block / p_;
       for (std::size_t i = range.start; i < range.stop;) {
-        const std::size_t start = block * block_, end = start + block_, stop = end < range.stop ? end : range.stop;
-        f(part, interval{i, stop}, turn * block_ + i - start, size(part));
+        const std::size_t start = block * width_, end = start + width_, stop = end < range.stop ? end : range.stop;
+        f(part, interval{i, stop}, turn * width_ + i - start, size(part));
         i = stop;
         ++block;
         if (++part == p_) part = 0, ++turn;
@@ -131,8 +131,7 @@ class cut {
       return;
     }
     const std::size_t q = kind_ == kind::balanced ? n_ / p_ : 0, r = kind_ == kind::balanced ? n_ % p_ : 0;
-    std::size_t part =
-        kind_ == kind::balanced ? balanced_owner(n_, p_, range.start) : last_start_not_after(range.start);
+    std::size_t part = kind_ == kind::balanced ? balanced_owner(n_, p_, range.start) : find_last_start(range.start);
     std::size_t start = kind_ == kind::balanced ? balanced_part(n_, p_, part).start : starts_[part];
     for (std::size_t i = range.start; i < range.stop; ++part) {
       const std::size_t end = kind_ == kind::balanced ? start + q + (part < r ? 1 : 0) : starts_[part + 1];
@@ -147,24 +146,24 @@ class cut {
   PARTITA_DECL std::size_t count_overlaps(interval range) const;
 
   /// A hash that is equal for equal cuts, so that workers can compare cuts.
-  std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(block_).mix(starts_).value(); }
+  std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(width_).mix(starts_).value(); }
 
   friend bool operator==(const cut&, const cut&) = default;
 
  private:
-  cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), block_(block) {
+  cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), width_(block) {
     detail::require_parts(n, p);
   }
 
   PARTITA_DECL void require_index(std::size_t i) const;
 
   /// The last part that starts at or before index i and is not empty (an empty part starts where the next part does).
-  PARTITA_DECL std::size_t last_start_not_after(std::size_t i) const;
+  PARTITA_DECL std::size_t find_last_start(std::size_t i) const;
 
   kind kind_;
   std::size_t n_;
   std::size_t p_;
-  std::size_t block_;
+  std::size_t width_;
   std::vector<std::size_t> starts_;
 };
 

@@ -48,10 +48,10 @@ PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shap
 
 /// The route of one operand to a result partition.
 template <class Own, class Whole>
-operand_route plan_operand(const grid<Own>& own, const shape_list& operand, const dimension_map& map,
+operand_route plan_operand(const grid<Own>& src, const shape_list& operand, const dimension_map& map,
                            const grid<Whole>& whole, const shape_list& result) {
   const shape_list partition(whole.shape());
-  operand_route route{map, operand, shape_list(own.shape()), induced_partition(map, operand, result, partition), {}};
+  operand_route route{map, operand, shape_list(src.shape()), induced_partition(map, operand, result, partition), {}};
   const shape_list parts = map.lift(route.needed);
   index<Whole::rank()> each{};
   for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = parts[d];
@@ -61,14 +61,14 @@ operand_route plan_operand(const grid<Own>& own, const shape_list& operand, cons
   }
   route.repartitions = !(route.held == route.needed);
   const bool is_whole_partition = parts == partition;
-  route.broadcasts = !is_whole_partition || (!route.repartitions && !(own.workers() == whole.workers()));
+  route.broadcasts = !is_whole_partition || (!route.repartitions && !(src.workers() == whole.workers()));
   return route;
 }
 
 namespace detail {
 
 template <class Text>
-void write_placed(Text& out, const shape_list& extents, const shape_list& partition) {
+void write_partitioned_extents(Text& out, const shape_list& extents, const shape_list& partition) {
   const auto write = [&out](const shape_list& shape) {
     out << "[";
     for (std::size_t d = 0; d < shape.size(); ++d) out << (d == 0 ? "" : ", ") << shape[d];
@@ -86,7 +86,7 @@ void write_placed(Text& out, const shape_list& extents, const shape_list& partit
 template <class Text, class Route>
   requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Route& route) {
-  detail::write_placed(out, route.extents, route.held);
+  detail::write_partitioned_extents(out, route.extents, route.held);
   out << (route.stays() ? ": stays" : ": ") << (route.repartitions ? "repartition" : "")
       << (route.repartitions && route.broadcasts ? ", then " : "") << (route.broadcasts ? "worker broadcast" : "");
   return out;
@@ -97,7 +97,7 @@ template <class Text, class Plan>
   requires(std::is_same_v<Plan, elementwise_plan> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Plan& plan) {
   out << "lhs: " << plan.lhs << "\nrhs: " << plan.rhs << "\nresult: ";
-  detail::write_placed(out, plan.result, plan.partition);
+  detail::write_partitioned_extents(out, plan.result, plan.partition);
   out << "\n";
   return out;
 }

@@ -21,7 +21,7 @@ constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
 namespace detail {
 /// Throws the error for extents without one place for each worker, or without a worker; one function for all extents.
 template <std::size_t Rank>
-[[noreturn, gnu::noinline]] void refuse_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
+[[noreturn, gnu::noinline]] void reject_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
   const std::size_t places = places_of(shape);
   if (places == 0 || workers == 0)
     throw partition_error(text("partita::partition: requires at least one worker, got the extents ")
@@ -42,10 +42,10 @@ class grid {
   static constexpr std::size_t rank() { return Extents::rank(); }
 
   /// Constructs a grid of as many workers as the extents have places, at least one [partition_error].
-  grid(const Extents& extents, partita::workers chosen)
-      : extents_(extents), workers_(static_cast<partita::workers&&>(chosen)) {
+  grid(const Extents& extents, partita::workers worker_list)
+      : extents_(extents), workers_(static_cast<partita::workers&&>(worker_list)) {
     const std::size_t places = places_of(shape());
-    if (places == 0 || places != workers_.size()) detail::refuse_extents(shape(), workers_.size());
+    if (places == 0 || places != workers_.size()) detail::reject_extents(shape(), workers_.size());
   }
   /// Constructs a grid of the first workers of the world.
   explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}
@@ -84,8 +84,8 @@ class grid {
   /// A grid of the same workers in the same order over different extents of the same size (for example with dimensions
   /// of 1 added or removed).
   template <std::size_t... E>
-  grid<partita::extents<E...>> reshape(const partita::extents<E...>& other) const {
-    return {other, workers_};
+  grid<partita::extents<E...>> reshape(const partita::extents<E...>& new_extents) const {
+    return {new_extents, workers_};
   }
 
   /// A hash that is equal for equal grids, so that workers can compare grids with one message of 8 bytes.

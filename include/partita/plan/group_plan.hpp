@@ -96,13 +96,13 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
 /// group are summed, and all its members get the sum. The first member, in C order, is the root. A worker that is not
 /// in the grid has no group.
 template <class Extents>
-group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
+group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& keep, std::size_t worker) {
   group_plan plan;
   plan.movement = group_plan::kind::all_sum_reduce;
   plan.worker = worker;
   const std::size_t place = p.place(worker);
   if (place >= p.size()) return plan;
-  const worker_pairing<Extents::rank()> pairing(p.shape(), kept);
+  const worker_pairing<Extents::rank()> pairing(p.shape(), keep);
   worker_group group;
   group.number = pairing.small_of(p.index(place));
   group.root_is_large = true;

@@ -58,24 +58,24 @@ namespace detail {
 
 /// One contiguous run of a window in one block, along one dimension.
 struct ghost_run {
-  std::size_t part;       ///< the part of the other worker
-  interval range;         ///< the global indices of the run
-  std::size_t at_window;  ///< the position of the run in the window
-  std::size_t at_block;   ///< the position of the run in the block
-  std::size_t size;       ///< the size of the other worker's window or block
-  bool ghost = false;     ///< only for a halo: whether the cells are beside the block
+  std::size_t part;        ///< the part of the other worker
+  interval range;          ///< the global indices of the run
+  std::size_t window_pos;  ///< the position of the run in the window
+  std::size_t block_pos;   ///< the position of the run in the block
+  std::size_t size;        ///< the size of the other worker's window or block
+  bool is_halo = false;    ///< only for a halo: whether the cells are beside the block
 };
 
 /// Calls f(the chosen run of each dimension) for all combinations of runs; the last dimension varies fastest.
 template <std::size_t Rank, class F>
-void for_products(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
+void for_each_tuple(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
   for (const auto& r : runs)
     if (r.empty()) return;
   std::array<std::size_t, Rank> choice{};
-  std::array<const ghost_run*, Rank> chosen{};
+  std::array<const ghost_run*, Rank> tuple{};
   for (;;) {
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = &runs[d][choice[d]];
-    f(chosen);
+    for (std::size_t d = 0; d < Rank; ++d) tuple[d] = &runs[d][choice[d]];
+    f(tuple);
     std::size_t d = Rank;
     while (d > 0 && ++choice[d - 1] == runs[d - 1].size()) choice[--d] = 0;
     if (d == 0) return;
@@ -83,28 +83,28 @@ void for_products(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
 }
 
 template <std::size_t Rank>
-box<Rank> ranges_of(const std::array<const ghost_run*, Rank>& chosen) {
+box<Rank> box_of_runs(const std::array<const ghost_run*, Rank>& tuple) {
   box<Rank> where{};
-  for (std::size_t d = 0; d < Rank; ++d) where.start[d] = chosen[d]->range.start, where.stop[d] = chosen[d]->range.stop;
+  for (std::size_t d = 0; d < Rank; ++d) where.start[d] = tuple[d]->range.start, where.stop[d] = tuple[d]->range.stop;
   return where;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> per_run(const std::array<const ghost_run*, Rank>& chosen, std::size_t ghost_run::*what) {
+std::array<std::size_t, Rank> values(const std::array<const ghost_run*, Rank>& tuple, std::size_t ghost_run::*field) {
   std::array<std::size_t, Rank> all{};
-  for (std::size_t d = 0; d < Rank; ++d) all[d] = chosen[d]->*what;
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = tuple[d]->*field;
   return all;
 }
 
 /// Whether a combination of runs is beside the block along more than one dimension.
 template <std::size_t Rank>
-bool is_corner(const std::array<const ghost_run*, Rank>& chosen) {
+bool is_corner(const std::array<const ghost_run*, Rank>& tuple) {
   std::size_t ghost_dimensions = 0;
-  for (const ghost_run* run : chosen) ghost_dimensions += run->ghost ? 1 : 0;
+  for (const ghost_run* run : tuple) ghost_dimensions += run->is_halo ? 1 : 0;
   return ghost_dimensions > 1;
 }
 
 template <std::size_t Rank>
-bool any_empty(const windows_of_parts<Rank>& windows, const index<Rank>& parts) {
+bool has_empty_window(const windows_of_parts<Rank>& windows, const index<Rank>& parts) {
   for (std::size_t d = 0; d < Rank; ++d)
     if (windows[d][parts[d]].size() == 0) return true;
   return false;
@@ -125,90 +125,90 @@ struct windows_of_grid {
   }
 };
 
-/// The plan of worker `worker`: from blocks of `owned` on grid `src` to windows. `who` defines which workers need which
+/// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` lists the workers that need
 /// parts: wants(worker), parts(worker), and for_workers(parts, f(worker)). A window that is empty along one dimension
 /// receives nothing. The reversed exchange adds the cells of windows to the blocks, a worker's own cells first. With
 /// `star`, which is for windows around blocks, cells beside a block along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
 /// Cost:     O(own overlaps + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>
-halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& owned,
-                             const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& beyond, const Who& who,
-                             std::size_t worker, bool star = false) {
+halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& blocks,
+                             const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& edges,
+                             const Who& readers, std::size_t worker, bool star = false) {
   using detail::ghost_run;
   halo_plan<Rank> plan;
   exchange_plan<Rank>& e = plan.exchange;
-  const std::array<std::size_t, Rank> n = owned.extents();
+  const std::array<std::size_t, Rank> n = blocks.extents();
   e.worker = worker;
   e.extents = n;
   e.one_to_one = false;
   e.gives = src.contains(worker);
-  e.takes = who.wants(worker);
+  e.takes = readers.wants(worker);
   std::array<std::vector<ghost_run>, Rank> runs;
   /// Whether cells of this worker's block are ghosts in the window of `part`, which may be the worker's own window.
-  const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t at_window,
-                            std::size_t at_block) {
-    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own).start) - windows[d][own].start;
-    return part != own || at_window != at_block + static_cast<std::size_t>(first);
+  const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t window_pos,
+                            std::size_t block_pos) {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(blocks.cuts[d].part(own).start) - windows[d][own].start;
+    return part != own || window_pos != block_pos + static_cast<std::size_t>(first);
   };
   // List the sends: the runs of all windows in this worker's block along each dimension, and all combinations of runs.
   if (e.gives) {
     const index<Rank> own = src.index(src.place(worker));
-    e.source_shape = owned.shape(own);
-    const box<Rank> block = owned.block(own);
+    e.source_shape = blocks.shape(own);
+    const box<Rank> block = blocks.block(own);
     for (std::size_t d = 0; d < Rank; ++d)
       for (std::size_t part = 0; part < windows[d].size(); ++part)
-        detail::for_runs(windows[d][part], n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+        detail::for_each_run(windows[d][part], n[d], edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
           const interval common{r.start < block.start[d] ? block.start[d] : r.start,
                                 r.stop < block.stop[d] ? r.stop : block.stop[d]};
           if (common.start >= common.stop) return;
-          const std::size_t at_window = at + common.start - r.start, at_block = common.start - block.start[d];
-          runs[d].push_back({part, common, at_window, at_block, windows[d][part].size(),
-                             star && is_ghost(d, own[d], part, at_window, at_block)});
+          const std::size_t window_pos = at + common.start - r.start, block_pos = common.start - block.start[d];
+          runs[d].push_back({part, common, window_pos, block_pos, windows[d][part].size(),
+                             star && is_ghost(d, own[d], part, window_pos, block_pos)});
         });
-    detail::for_products<Rank>(runs, [&](const auto& chosen) {
-      const auto parts = detail::per_run<Rank>(chosen, &ghost_run::part);
-      if (detail::any_empty<Rank>(windows, parts) || detail::is_corner<Rank>(chosen)) return;
-      const auto at_block = detail::per_run<Rank>(chosen, &ghost_run::at_block);
-      const auto at_window = detail::per_run<Rank>(chosen, &ghost_run::at_window);
-      who.for_workers(parts, [&](std::size_t peer) {
-        const box<Rank> where = detail::ranges_of<Rank>(chosen);
-        if (peer == worker) return e.kept.push_back({where, at_block, at_window});
+    detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
+      const auto parts = detail::values<Rank>(tuple, &ghost_run::part);
+      if (detail::has_empty_window<Rank>(windows, parts) || detail::is_corner<Rank>(tuple)) return;
+      const auto block_pos = detail::values<Rank>(tuple, &ghost_run::block_pos);
+      const auto window_pos = detail::values<Rank>(tuple, &ghost_run::window_pos);
+      readers.for_workers(parts, [&](std::size_t peer) {
+        const box<Rank> where = detail::box_of_runs<Rank>(tuple);
+        if (peer == worker) return e.kept.push_back({where, block_pos, window_pos});
         transfer<Rank>& t = e.sends.emplace_back();
-        t.worker = peer, t.where = where, t.at = at_block;
-        t.there = place_in_block<Rank>::of(at_window, detail::per_run<Rank>(chosen, &ghost_run::size));
+        t.worker = peer, t.where = where, t.at = block_pos;
+        t.there = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &ghost_run::size));
       });
     });
   }
   // List the receives: the runs of this worker's window in all blocks along each dimension, and all combinations.
   if (e.takes) {
-    const index<Rank> own = who.parts(worker);
-    const bool empty = detail::any_empty<Rank>(windows, own);
+    const index<Rank> own = readers.parts(worker);
+    const bool empty = detail::has_empty_window<Rank>(windows, own);
     for (std::size_t d = 0; d < Rank; ++d) {
       const window w = windows[d][own[d]];
       runs[d].clear();
       e.destination_shape[d] = w.size();
       plan.start[d] = w.start;
-      const interval inside = detail::filled(w, n[d], beyond.before[d], beyond.after[d]);
+      const interval inside = detail::cells_from_tensor(w, n[d], edges.before[d], edges.after[d]);
       plan.inside.start[d] = inside.start, plan.inside.stop[d] = inside.stop;
       if (empty) continue;
-      detail::for_runs(w, n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
-        owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t at_block, std::size_t size) {
-          const std::size_t at_window = at + common.start - r.start;
+      detail::for_each_run(w, n[d], edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
+        blocks.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t block_pos, std::size_t size) {
+          const std::size_t window_pos = at + common.start - r.start;
           runs[d].push_back(
-              {part, common, at_window, at_block, size, star && is_ghost(d, own[d], part, at_window, at_block)});
+              {part, common, window_pos, block_pos, size, star && is_ghost(d, own[d], part, window_pos, block_pos)});
         });
       });
     }
     if (!empty)
-      detail::for_products<Rank>(runs, [&](const auto& chosen) {
-        const std::size_t peer = src.worker(detail::per_run<Rank>(chosen, &ghost_run::part));
-        if (peer == worker || detail::is_corner<Rank>(chosen)) return;
+      detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
+        const std::size_t peer = src.worker(detail::values<Rank>(tuple, &ghost_run::part));
+        if (peer == worker || detail::is_corner<Rank>(tuple)) return;
         transfer<Rank>& t = e.receives.emplace_back();
-        t.worker = peer, t.where = detail::ranges_of<Rank>(chosen);
-        t.at = detail::per_run<Rank>(chosen, &ghost_run::at_window);
-        t.there = place_in_block<Rank>::of(detail::per_run<Rank>(chosen, &ghost_run::at_block),
-                                           detail::per_run<Rank>(chosen, &ghost_run::size));
+        t.worker = peer, t.where = detail::box_of_runs<Rank>(tuple);
+        t.at = detail::values<Rank>(tuple, &ghost_run::window_pos);
+        t.there = place_in_block<Rank>::of(detail::values<Rank>(tuple, &ghost_run::block_pos),
+                                           detail::values<Rank>(tuple, &ghost_run::size));
       });
   }
   detail::group_by_peer(e.sends);
@@ -227,18 +227,18 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   return plan;
 }
 
-/// The plan of worker `worker` for a halo: every block of `owned` on grid `p` gets ghosts around it. An empty block
+/// The plan of worker `worker` for a halo: every block on grid `p` gets ghosts around it. An empty block
 /// does not grow, unless widths.of_empty_blocks is set.
 /// Requires: no halo_error [shape_error]; widths below 2^62.
 /// Cost:     that of plan_windows.
 template <class Extents, std::size_t Rank>
-halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
-                          const halo_boundaries<Rank>& beyond, std::size_t worker) {
+halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
+                          const halo_boundaries<Rank>& edges, std::size_t worker) {
   static_assert(Extents::rank() == Rank, "partita::plan_halo: requires a partition of the tensor's rank");
-  const text problem = halo_error(owned.extents(), widths, beyond);
+  const text problem = halo_error(blocks.extents(), widths, edges);
   if (!problem.empty()) throw shape_error(text("partita::plan_halo: ") << problem);
   const bool star = widths.shape == halo_shape::star;
-  auto plan = plan_windows(p, owned, grown(owned, widths, beyond), beyond, windows_of_grid<Extents>{&p}, worker, star);
+  auto plan = plan_windows(p, blocks, grown(blocks, widths, edges), edges, windows_of_grid<Extents>{&p}, worker, star);
   exchange_plan<Rank>& e = plan.exchange;
   if (!e.takes) return plan;
   plan.star = star;
@@ -249,7 +249,7 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& own
   }
   const index<Rank> own = p.index(p.place(worker));
   for (std::size_t d = 0; d < Rank; ++d) {
-    const auto first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own[d]).start) - plan.start[d];
+    const auto first = static_cast<std::ptrdiff_t>(blocks.cuts[d].part(own[d]).start) - plan.start[d];
     plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no start
     plan.own.stop[d] = plan.own.start[d] + e.source_shape[d];
   }

@@ -29,9 +29,9 @@ struct halo_costs {
 
 /// The costs of both ways to exchange a halo, without communication. Cost: O(parts along each dimension × hops).
 template <std::size_t Rank>
-halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
-                         const halo_boundaries<Rank>& beyond) {
-  const windows_of_parts<Rank> windows = grown(owned, widths, beyond);
+halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
+                         const halo_boundaries<Rank>& edges) {
+  const windows_of_parts<Rank> windows = grown(blocks, widths, edges);
   halo_costs costs;
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
@@ -40,13 +40,13 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> is_counted(windows[d].size(), false);
       std::size_t others = 0;
-      detail::for_runs(windows[d][part], owned.cuts[d].extent(), beyond.before[d], beyond.after[d],
-                       [&](std::size_t, interval r) {
-                         owned.cuts[d].for_overlaps(r, [&](std::size_t from, interval, std::size_t, std::size_t) {
-                           if (from != part && !is_counted[from]) ++others;
-                           is_counted[from] = true;
-                         });
-                       });
+      detail::for_each_run(windows[d][part], blocks.cuts[d].extent(), edges.before[d], edges.after[d],
+                           [&](std::size_t, interval r) {
+                             blocks.cuts[d].for_overlaps(r, [&](std::size_t from, interval, std::size_t, std::size_t) {
+                               if (from != part && !is_counted[from]) ++others;
+                               is_counted[from] = true;
+                             });
+                           });
       most = others > most ? others : most;
     }
     holders *= 1 + most;
@@ -58,21 +58,21 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
 }
 
 /// The plans of one worker for the rounds, one for each dimension along which blocks grow: the first round moves cells
-/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the worker's
-/// plan in one round. Boxes are given as indices in the receiver's window.
+/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the
+/// worker's plan in one round. Boxes are given as indices in the receiver's window.
 /// Cost:     that of plan_halo for one dimension after another.
 template <class Extents, std::size_t Rank>
-std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& owned,
-                                                  const halo_widths<Rank>& widths, const halo_boundaries<Rank>& beyond,
+std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& blocks,
+                                                  const halo_widths<Rank>& widths, const halo_boundaries<Rank>& edges,
                                                   const halo_plan<Rank>& whole) {
-  const windows_of_parts<Rank> windows = grown(owned, widths, beyond);
+  const windows_of_parts<Rank> windows = grown(blocks, widths, edges);
   const exchange_plan<Rank>& all = whole.exchange;
   const bool any = all.takes && volume_of(all.source_shape) > 0;
   const index<Rank> own = all.takes ? p.index(p.place(all.worker)) : index<Rank>{};
   index<Rank> origin{};  // the position of the block in the window
   if (any)
     for (std::size_t d = 0; d < Rank; ++d)
-      origin[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(owned.block(own).start[d]) - whole.start[d]);
+      origin[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(blocks.block(own).start[d]) - whole.start[d]);
 
   std::vector<exchange_plan<Rank>> rounds;
   for (std::size_t d = 0; d < Rank; ++d) {
@@ -82,20 +82,20 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     e.worker = all.worker, e.extents = all.extents, e.gives = all.gives, e.takes = all.takes, e.one_to_one = false;
     e.source_shape = first ? all.source_shape : all.destination_shape, e.destination_shape = all.destination_shape;
     if (!any) continue;
-    const std::size_t n = owned.cuts[d].extent();
-    const interval block = {owned.block(own).start[d], owned.block(own).stop[d]};
+    const std::size_t n = blocks.cuts[d].extent();
+    const interval block = {blocks.block(own).start[d], blocks.block(own).stop[d]};
     /// A box that is `size` cells wide along d, and as wide as the available cells along the other dimensions.
-    const auto box_at = [&](std::size_t at_window, std::size_t size) {
+    const auto box_at = [&](std::size_t window_pos, std::size_t size) {
       box<Rank> b{};
       for (std::size_t f = 0; f < Rank; ++f) {
-        b.start[f] = f < d ? whole.inside.start[f] : f == d ? at_window : origin[f];
-        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? at_window + size : origin[f] + all.source_shape[f];
+        b.start[f] = f < d ? whole.inside.start[f] : f == d ? window_pos : origin[f];
+        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? window_pos + size : origin[f] + all.source_shape[f];
       }
       return b;
     };
-    const auto at_source = [&](const box<Rank>& b, std::size_t at_block) {
+    const auto at_source = [&](const box<Rank>& b, std::size_t block_pos) {
       index<Rank> at = b.start;
-      at[d] = origin[d] + at_block;
+      at[d] = origin[d] + block_pos;
       for (std::size_t f = 0; first && f < Rank; ++f) at[f] -= origin[f];
       return at;
     };
@@ -104,30 +104,30 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
       i[d] = part;
       return p.worker(i);
     };
-    const auto is_own = [&](std::size_t part, std::size_t at_window, std::size_t at_block) {
-      return part == own[d] && at_window == origin[d] + at_block;
+    const auto is_own = [&](std::size_t part, std::size_t window_pos, std::size_t block_pos) {
+      return part == own[d] && window_pos == origin[d] + block_pos;
     };
     // List the sends: the cells of this worker's block that are ghosts of the workers along d.
     for (std::size_t part = 0; part < windows[d].size(); ++part)
-      detail::for_runs(windows[d][part], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+      detail::for_each_run(windows[d][part], n, edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
         const interval common{r.start < block.start ? block.start : r.start, r.stop < block.stop ? r.stop : block.stop};
         if (common.start >= common.stop) return;
-        const std::size_t at_window = at + common.start - r.start, at_block = common.start - block.start;
-        const box<Rank> where = box_at(at_window, common.size());
+        const std::size_t window_pos = at + common.start - r.start, block_pos = common.start - block.start;
+        const box<Rank> where = box_at(window_pos, common.size());
         if (part == own[d]) {
-          if (!is_own(part, at_window, at_block)) e.kept.push_back({where, at_source(where, at_block), where.start});
-          else if (first) e.kept.insert(e.kept.begin(), {where, at_source(where, at_block), where.start});
+          if (!is_own(part, window_pos, block_pos)) e.kept.push_back({where, at_source(where, block_pos), where.start});
+          else if (first) e.kept.insert(e.kept.begin(), {where, at_source(where, block_pos), where.start});
           return;
         }
         transfer<Rank>& t = e.sends.emplace_back();
-        t.worker = along(part), t.where = where, t.at = at_source(where, at_block);
+        t.worker = along(part), t.where = where, t.at = at_source(where, block_pos);
         auto shape = all.destination_shape;
         shape[d] = windows[d][part].size();
         t.there = place_in_block<Rank>::of(where.start, shape);
       });
     // List the receives: this worker's ghosts along d.
-    detail::for_runs(windows[d][own[d]], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
-      owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
+    detail::for_each_run(windows[d][own[d]], n, edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
+      blocks.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
         if (part == own[d]) return;
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = along(part), t.where = box_at(at + common.start - r.start, common.size()), t.at = t.where.start;

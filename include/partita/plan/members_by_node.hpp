@@ -15,17 +15,17 @@ class members_by_node {
   PARTITA_DECL explicit members_by_node(const std::vector<std::size_t>& node);
   /// The number of nodes. Nodes are numbered in the order in which they first appear among the members.
   std::size_t nodes() const { return members_.size(); }
-  std::size_t node_of(std::size_t member) const { return node_[member]; }
+  std::size_t node_of(std::size_t member) const { return nodes_[member]; }
   /// The members on a node, in ascending order.
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
   /// The index, among n workers of another node, of the worker that is paired with a member in this way.
-  std::size_t turn(std::size_t k, std::size_t n) const { return rank_[k] * n / members_[node_[k]].size(); }
+  std::size_t turn(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:
-  std::vector<std::size_t> node_, rank_;  // the node of each member, and its local rank there
+  std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its local rank there
   std::vector<std::vector<std::size_t>> members_;
 };
 

@@ -14,7 +14,7 @@ namespace partita {
 namespace detail {
 
 /// The number of a place of the mesh among the places that differ only along these axes, in C order.
-constexpr std::size_t number_along(const mesh& m, std::size_t place, std::uint32_t axes) {
+constexpr std::size_t index_along_axes(const mesh& m, std::size_t place, std::uint32_t axes) {
   std::size_t n = 0;
   for (std::size_t a = 0; a < m.rank(); ++a)
     if ((axes >> a & 1U) != 0) n = n * m.size(a) + coordinate_of(m, place, a);
@@ -24,13 +24,13 @@ constexpr std::size_t number_along(const mesh& m, std::size_t place, std::uint32
 }  // namespace detail
 
 /// The boxes that the workers of a mesh hold of a tensor. In a partial tensor each box belongs to a summand.
-PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& placed, std::size_t workers, const sharding& s,
-                                                   const shape_list& shape);
+PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_workers, std::size_t workers,
+                                                   const sharding& s, const shape_list& shape);
 
 /// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. From
 /// several replicas, a worker receives from the one that differs from it only along axes that shard the source.
-PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape, const placed_mesh& placed,
-                                      std::size_t workers);
+PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape,
+                                      const placed_mesh& mesh_workers, std::size_t workers);
 
 }  // namespace partita
 

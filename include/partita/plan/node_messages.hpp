@@ -36,10 +36,10 @@ struct node_messages {
   /// ascending order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each
   /// pair of workers has its own message.
   template <class NodeOf>
-  node_messages(std::vector<crossing_box> all, bool leaving, std::size_t own_node, std::size_t element_bytes,
+  node_messages(std::vector<crossing_box> all, bool sending, std::size_t own_node, std::size_t element_bytes,
                 NodeOf node_of, bool join = true) {
     for (crossing_box& b : all) {
-      b.other_node = node_of(leaving ? b.to : b.from);
+      b.other_node = node_of(sending ? b.to : b.from);
       if (b.other_node != own_node && b.elements != 0) boxes.push_back(b);
     }
     // Sort the boxes into an order that both nodes compute.
@@ -67,8 +67,8 @@ struct node_messages {
         for (; one.last < next && joins(one.last); ++one.last) one.elements += boxes[one.last].elements;
         done += one.elements;
         if (one.joined) {
-          one.from = owner(one, &crossing_box::from, leaving ? there : own_node, lane);
-          one.to = owner(one, &crossing_box::to, leaving ? own_node : there, lane);
+          one.from = owner(one, &crossing_box::from, sending ? there : own_node, lane);
+          one.to = owner(one, &crossing_box::to, sending ? own_node : there, lane);
         }
         messages.push_back(one);
       }
@@ -88,27 +88,27 @@ struct node_messages {
   }
   /// The workers that send, or receive, the boxes first, ..., last - 1, in ascending order.
   PARTITA_DECL std::vector<std::size_t> workers_of(std::size_t first, std::size_t last,
-                                                   std::size_t crossing_box::*side) const;
-  PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other,
-                                 std::size_t lane) const;
+                                                   std::size_t crossing_box::*sender_or_receiver) const;
+  PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
+                                 std::size_t other_node, std::size_t lane) const;
 };
 
-/// The messages that leave the node of these workers (in ascending order), or that arrive at it: `plan_of(worker)` is
+/// The messages that leave the node of these workers (in ascending order), or that arrive at it: `make_plan(worker)` is
 /// the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the plans of the node and of a
 /// sort of their boxes.
 template <class PlanOf, class NodeOf>
-node_messages plan_node_messages(const std::vector<std::size_t>& members, bool leaving, std::size_t element_bytes,
-                                 PlanOf plan_of, NodeOf node_of, bool join = true) {
+node_messages plan_node_messages(const std::vector<std::size_t>& members, bool sending, std::size_t element_bytes,
+                                 PlanOf make_plan, NodeOf node_of, bool join = true) {
   std::vector<crossing_box> all;
   for (std::size_t k = 0; k < members.size(); ++k) {
-    const auto plan = plan_of(members[k]);
-    const auto& moves = leaving ? plan.sends : plan.receives;
+    const auto plan = make_plan(members[k]);
+    const auto& moves = sending ? plan.sends : plan.receives;
     for (std::size_t b = 0; b < moves.size(); ++b) {
       const std::size_t peer = moves[b].worker, member = members[k];
-      all.push_back({leaving ? member : peer, leaving ? peer : member, moves[b].where.volume(), k, b});
+      all.push_back({sending ? member : peer, sending ? peer : member, moves[b].where.volume(), k, b});
     }
   }
-  return {static_cast<std::vector<crossing_box>&&>(all), leaving, node_of(members[0]), element_bytes, node_of, join};
+  return {static_cast<std::vector<crossing_box>&&>(all), sending, node_of(members[0]), element_bytes, node_of, join};
 }
 
 }  // namespace partita

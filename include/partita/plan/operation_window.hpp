@@ -51,13 +51,13 @@ struct operation_window {
 
   /// What the worker at this place of the mesh receives of an operand when operands and result have these shardings and
   /// shapes.
-  virtual received_share received(std::size_t operand, std::size_t place, const sharding* lies,
+  virtual received_share received(std::size_t operand, std::size_t place, const sharding* layouts,
                                   const shape_list* shapes) const = 0;
 
   /// Whether one of these dimensions is sharded, so that the operation moves something itself.
-  bool is_needed(std::size_t t, const sharding& lies) const {
-    for (std::size_t d = 0; contains(of, t) && d < lies.rank(); ++d)
-      if ((dimensions >> d & 1U) != 0 && !lies.cuts[d].empty()) return true;
+  bool is_needed(std::size_t t, const sharding& layout) const {
+    for (std::size_t d = 0; contains(of, t) && d < layout.rank(); ++d)
+      if ((dimensions >> d & 1U) != 0 && !layout.cuts[d].empty()) return true;
     return false;
   }
 };
@@ -65,23 +65,23 @@ struct operation_window {
 namespace detail {
 
 /// The parts of a dimension that overlap an interval.
-constexpr std::size_t parts_over(const mesh& m, axis_list cut, std::size_t n, interval wanted) {
+constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, interval ranges) {
   std::size_t count = 0;
   for (std::size_t p = 0; p < m.size(cut); ++p) {
-    count += overlap_of(part_of_dimension(m, cut, n, p), wanted) != 0;
+    count += overlap_length(part_of_dimension(m, cut, n, p), ranges) != 0;
   }
   return count;
 }
 
 /// The number of elements and messages that a worker receives to hold these indices of a tensor beside its own block.
-constexpr received_share window_share(const short_list<interval>& wanted, const sharding& lies, const shape_list& shape,
-                                      std::size_t place) {
+constexpr received_share window_share(const short_list<interval>& ranges, const sharding& layout,
+                                      const shape_list& shape, std::size_t place) {
   std::size_t all = 1, own = 1, parts = 1;
-  const short_list<interval> block = mesh_block(lies, shape, place);
+  const short_list<interval> block = mesh_block(layout, shape, place);
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    all *= wanted[d].size();
-    own *= overlap_of(wanted[d], block[d]);
-    parts *= parts_over(lies.on, lies.cuts[d], shape[d], wanted[d]);
+    all *= ranges[d].size();
+    own *= overlap_length(ranges[d], block[d]);
+    parts *= count_parts(layout.on, layout.cuts[d], shape[d], ranges[d]);
   }
   received_share share;
   share.elements = all - own;
@@ -93,12 +93,12 @@ constexpr received_share window_share(const short_list<interval>& wanted, const 
 
 /// The cost, over all workers, of the windows of an operation with one result. A message has the cost of the slowest
 /// axis that shards one of the window's dimensions. Cost: O(workers that differ along an axis in use).
-inline exchange_figures figures_of(const operation_window& window, const sharding* lies, const shape_list* shapes,
+inline exchange_figures figures_of(const operation_window& window, const sharding* layouts, const shape_list* shapes,
                                    std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
-  const mesh& m = lies[0].on;
+  const mesh& m = layouts[0].on;
   std::uint32_t used = 0;
   mesh_link slowest{0, 0};
-  for (std::size_t t = 0; t <= operands; ++t) used |= lies[t].cutting();
+  for (std::size_t t = 0; t <= operands; ++t) used |= layouts[t].cutting();
   for (std::size_t a = 0; a < m.rank(); ++a) {
     if ((used >> a & 1U) == 0) continue;
     if (over.along[a].latency > slowest.latency) slowest.latency = over.along[a].latency;
@@ -114,7 +114,7 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
     if (is_copy) continue;
     received_share one;
     for (std::size_t i = 0; i < operands; ++i) {
-      const received_share share = window.received(i, place, lies, shapes);
+      const received_share share = window.received(i, place, layouts, shapes);
       one.elements += share.elements, one.messages += share.messages;
     }
     const double starting = static_cast<double>(one.messages) * slowest.latency,

@@ -19,20 +19,20 @@ struct overlap {
   std::size_t part;
   interval range;
   std::size_t at;
-  std::size_t at_other;
-  std::size_t size_other;  ///< the number of indices of the other part
+  std::size_t other_start;
+  std::size_t other_size;  ///< the number of indices of the other part
 };
 
 /// Estimates the number of overlaps along one dimension: exactly, unless a block-cyclic part has several pieces.
-PARTITA_DECL std::size_t about_how_many(const cut& own, std::size_t part, const cut& other);
+PARTITA_DECL std::size_t estimate_overlaps(const cut& own, std::size_t part, const cut& other);
 
 /// Appends the overlaps of a part with another cut along one dimension.
-PARTITA_DECL void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found);
+PARTITA_DECL void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& overlaps);
 
 /// The cuts of a decomposition; cut d of the result is that of dimension order[d].
 template <std::size_t Rank>
-std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
-                                     const axes_order<Rank>& order = same_axes<Rank>()) {
+std::array<const cut*, Rank> cut_pointers(const decomposition<Rank>& all,
+                                          const axes_order<Rank>& order = same_axes<Rank>()) {
   std::array<const cut*, Rank> cuts{};
   for (std::size_t d = 0; d < Rank; ++d) cuts[d] = &all.cuts[order[d]];
   return cuts;
@@ -40,13 +40,13 @@ std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
 
 /// Cuts of `extents` whose middle part, along each dimension, is the range of a box.
 template <std::size_t Rank>
-decomposition<Rank> cuts_around(const box<Rank>& b, const std::array<std::size_t, Rank>& extents) {
+decomposition<Rank> cuts_at_box(const box<Rank>& b, const std::array<std::size_t, Rank>& extents) {
   return decomposition<Rank>::make([&](std::size_t d) {
     return cut::at({b.start[d], b.stop[d] - b.start[d], extents[d] - b.stop[d]});
   });
 }
 template <std::size_t Rank>
-constexpr index<Rank> middle() {
+constexpr index<Rank> middle_part() {
   index<Rank> i{};
   for (std::size_t d = 0; d < Rank; ++d) i[d] = 1;
   return i;
@@ -55,55 +55,55 @@ constexpr index<Rank> middle() {
 /// The overlap of two blocks: its indices, its start in this side's block and in the other side's block, and the shape
 /// of the other side's block.
 template <std::size_t Rank>
-struct meeting {
+struct block_overlap {
   box<Rank> where{};
-  index<Rank> at{}, at_other{};
-  std::array<std::size_t, Rank> shape_other{};
+  index<Rank> at{}, other_start{};
+  std::array<std::size_t, Rank> other_shape{};
 };
 
 /// Nested loops over the overlaps of dimensions D, D + 1, …, which compute for each box only what differs from the box
 /// before. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
 template <std::size_t D, std::size_t Rank, class F>
-[[gnu::always_inline]] inline void for_each_choice(const overlap* found, const std::array<std::size_t, Rank + 1>& first,
-                                                   index<Rank>& peer, meeting<Rank>& m, F& f) {
+[[gnu::always_inline]] inline void visit_all(const overlap* overlaps, const std::array<std::size_t, Rank + 1>& first,
+                                             index<Rank>& peer, block_overlap<Rank>& m, F& f) {
   if constexpr (D == Rank) {
     f(peer, m);
   } else {
     for (std::size_t k = first[D], end = first[D + 1]; k < end; ++k) {
-      const overlap& o = found[k];
+      const overlap& o = overlaps[k];
       peer[D] = o.part;
       m.where.start[D] = o.range.start;
       m.where.stop[D] = o.range.stop;
       m.at[D] = o.at;
-      m.at_other[D] = o.at_other;
-      m.shape_other[D] = o.size_other;
-      for_each_choice<D + 1>(found, first, peer, m, f);
+      m.other_start[D] = o.other_start;
+      m.other_shape[D] = o.other_size;
+      visit_all<D + 1>(overlaps, first, peer, m, f);
     }
   }
 }
 
-/// Calls f(index of the other side's block, meeting) for all overlaps of one block with the other decomposition: the
-/// product of the overlaps along each dimension, which are stored in `found`. Before the first call of f, calls
+/// Calls f(index of the other side's block, overlap) for all overlaps of one block with the other decomposition: the
+/// product of the overlaps along each dimension, which are stored in `overlaps`. Before the first call of f, calls
 /// expect(number of overlaps).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
-                      const std::array<const cut*, Rank>& other, std::vector<overlap>& found, F f, Expect expect) {
+                      const std::array<const cut*, Rank>& other, std::vector<overlap>& overlaps, F f, Expect reserve) {
   std::array<std::size_t, Rank + 1> first{};  // the overlaps along dimension d are [first[d], first[d + 1])
   std::size_t count = 0;
-  for (std::size_t d = 0; d < Rank; ++d) count += about_how_many(*own[d], i[d], *other[d]);
-  found.clear();
-  if (found.capacity() < count) found.reserve(count + count / 8);  // the adjoint may have a few overlaps more
+  for (std::size_t d = 0; d < Rank; ++d) count += estimate_overlaps(*own[d], i[d], *other[d]);
+  overlaps.clear();
+  if (overlaps.capacity() < count) overlaps.reserve(count + count / 8);  // the adjoint may have a few overlaps more
   count = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
-    find_overlaps(*own[d], i[d], *other[d], found);
-    first[d + 1] = found.size();
+    find_overlaps(*own[d], i[d], *other[d], overlaps);
+    first[d + 1] = overlaps.size();
     if (first[d + 1] == first[d]) return;
     count *= first[d + 1] - first[d];
   }
-  expect(count);
+  reserve(count);
   index<Rank> peer{};
-  meeting<Rank> m;
-  for_each_choice<0>(found.data(), first, peer, m, f);
+  block_overlap<Rank> m;
+  visit_all<0>(overlaps.data(), first, peer, m, f);
 }
 
 // The functions below accept two kinds of sides: a decomposition, and a list of boxes by place for staggered blocks.
@@ -123,48 +123,48 @@ std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes
 
 /// Calls f(cuts, i, shape) for the block at a place, which is part i of these cuts, and has this shape.
 template <class Extents, std::size_t Rank, class F>
-void with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
+void pass_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
                const axes_order<Rank>& order, F f) {
   const index<Rank> i = side.index(place);
-  f(cuts_of(blocks, order), in_result_order(i, order), blocks.shape(i));
+  f(cut_pointers(blocks, order), in_result_order(i, order), blocks.shape(i));
 }
 template <class Extents, std::size_t Rank, class F>
-void with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
+void pass_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
                const axes_order<Rank>& order, F f) {
-  const decomposition<Rank> around = cuts_around(blocks[place], tensor_extents(blocks));
-  f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
+  const decomposition<Rank> around = cuts_at_box(blocks[place], tensor_extents(blocks));
+  f(cut_pointers(around, order), middle_part<Rank>(), blocks[place].shape());
 }
 
-/// Calls f(place, meeting) for all overlaps of part i of `own` with a block of the other side. If the other side is a
+/// Calls f(place, overlap) for all overlaps of part i of `own` with a block of the other side. If the other side is a
 /// decomposition, first calls expect(number of overlaps).
 template <class Extents, std::size_t Rank, class F, class Expect>
-void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
-                      const decomposition<Rank>& blocks, const axes_order<Rank>& order, std::vector<overlap>& scratch,
-                      F f, Expect expect) {
+void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
+                            const decomposition<Rank>& blocks, const axes_order<Rank>& order,
+                            std::vector<overlap>& scratch, F f, Expect reserve) {
   std::array<std::size_t, Rank> steps{};  // the distances between places, in the common order
   for (std::size_t d = Rank, next = 1; d-- > 0; next *= side.extents()[d]) steps[d] = next;
   steps = in_result_order(steps, order);
   for_each_overlap(
-      own, i, cuts_of(blocks, order), scratch,
-      [&](const index<Rank>& j, const meeting<Rank>& m) {
+      own, i, cut_pointers(blocks, order), scratch,
+      [&](const index<Rank>& j, const block_overlap<Rank>& m) {
         std::size_t place = 0;
         for (std::size_t d = 0; d < Rank; ++d) place += j[d] * steps[d];
         f(place, m);
       },
-      expect);
+      reserve);
 }
 template <class Extents, std::size_t Rank, class F, class Expect>
-void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>&,
-                      const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order,
-                      std::vector<overlap>& scratch, F f, Expect) {
+void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>&,
+                            const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order,
+                            std::vector<overlap>& scratch, F f, Expect) {
   const auto extents = tensor_extents(blocks);
   for (std::size_t place = 0; place < blocks.size(); ++place) {
     if (blocks[place].empty()) continue;
-    const decomposition<Rank> around = cuts_around(blocks[place], extents);
+    const decomposition<Rank> around = cuts_at_box(blocks[place], extents);
     for_each_overlap(
-        own, i, cuts_of(around, order), scratch,
-        [&](const index<Rank>& j, const meeting<Rank>& m) {
-          if (j == middle<Rank>()) f(place, m);
+        own, i, cut_pointers(around, order), scratch,
+        [&](const index<Rank>& j, const block_overlap<Rank>& m) {
+          if (j == middle_part<Rank>()) f(place, m);
         },
         [](std::size_t) {});
   }
@@ -172,7 +172,7 @@ void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>
 
 /// The boxes of all blocks of a decomposition. Requires that no cut is block-cyclic.
 template <class Extents, std::size_t Rank>
-std::vector<box<Rank>> boxes_of(const decomposition<Rank>& cuts, const grid<Extents>& places) {
+std::vector<box<Rank>> block_boxes(const decomposition<Rank>& cuts, const grid<Extents>& places) {
   std::vector<box<Rank>> boxes(places.size());
   for (std::size_t k = 0; k < boxes.size(); ++k) boxes[k] = cuts.block(places.index(k));
   return boxes;

@@ -38,8 +38,8 @@ class placed_mesh {
   friend bool operator==(const placed_mesh&, const placed_mesh&) = default;
 
  private:
-  PARTITA_DECL [[noreturn]] static void refuse_ragged(std::size_t one, std::size_t other);
-  PARTITA_DECL static std::size_t append(std::vector<std::size_t>& all, std::initializer_list<row> rows);
+  PARTITA_DECL [[noreturn]] static void reject_ragged_rows(std::size_t row_size, std::size_t other_size);
+  PARTITA_DECL static std::size_t append_rows(std::vector<std::size_t>& all, std::initializer_list<row> rows);
 
   partita::mesh mesh_;
   partita::workers workers_;

@@ -14,24 +14,24 @@
 namespace partita {
 namespace detail {
 
-constexpr void require_commuting(const sharding& s, const char* which) {
+constexpr void require_commuting(const sharding& s, const char* argument_name) {
   auto first = pending_reduction::none;
   for (const auto kind : s.pending) {
     if (kind == pending_reduction::none) continue;
     if (first == pending_reduction::none) first = kind;
     if (!commutes(first, kind))
       throw partition_error(text("partita::plan_reshard: requires pending reductions that commute, but ")
-                            << which << " has " << name_of(first) << " and " << name_of(kind)
+                            << argument_name << " has " << name_of(first) << " and " << name_of(kind)
                             << "; finish one of them before the other becomes pending");
   }
 }
 
 /// A sharding reduced to the placement of its elements and its pending reductions.
-constexpr sharding bare(const sharding& s) {
-  sharding placement = s;
-  placement.open = placement.kept_whole = placement.reduced_over = 0;
-  placement.priority = 0;
-  return placement;
+constexpr sharding layout_of(const sharding& s) {
+  sharding result = s;
+  result.open = result.kept_whole = result.reduced_over = 0;
+  result.priority = 0;
+  return result;
 }
 
 /// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: the
@@ -39,101 +39,101 @@ constexpr sharding bare(const sharding& s) {
 /// a worker's block before the step.
 template <class Use>
 constexpr void for_each_exchange(const reshard_step& step, const sharding& before, const shape_list& shape,
-                                 std::size_t block, Use use) {
-  if (step.rounds == 1) use(reshard_exchange{before, step.after, step.reduced}, shape);
+                                 std::size_t block, Use callback) {
+  if (step.rounds == 1) callback(reshard_exchange{before, step.after, step.reduced}, shape);
   if (step.rounds != 2) return;
   sharding whole(before.on, 1), partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
     else if (((before.cutting() | partial_axes(before)) >> a & 1U) != 0)  // axes with other blocks
       whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
-  use(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
-  use(reshard_exchange{cut, whole, 0}, shape_list{block});
+  callback(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
+  callback(reshard_exchange{cut, whole, 0}, shape_list{block});
 }
 
 class reshard_planner {
  public:
-  constexpr reshard_planner(const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& over,
+  constexpr reshard_planner(const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& links,
                             std::size_t element_bytes)
-      : m_(from.on), from_(bare(from)), to_(bare(to)), shape_(shape), over_(over), element_bytes_(element_bytes) {
+      : m_(from.on), src_(layout_of(from)), dst_(layout_of(to)), shape_(shape), links_(links), bytes_(element_bytes) {
     for (std::size_t d = 0; d < shape_.size(); ++d)
       if (shape_[d] == dynamic) shape_[d] = 1;
   }
 
   constexpr reshard_plan plan() const {
     // 1. Find the target without the reductions that the reshard makes pending, and the axes that the reshard reduces.
-    const auto &pending_before = from_.pending, &wanted = to_.pending;
-    sharding core = to_;
+    const auto &pending_before = src_.pending, &wanted = dst_.pending;
+    sharding goal = dst_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (wanted[a] != pending_before[a]) core.pending[a] = {};
-    const std::uint32_t reduced = partial_axes(from_) & ~partial_axes(core);
+      if (wanted[a] != pending_before[a]) goal.pending[a] = {};
+    const std::uint32_t reduced_axes = partial_axes(src_) & ~partial_axes(goal);
     // 2. Choose the cheapest sequence of steps from the source to that target.
     reshard_plan out;
-    if (reduced == 0) append(out, core);
-    else reduce(out, core, reduced);
-    for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(over_ == default_links); ++one)
-      price(*one, one == out.steps.begin() ? from_ : (one - 1)->after, over_);
+    if (reduced_axes == 0) append_step(out, goal);
+    else plan_reduction(out, goal, reduced_axes);
+    for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(links_ == default_links); ++one)
+      set_cost(*one, one == out.steps.begin() ? src_ : (one - 1)->after, links_);
     // 3. Append the steps that make reductions pending.
-    sharding now = core;
+    sharding now = goal;
     for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if (core.pending[a] == wanted[a]) continue;
+      if (goal.pending[a] == wanted[a]) continue;
       now.pending[a] = wanted[a];
       reshard_step one;
       one.done = reshard_step::what::make_partial, one.axis = static_cast<std::uint8_t>(a), one.kind = wanted[a];
-      one.seconds = over_.step, one.after = now;
+      one.seconds = links_.step, one.after = now;
       out.steps.push_back(one);
     }
     return out;
   }
 
  private:
-  constexpr void reduce(reshard_plan& out, const sharding& core, std::uint32_t reduced) const {
-    sharding finished = from_;
+  constexpr void plan_reduction(reshard_plan& out, const sharding& goal, std::uint32_t reduced_axes) const {
+    sharding finished = src_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if ((reduced >> a & 1U) != 0) finished.pending[a] = {};
-    const std::uint32_t free = ~(partial_axes(from_) | from_.cutting());  // the axes that replicate the source
+      if ((reduced_axes >> a & 1U) != 0) finished.pending[a] = {};
+    const std::uint32_t free = ~(partial_axes(src_) | src_.cutting());  // the axes that replicate the source
     // Choose the fewest bytes; among sequences with at most a twentieth more bytes, choose the fastest.
     std::size_t least = ~std::size_t{0};
     const auto most = [&] { return least == ~std::size_t{0} ? least : least + least / 20; };
     const auto consider = [&](reshard_plan next) {  // `next`: the first steps of a sequence
-      append(next, core);
+      append_step(next, goal);
       if (next.bytes() < least) least = next.bytes();
       if (out.empty() || out.bytes() > most() || (next.bytes() <= most() && next.seconds() < out.seconds())) out = next;
     };
     reshard_plan at_once;
-    append(at_once, core, reduced);
+    append_step(at_once, goal, reduced_axes);
     consider(at_once);
     sharding joint = finished;  // `finished`, sharded by the free axes of the target as well
     for (std::size_t d = 0; d < joint.rank(); ++d)
-      for (std::size_t k = 0; k < core.cuts[d].size(); ++k)
-        if (const std::size_t a = core.cuts[d][k]; (joint.cutting() >> a & 1U) == 0) joint.cuts[d].push_back(a);
-    for (const sharding* base : {static_cast<const sharding*>(&joint), static_cast<const sharding*>(&finished), &core})
-      for (const std::uint32_t axes : {reduced, reduced | free}) {
-        const sharding middle = divided(*base, axes, base == &core ? finished : core);
-        if (middle.same_layout(core) || (base == &finished && joint.same_layout(finished))) continue;
+      for (std::size_t k = 0; k < goal.cuts[d].size(); ++k)
+        if (const std::size_t a = goal.cuts[d][k]; (joint.cutting() >> a & 1U) == 0) joint.cuts[d].push_back(a);
+    for (const sharding* base : {static_cast<const sharding*>(&joint), static_cast<const sharding*>(&finished), &goal})
+      for (const std::uint32_t axes : {reduced_axes, reduced_axes | free}) {
+        const sharding middle = add_axes(*base, axes, base == &goal ? finished : goal);
+        if (middle.same_layout(goal) || (base == &finished && joint.same_layout(finished))) continue;
         reshard_plan next;
-        append(next, middle, reduced);
+        append_step(next, middle, reduced_axes);
         if (next.bytes() > most()) continue;
         consider(next);
-        sharding last = core;  // the target, with the axes that were added for the reduction
+        sharding last = goal;  // the target, with the axes that were added for the reduction
         for (std::size_t d = 0; d < last.rank(); ++d)
           for (std::size_t k = base->cuts[d].size(); k < middle.cuts[d].size(); ++k)
-            if (const std::size_t a = middle.cuts[d][k]; (core.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
-        append(next, last);
-        if (base != &core && next.bytes() <= most()) consider(next);
+            if (const std::size_t a = middle.cuts[d][k]; (goal.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
+        append_step(next, last);
+        if (base != &goal && next.bytes() <= most()) consider(next);
       }
     for (const std::uint32_t axes : {std::uint32_t{0}, free}) {
-      const sharding start = divided(from_, axes, core);
-      if (axes != 0 && start.same_layout(from_)) continue;
+      const sharding start = add_axes(src_, axes, goal);
+      if (axes != 0 && start.same_layout(src_)) continue;
       reshard_plan next;
-      append(next, start);
-      append(next, divided(finished, axes, core), reduced, 2);
+      append_step(next, start);
+      append_step(next, add_axes(finished, axes, goal), reduced_axes, 2);
       if (next.bytes() <= most()) consider(next);
     }
   }
   /// A sharding with these axes added, unless they shard already. An axis is added to a dimension that it divides, if
   /// possible to one that another sharding cuts in the same way, and among these to the one with the longest parts.
-  constexpr sharding divided(const sharding& base, std::uint32_t axes, const sharding& other) const {
+  constexpr sharding add_axes(const sharding& base, std::uint32_t axes, const sharding& other) const {
     sharding s = base;
     axes &= ~(partial_axes(base) | base.cutting());
     for (std::size_t a = 0; a < m_.rank(); ++a) {
@@ -152,22 +152,22 @@ class reshard_planner {
   }
 
   /// Appends a step to a sequence of steps, unless the step changes nothing.
-  constexpr void append(reshard_plan& out, const sharding& after, std::uint32_t reduced = 0,
-                        std::uint8_t rounds = 1) const {
-    const sharding& before = out.empty() ? from_ : out[out.size() - 1].after;
+  constexpr void append_step(reshard_plan& out, const sharding& after, std::uint32_t reduced_axes = 0,
+                             std::uint8_t rounds = 1) const {
+    const sharding& before = out.empty() ? src_ : out[out.size() - 1].after;
     if (before.same_layout(after)) return;
     reshard_step one;
     one.after = after, one.rounds = rounds;
     for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if ((reduced >> a & 1U) == 0 || m_.size(a) == 1) continue;
+      if ((reduced_axes >> a & 1U) == 0 || m_.size(a) == 1) continue;
       one.reduced |= std::uint32_t{1} << a;
       if (one.kind == pending_reduction::none || one.kind == pending_reduction::avg) one.kind = before.pending[a];
     }
-    price(one, before, default_links);
+    set_cost(one, before, default_links);
     out.steps.push_back(one);
   }
   /// Sets the costs of a step, and the collective that names the step.
-  constexpr void price(reshard_step& one, const sharding& before, const mesh_links& over) const {
+  constexpr void set_cost(reshard_step& one, const sharding& before, const mesh_links& links) const {
     std::size_t block = 1;
     double mean_block = 1;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
@@ -176,9 +176,9 @@ class reshard_planner {
     }
     double mean = 0;
     one.bytes = one.messages = 0;
-    one.seconds = over.step, one.starting = 0;
+    one.seconds = links.step, one.starting = 0;
     for_each_exchange(one, before, shape_, block, [&](const reshard_exchange& e, const shape_list& shape) {
-      const exchange_counter counter(e, shape, over, element_bytes_);
+      const exchange_counter counter(e, shape, links, bytes_);
       exchange_figures most;
       if (one.rounds == 1) {
         most = counter.all();
@@ -187,9 +187,9 @@ class reshard_planner {
         const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
         most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.starting};
       }
-      one.bytes += most.elements * element_bytes_, one.messages += most.messages;
+      one.bytes += most.elements * bytes_, one.messages += most.messages;
       one.seconds += most.seconds, one.starting += most.starting;
-      mean += most.mean * static_cast<double>(element_bytes_);
+      mean += most.mean * static_cast<double>(bytes_);
     });
     one.mean_bytes = static_cast<std::size_t>(mean);
     if (static_cast<double>(one.mean_bytes) < mean) ++one.mean_bytes;
@@ -234,10 +234,10 @@ class reshard_planner {
   static constexpr mesh_links default_links{};  // the links by which sequences are compared
 
   const mesh& m_;
-  sharding from_, to_;
+  sharding src_, dst_;
   shape_list shape_;
-  const mesh_links& over_;
-  std::size_t element_bytes_;
+  const mesh_links& links_;
+  std::size_t bytes_;
 };
 
 }  // namespace detail
@@ -251,7 +251,7 @@ class reshard_planner {
 /// Adjoint:  plan_reshard(m, to, from, shape) with partial and replicated exchanged in both shardings.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
-                                    const mesh_links& over = {}, std::size_t element_bytes = 4) {
+                                    const mesh_links& links = {}, std::size_t element_bytes = 4) {
   const shape_list whole(shape);
   for (const sharding* s : {&from, &to}) {
     if (s->rank() != whole.size())
@@ -264,19 +264,19 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  return detail::reshard_planner(from, to, whole, over, element_bytes).plan();
+  return detail::reshard_planner(from, to, whole, links, element_bytes).plan();
 }
 
 /// What the worker at a place of the mesh receives in the steps of a plan that starts from the sharding `from`.
 constexpr received_share received_in(const reshard_plan& plan, const sharding& from, const shape_list& shape,
-                                     std::size_t place, const mesh_links& over = {}, std::size_t element_bytes = 4) {
+                                     std::size_t place, const mesh_links& links = {}, std::size_t element_bytes = 4) {
   received_share all;
   const sharding* before = &from;
   for (const reshard_step& step : plan) {
     std::size_t block = 1;
     for (const interval& part : mesh_block(*before, shape, place)) block *= part.size();
     detail::for_each_exchange(step, *before, shape, block, [&](const reshard_exchange& e, const shape_list& whole) {
-      const received_share one = detail::exchange_counter(e, whole, over, element_bytes).at(place);
+      const received_share one = detail::exchange_counter(e, whole, links, element_bytes).at(place);
       all.elements += one.elements, all.messages += one.messages;
       all.seconds += one.seconds, all.starting += one.starting;
     });

@@ -89,21 +89,21 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   static thread_local std::vector<overlap> scratch;  // kept, so that repeated planning allocates nothing
   // As a source, send or keep the overlaps of this worker's block with the destination.
   if (plan.gives)
-    with_cuts(src.first(), from, src_place, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+    pass_cuts(src.first(), from, src_place, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
       for (std::size_t c = 0; c < dst.count; ++c) {
         const workers& receivers_of_copy = dst.copies[c].workers();
-        for_each_meeting(
+        for_each_block_overlap(
             cuts, i, dst.copies[c], to, back, scratch,
-            [&, worker, is_permuted, replicated](std::size_t place, const meeting<Rank>& m) {
+            [&, worker, is_permuted, replicated](std::size_t place, const block_overlap<Rank>& m) {
               const std::size_t peer = receivers_of_copy[place];
               if (replicated && sender(src_place, peer) != worker) return;
-              const auto at = is_permuted ? in_result_order(m.at_other, axes) : m.at_other;
+              const auto at = is_permuted ? in_result_order(m.other_start, axes) : m.other_start;
               if (peer == worker) {
                 plan.kept.push_back({m.where, m.at, at});
                 return;
               }
-              const auto peer_shape = is_permuted ? in_result_order(m.shape_other, axes) : m.shape_other;
+              const auto peer_shape = is_permuted ? in_result_order(m.other_shape, axes) : m.other_shape;
               plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, peer_shape)});
             },
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
@@ -111,15 +111,15 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     });
   // As a destination, receive the overlaps of this worker's block with the source.
   if (plan.takes)
-    with_cuts(dst.first(), to, dst_place, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+    pass_cuts(dst.first(), to, dst_place, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
       const workers& senders = src.first().workers();
-      for_each_meeting(
+      for_each_block_overlap(
           cuts, j, src.first(), from, identity, scratch,
-          [&, worker, replicated](std::size_t place, const meeting<Rank>& m) {
+          [&, worker, replicated](std::size_t place, const block_overlap<Rank>& m) {
             const std::size_t peer = replicated ? sender(place, worker) : senders[place];
             if (peer == worker) return;
-            plan.receives.push_back({peer, m.where, m.at, place_in_block<Rank>::of(m.at_other, m.shape_other)});
+            plan.receives.push_back({peer, m.where, m.at, place_in_block<Rank>::of(m.other_start, m.other_shape)});
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!is_permuted) return;
@@ -140,13 +140,13 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 /// destination are each a decomposition or, for staggered blocks, one box for each place of the grid.
 /// Requires: a source and a destination of one tensor, each over its grid [shape_error].
 /// Cost:     O(own overlaps) for any number of workers; O(workers of the other grid) if that grid's blocks are
-///           staggered. The result reuses the memory of the plan `reused`.
+///           staggered. The result reuses the memory of the plan `storage`.
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
-                                     exchange_plan<Rank>&& reused = {}) {
+                                     exchange_plan<Rank>&& storage = {}) {
   return detail::plan_exchange(detail::holders<Src>(src), from, detail::holders<Dst>(dst), to, worker, axes,
-                               nearest_owner{}, static_cast<exchange_plan<Rank>&&>(reused));
+                               nearest_owner{}, static_cast<exchange_plan<Rank>&&>(storage));
 }
 
 /// The plan of worker `worker` for moving a replicated tensor: each receiver gets every element once, from the owner

@@ -37,7 +37,7 @@ struct exchange_figures {
 namespace detail {
 
 /// The number of indices that two intervals have in common.
-constexpr std::size_t overlap_of(const interval& a, const interval& b) {
+constexpr std::size_t overlap_length(const interval& a, const interval& b) {
   const std::size_t start = a.start > b.start ? a.start : b.start, stop = a.stop < b.stop ? a.stop : b.stop;
   return stop > start ? stop - start : 0;
 }
@@ -57,25 +57,25 @@ class exchange_counter {
   constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
                              std::size_t element_bytes)
       : m_(e.from.on),
-        reduced_(e.reduced),
+        reduced_axes_(e.reduced),
         element_bytes_(static_cast<double>(element_bytes)),
         summands_(e.summands()) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       dimensions_.push_back({});
       dimension& one = dimensions_.back();
-      split(e.from.cuts[d], shape[d], one.from, d, &axis_steps::from_dimension, &axis_steps::from);
-      split(e.to.cuts[d], shape[d], one.to, d, &axis_steps::to_dimension, &axis_steps::to);
+      split_dimension(e.from.cuts[d], shape[d], one.from, d, &axis_steps::from_dimension, &axis_steps::from);
+      split_dimension(e.to.cuts[d], shape[d], one.to, d, &axis_steps::to_dimension, &axis_steps::to);
       find_overlaps(one);
     }
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (m_.size(a) > 1 && ((e.from.cutting() | e.to.cutting() | e.reduced) >> a & 1U) != 0) used_.push_back(a);
-    find_classes(over);
+      if (m_.size(a) > 1 && ((e.from.cutting() | e.to.cutting() | e.reduced) >> a & 1U) != 0) axes_.push_back(a);
+    find_link_classes(over);
   }
 
   /// What the worker at a place of the mesh receives in the exchange.
   constexpr received_share at(std::size_t place) const {
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {};
-    for (const std::size_t a : used_) add(a, coordinate_of(m_, place, a), from, to);
+    for (const std::size_t a : axes_) add(a, coordinate_of(m_, place, a), from, to);
     return share(from, to);
   }
   /// The largest and the mean numbers over all workers. Cost: O(workers that differ along an axis in use, times rank).
@@ -90,14 +90,14 @@ class exchange_counter {
       if (one.messages > out.messages) out.messages = one.messages;
       if (one.seconds > out.seconds) out.seconds = one.seconds, out.starting = one.starting;
       std::size_t k = 0;  // add one to the coordinates
-      for (; k < used_.size(); ++k) {
-        const std::size_t a = used_[k];
+      for (; k < axes_.size(); ++k) {
+        const std::size_t a = axes_[k];
         add(a, 1, from, to);
         if (++coordinate[a] < m_.size(a)) break;
         add(a, std::size_t{0} - coordinate[a], from, to);
         coordinate[a] = 0;
       }
-      if (k < used_.size()) continue;
+      if (k < axes_.size()) continue;
       out.mean = total / static_cast<double>(workers);
       return out;
     }
@@ -105,12 +105,12 @@ class exchange_counter {
 
  private:
   /// A range of the source's parts, and how many of them overlap a part of the target.
-  struct overlapping {
+  struct overlap_range {
     std::size_t first = 0, end = 0, count = 0;
   };
   struct dimension {
     std::vector<interval> from{}, to{};
-    std::vector<overlapping> of{};                  ///< the overlapping parts, for each part of the target
+    std::vector<overlap_range> of{};                ///< the overlapping parts, for each part of the target
     std::vector<std::vector<std::size_t>> codes{};  ///< for each class but the last: a number for each source part; it
                                                     ///< is equal for parts with equal coordinates in the classes so far
   };
@@ -123,14 +123,14 @@ class exchange_counter {
     std::size_t summands = 1;  ///< the summands that are held by workers with equal coordinates along these axes
   };
 
-  constexpr void split(axis_list cuts, std::size_t extent, std::vector<interval>& parts, std::size_t d,
-                       std::size_t axis_steps::*where, std::size_t axis_steps::*stride) {
+  constexpr void split_dimension(axis_list cuts, std::size_t extent, std::vector<interval>& parts, std::size_t d,
+                                 std::size_t axis_steps::*where, std::size_t axis_steps::*stride) {
     parts.push_back({0, extent});
     std::size_t step = m_.size(cuts);
     for (std::size_t k = 0; k < cuts.size(); ++k) {
       const std::size_t p = m_.size(cuts[k]);
       step /= p;
-      axes_[cuts[k]].*where = d, axes_[cuts[k]].*stride = step;
+      steps_[cuts[k]].*where = d, steps_[cuts[k]].*stride = step;
       std::vector<interval> pieces;
       pieces.reserve(parts.size() * p);
       for (const interval& one : parts)
@@ -146,43 +146,43 @@ class exchange_counter {
     std::size_t first = 0;
     for (const interval& wanted : one.to) {
       while (first < one.from.size() && one.from[first].stop <= wanted.start) ++first;
-      overlapping sources{first, first, 0};
+      overlap_range sources{first, first, 0};
       for (; sources.end < one.from.size() && one.from[sources.end].start < wanted.stop; ++sources.end)
-        sources.count += overlap_of(one.from[sources.end], wanted) != 0;
+        sources.count += overlap_length(one.from[sources.end], wanted) != 0;
       one.of.push_back(sources);
     }
   }
-  constexpr void find_classes(const mesh_links& over) {
+  constexpr void find_link_classes(const mesh_links& over) {
     std::uint32_t left = 0, classified = 0;
-    for (const std::size_t a : used_) left |= std::uint32_t{1} << a;
+    for (const std::size_t a : axes_) left |= std::uint32_t{1} << a;
     while (left != 0) {
       link_class next;
       bool found = false;
-      for (const std::size_t a : used_)
-        if (const mesh_link& one = over.along[a]; (left >> a & 1U) != 0 && (!found || slower(one, next.link)))
+      for (const std::size_t a : axes_)
+        if (const mesh_link& one = over.along[a]; (left >> a & 1U) != 0 && (!found || is_slower(one, next.link)))
           next.link = one, found = true;
-      for (const std::size_t a : used_)
+      for (const std::size_t a : axes_)
         if (over.along[a] == next.link) left &= ~(std::uint32_t{1} << a), classified |= std::uint32_t{1} << a;
       next.axes = classified;
-      for (const std::size_t a : used_)
-        if ((reduced_ >> a & 1U) != 0 && (classified >> a & 1U) == 0) next.summands *= m_.size(a);
+      for (const std::size_t a : axes_)
+        if ((reduced_axes_ >> a & 1U) != 0 && (classified >> a & 1U) == 0) next.summands *= m_.size(a);
       classes_.push_back(next);
     }
     for (std::size_t c = 0; c + 1 < classes_.size(); ++c)
       for (std::size_t d = 0; d < dimensions_.size(); ++d) {
         std::vector<std::size_t> number_of(dimensions_[d].from.size(), 0);
         for (std::size_t p = 0; p < number_of.size(); ++p)
-          for (const std::size_t a : used_)
-            if ((classes_[c].axes >> a & 1U) != 0 && axes_[a].from != 0 && axes_[a].from_dimension == d)
-              number_of[p] = number_of[p] * m_.size(a) + p / axes_[a].from % m_.size(a);
+          for (const std::size_t a : axes_)
+            if ((classes_[c].axes >> a & 1U) != 0 && steps_[a].from != 0 && steps_[a].from_dimension == d)
+              number_of[p] = number_of[p] * m_.size(a) + p / steps_[a].from % m_.size(a);
         dimensions_[d].codes.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
-  constexpr static bool slower(const mesh_link& a, const mesh_link& b) {
+  constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {
     return a.seconds_per_byte != b.seconds_per_byte ? a.seconds_per_byte > b.seconds_per_byte : a.latency > b.latency;
   }
   constexpr void add(std::size_t a, std::size_t coordinates, std::size_t* from, std::size_t* to) const {
-    const axis_steps& one = axes_[a];
+    const axis_steps& one = steps_[a];
     from[one.from_dimension] += coordinates * one.from;
     to[one.to_dimension] += coordinates * one.to;
   }
@@ -203,11 +203,11 @@ class exchange_counter {
         const interval& wanted = one.to[to[d]];
         std::size_t length = 0, count = 0;
         if (c + 1 == classes_.size()) {
-          length = overlap_of(one.from[from[d]], wanted), count = length != 0;
+          length = overlap_length(one.from[from[d]], wanted), count = length != 0;
         } else {
           for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
             if (one.codes[c][p] != one.codes[c][from[d]]) continue;
-            const std::size_t common = overlap_of(one.from[p], wanted);
+            const std::size_t common = overlap_length(one.from[p], wanted);
             length += common, count += common != 0;
           }
         }
@@ -224,12 +224,12 @@ class exchange_counter {
   }
 
   const mesh& m_;
-  std::uint32_t reduced_;
+  std::uint32_t reduced_axes_;
   double element_bytes_;
   std::size_t summands_;
   std::vector<dimension> dimensions_;
-  axis_steps axes_[most_axes]{};
-  std::vector<std::size_t> used_;
+  axis_steps steps_[most_axes]{};
+  std::vector<std::size_t> axes_;
   std::vector<link_class> classes_;
 };
 

@@ -15,22 +15,22 @@ namespace partita::detail {
 /// The costs of moves. Each move is planned only once; a hash identifies the move.
 class move_prices {
  public:
-  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024) {}
+  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), price_table_(1024) {}
 
   PARTITA_DECL const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape,
                                             std::size_t element_bytes);
 
  private:
-  struct entry {
+  struct price_entry {
     std::uint64_t number = 0;  ///< the hash of the move; 0 for an empty slot
     move_price price{};
   };
-  PARTITA_DECL entry& slot_of(std::uint64_t number);
+  PARTITA_DECL price_entry& find_slot(std::uint64_t number);
 
   const mesh& m_;
   const step_model& model_;
-  std::vector<entry> table_;
-  std::size_t used_ = 0;
+  std::vector<price_entry> price_table_;
+  std::size_t entry_count_ = 0;
 };
 
 /// The annotation of an input in a candidate.
@@ -44,7 +44,7 @@ struct judgement {
   step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
   std::size_t over = 0;
   std::uint64_t layouts = 0;  ///< a fingerprint of the shardings of the inputs
-  bool cuts_states = false;
+  bool has_sharded_states = false;
 };
 
 template <class Graph>
@@ -52,29 +52,29 @@ class search_judge {
  public:
   search_judge(const Graph& g, const step_model& model, const policy& by, std::size_t memory, schedule_cost schedule)
       : g_(g),
-        annotated_(g),
+        annotated_graph_(g),
         model_(model),
         policy_(by),
         memory_(memory),
         schedule_(schedule),
-        facts_(g),
+        estimate_(g),
         prices_(g.on(), model) {}
 
   judgement operator()(const std::vector<annotated_value>& annotations) {
-    const completion_of<Graph> done = completed(annotations);
+    const completion_of<Graph> done = complete_annotated(annotations);
     const step_cost plain = cost_of(done, {});
-    judgement out{plain, plain, 0, number_of(done)};
-    if (out.cost.peak > memory_ && facts_.has_parameters) {
-      const step_cost sharded = cost_of(done, sharded_states(done));
-      if (sharded.peak < out.cost.peak) out.cost = sharded, out.cuts_states = true;
+    judgement out{plain, plain, 0, hash_layouts(done)};
+    if (out.cost.peak > memory_ && estimate_.has_parameters) {
+      const step_cost sharded = cost_of(done, shard_states(done));
+      if (sharded.peak < out.cost.peak) out.cost = sharded, out.has_sharded_states = true;
     }
     out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
     return out;
   }
   /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.
-  std::vector<std::pair<value, sharding>> cut_states(const std::vector<annotated_value>& annotations) {
-    const completion_of<Graph> done = completed(annotations);
-    const std::vector<sharding> states = sharded_states(done);
+  std::vector<std::pair<value, sharding>> find_sharded_states(const std::vector<annotated_value>& annotations) {
+    const completion_of<Graph> done = complete_annotated(annotations);
+    const std::vector<sharding> states = shard_states(done);
     std::vector<std::pair<value, sharding>> all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter && !states[v].same_layout(done[value{v}])) all.push_back({value{v}, states[v]});
@@ -82,10 +82,10 @@ class search_judge {
   }
 
  private:
-  completion_of<Graph> completed(const std::vector<annotated_value>& annotations) {
-    for (const annotated_value& one : annotations) annotated_.constrain(one.of, *one.layout);
-    completion_of<Graph> done = complete(annotated_, policy_);
-    for (const annotated_value& one : annotations) annotated_.release(one.of);
+  completion_of<Graph> complete_annotated(const std::vector<annotated_value>& annotations) {
+    for (const annotated_value& one : annotations) annotated_graph_.constrain(one.of, *one.layout);
+    completion_of<Graph> done = complete(annotated_graph_, policy_);
+    for (const annotated_value& one : annotations) annotated_graph_.release(one.of);
     done.program = &g_;
     return done;
   }
@@ -94,11 +94,11 @@ class search_judge {
       if (schedule_ != nullptr)
         if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_) return cost;
     const auto nothing = [](const step_event&) {};
-    return step_walk(done, facts_, model_, states, prices_, nothing).run();
+    return step_walk(done, estimate_, model_, states, prices_, nothing).run();
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
-  std::vector<sharding> sharded_states(const completion_of<Graph>& done) const {
+  std::vector<sharding> shard_states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {
       const value one{v};
@@ -116,7 +116,7 @@ class search_judge {
     }
     return all;
   }
-  std::uint64_t number_of(const completion_of<Graph>& done) const {
+  std::uint64_t hash_layouts(const completion_of<Graph>& done) const {
     hasher all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       for (std::size_t d = 0; g_[value{v}].producer == Graph::none && d < done[value{v}].rank(); ++d)
@@ -125,12 +125,12 @@ class search_judge {
   }
 
   const Graph& g_;
-  Graph annotated_;  ///< a copy of the graph, annotated anew for each candidate
+  Graph annotated_graph_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy policy_;
   std::size_t memory_;
   schedule_cost schedule_;
-  step_estimate<Graph> facts_;
+  step_estimate<Graph> estimate_;
   move_prices prices_;
 };
 

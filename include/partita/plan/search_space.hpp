@@ -42,14 +42,14 @@ struct search_space {
       choices.push_back({one, layout_options(g.on(), g[one].shape).all});
     }
     std::vector<place> places;
-    for (const search_choice& one : choices) places.push_back(place_of(g, one.of));
+    for (const search_choice& one : choices) places.push_back(find_place(g, one.of));
     std::vector<std::uint8_t> grouped(choices.size(), 0);
     for (const bool several : {true, false})
       for (std::size_t k = 0; k < choices.size(); ++k) {
         if (grouped[k] != 0) continue;
         std::vector<std::size_t> together;
         for (std::size_t l = k; l < choices.size(); ++l)
-          if (grouped[l] == 0 && places[k].is_like(places[l], g)) together.push_back(l);
+          if (grouped[l] == 0 && places[k].is_interchangeable_with(places[l], g)) together.push_back(l);
         if (several && together.size() < 2) continue;
         for (const std::size_t l : together) grouped[l] = 1;
         groups.push_back(together);
@@ -71,7 +71,7 @@ struct search_space {
     value of{};
     std::uint32_t operation = Graph::none;
     std::size_t operand = 0;
-    bool is_like(const place& other, const Graph& g) const {
+    bool is_interchangeable_with(const place& other, const Graph& g) const {
       if (of == other.of) return true;
       if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;
       return g[of].shape == g[other.of].shape && g[of].is_parameter == g[other.of].is_parameter &&
@@ -83,7 +83,7 @@ struct search_space {
       return *a == *b;
     }
   };
-  static place place_of(const Graph& g, value v) {
+  static place find_place(const Graph& g, value v) {
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};

@@ -14,7 +14,7 @@ struct step_times {
   virtual ~step_times() = default;
   /// The seconds of operation o of the program, or of its gradients with respect to some operands, with all its tensors
   /// (operands first) in these shardings, including what the operation itself moves.
-  virtual double seconds(std::size_t o, const std::vector<sharding>& used, tensor_set gradients) = 0;
+  virtual double seconds(std::size_t o, const std::vector<sharding>& layouts, tensor_set gradients) = 0;
   virtual double seconds(const sharding& from, const sharding& to, const shape_list& shape) = 0;
   virtual double of_update(std::size_t elements) = 0;
 };

@@ -11,7 +11,7 @@
 namespace partita::detail {
 
 /// The properties of one operation that an estimate needs.
-struct operation_facts {
+struct operation_estimate {
   std::uint32_t loops = 0;          ///< as bits, the factors of the operation's product; 0 if it only reads and writes
   tensor_set read = 0, wanted = 0;  ///< the operands that the gradient reads, and those whose gradients are wanted
   rule gradient{};
@@ -22,7 +22,7 @@ struct operation_facts {
 template <class Graph>
 struct step_estimate {
   const Graph& of;
-  std::vector<operation_facts> operations{};
+  std::vector<operation_estimate> operations{};
   std::vector<std::uint8_t> wants{};         ///< for each value, whether its gradient is wanted
   std::vector<std::uint32_t> last_reader{};  ///< for each value, the last operation that reads it, or `none`
   bool has_parameters = false;
@@ -39,42 +39,42 @@ struct step_estimate {
  private:
   void add(std::uint32_t o) {
     const typename Graph::node& n = of.operation(o);
-    operation_facts& facts = operations[o];
-    facts.loops = product_of(n.how);
+    operation_estimate& estimate = operations[o];
+    estimate.loops = find_loops(n.how);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = of.operand(n, i);
       last_reader[v.number] = o;
-      if (wants[v.number] != 0 && !contains(n.how.constant, i)) facts.wanted |= one_tensor(i);
+      if (wants[v.number] != 0 && !contains(n.how.constant, i)) estimate.wanted |= one_tensor(i);
     }
-    if (facts.wanted == 0 || n.operands + n.results > most_operands) {
-      facts.wanted = 0;
+    if (estimate.wanted == 0 || n.operands + n.results > most_operands) {
+      estimate.wanted = 0;
       return;
     }
     for (std::size_t j = 0; j < n.results; ++j) wants[n.first_result + j] = 1;
     const bool is_linear = n.how.how == linearity::additive || n.how.how == linearity::movement;
-    facts.read = is_linear ? n.how.constant : ~tensor_set{0};
-    facts.gradient = gradient(n.how, {.operands = facts.read, .operand_gradients = facts.wanted});
+    estimate.read = is_linear ? n.how.constant : ~tensor_set{0};
+    estimate.gradient = gradient(n.how, {.operands = estimate.read, .operand_gradients = estimate.wanted});
   }
-  static double size_of(const rule& r, std::uint32_t factors) {
+  static double iteration_count(const rule& r, std::uint32_t factors) {
     double all = 1;
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if ((factors >> f & 1U) != 0 && r.factors[f].size != dynamic) all *= static_cast<double>(r.factors[f].size);
     return all;
   }
   /// The loops of the largest product of two operands, if the product has more iterations than any tensor has elements.
-  static std::uint32_t product_of(const rule& r) {
+  static std::uint32_t find_loops(const rule& r) {
     double largest = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-      const double size = size_of(r, r.factors_of(t));
+      const double size = iteration_count(r, r.factors_of(t));
       if (size > largest) largest = size;
     }
     std::uint32_t loops = 0;
     for (std::size_t i = 0; i < r.operand_count; ++i)
       for (std::size_t k = 0; k < i; ++k) {
         const std::uint32_t both = r.factors_of(i) | r.factors_of(k);
-        if (contains(r.constant, i) || contains(r.constant, k) || size_of(r, both) <= largest) continue;
+        if (contains(r.constant, i) || contains(r.constant, k) || iteration_count(r, both) <= largest) continue;
         loops = both;
-        largest = size_of(r, both);
+        largest = iteration_count(r, both);
       }
     return loops;
   }

@@ -30,21 +30,21 @@ struct move_price {
 template <class Graph, class Prices, class Note>
 class step_walk {
  public:
-  step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& facts, const step_model& model,
-            const std::vector<sharding>& states, Prices& prices, Note& note)
-      : done_(done), g_(*done.program), facts_(facts), model_(model), states_(states), prices_(prices), note_(note) {}
+  step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& costs, const step_model& model,
+            const std::vector<sharding>& states, Prices& prices, Note& sink)
+      : done_(done), g_(*done.program), costs_(costs), model_(model), states_(states), prices_(prices), sink_(sink) {}
 
   step_cost run() {
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (const value one{v}; g_[one].producer == Graph::none) {
-        hold(bytes_of(one, done_[one]));
-        if (g_[one].is_parameter) hold(model_.states * bytes_of(one, state_of(v)));
+        add_memory(bytes_of(one, done_[one]));
+        if (g_[one].is_parameter) add_memory(model_.states * bytes_of(one, state_layout(v)));
       }
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
-    if (!facts_.has_parameters) return cost_;
+    if (!costs_.has_parameters) return cost_;
     pending_.assign(g_.values(), {});
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (facts_.wants[v] != 0 && is_last(v)) begin_cotangent(v);
+      if (costs_.wants[v] != 0 && is_last(v)) begin_cotangent(v);
     for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter) update(v);
@@ -53,7 +53,7 @@ class step_walk {
 
  private:
   using node = typename Graph::node;
-  struct cotangent_so_far {
+  struct partial_cotangent {
     sharding layout{};
     bool is_there = false;
   };
@@ -62,9 +62,9 @@ class step_walk {
 
   /// The sharding in which operation o reads operand t, or makes result t.
   const sharding& used(std::size_t o, std::size_t t) const { return done_.used(o, t); }
-  const sharding& state_of(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
+  const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
   /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
-  static sharding cotangent_of(sharding s) {
+  static sharding cotangent_layout(sharding s) {
     for (std::size_t a = 0; a < s.on.rank(); ++a)
       if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
     return cotangent(s);
@@ -72,21 +72,21 @@ class step_walk {
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
   /// Whether result j of an operation is computed: an operation with several results skips unused ones after the first.
-  bool is_made(std::size_t o, std::size_t j) const {
+  bool is_live(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
-    return j == 0 || facts_.last_reader[n.first_result + j] != Graph::none;
+    return j == 0 || costs_.last_reader[n.first_result + j] != Graph::none;
   }
 
   // --- totals ---
 
-  void hold(std::size_t bytes) {
-    held_ += bytes;
-    if (held_ > cost_.peak) cost_.peak = held_;
+  void add_memory(std::size_t bytes) {
+    memory_ += bytes;
+    if (memory_ > cost_.peak) cost_.peak = memory_;
   }
-  void release(std::size_t bytes) { held_ -= bytes; }
-  void note(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
+  void release_memory(std::size_t bytes) { memory_ -= bytes; }
+  void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing += seconds;
-    note_({done, backward, o, of, false, {}, {}, 0, seconds, held_});
+    sink_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
@@ -98,7 +98,7 @@ class step_walk {
     cost_.starting += price.starting;
     cost_.received += price.bytes;
     cost_.movements += 1;
-    note_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, held_});
+    sink_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, memory_});
   }
   /// Adds the cost of what an operation itself moves along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
@@ -107,28 +107,28 @@ class step_walk {
     if (figures.elements == 0) return;
     if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // measured with the operation
     const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
-    hold(bytes);
+    add_memory(bytes);
     cost_.moving += figures.seconds;
     cost_.starting += figures.starting;
     cost_.received += bytes;
     cost_.movements += 1;
-    note_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_});
-    release(bytes);
+    sink_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
+    release_memory(bytes);
   }
   /// The time of an operation, or of some gradients: from the multiply-adds of its loops and the bytes of its blocks.
-  double seconds_of(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
+  double estimate_seconds(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
       std::vector<sharding> layouts;
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
-    double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
+    double loops = costs_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
-      if (t < n.operands || is_made(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
+      if (t < n.operands || is_live(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
-      if ((facts_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
+      if ((costs_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
     return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
@@ -153,27 +153,27 @@ class step_walk {
     for (std::size_t i = 0; i < n.operands; ++i)
       if (const graph_reshard* m = done_.move_of(o, i)) {
         copies += bytes_of(value{m->of}, m->to);
-        hold(bytes_of(value{m->of}, m->to));
+        add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
       }
     for (std::size_t j = 0; j < n.results; ++j)
-      if (is_made(o, j)) hold(bytes_of(g_.of(n, n.operands + j), used(o, n.operands + j)));
+      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), used(o, n.operands + j)));
     exchange_window(false, o);
-    note(step_event::what::compute, false, o, n.first_result, seconds_of(o));
+    add_event(step_event::what::compute, false, o, n.first_result, estimate_seconds(o));
     for (std::size_t j = 0; j < n.results; ++j)
-      if (const graph_reshard* m = done_.move_of(o, n.operands + j); m != nullptr && is_made(o, j)) {
-        hold(bytes_of(value{m->of}, m->to));
+      if (const graph_reshard* m = done_.move_of(o, n.operands + j); m != nullptr && is_live(o, j)) {
+        add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
-        release(bytes_of(value{m->of}, m->from));
+        release_memory(bytes_of(value{m->of}, m->from));
       }
-    if (facts_.has_parameters) return;  // the backward pass may read every value
-    release(copies);
+    if (costs_.has_parameters) return;  // the backward pass may read every value
+    release_memory(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
       bool is_repeated = false;
       for (std::size_t k = 0; k < i; ++k) is_repeated = is_repeated || g_.operand(n, k) == v;
-      if (!is_repeated && g_[v].producer != Graph::none && facts_.last_reader[v.number] == o)
-        release(bytes_of(v, done_[v]));
+      if (!is_repeated && g_[v].producer != Graph::none && costs_.last_reader[v.number] == o)
+        release_memory(bytes_of(v, done_[v]));
     }
   }
 
@@ -182,59 +182,59 @@ class step_walk {
   /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
   bool is_last(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
-    return facts_.last_reader[v] == Graph::none && o != Graph::none && is_made(o, v - g_.operation(o).first_result);
+    return costs_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }
 
   void begin_cotangent(std::uint32_t v) {
-    pending_[v] = {cotangent_of(done_[value{v}]), true};
-    hold(bytes_of(value{v}, pending_[v].layout));
+    pending_[v] = {cotangent_layout(done_[value{v}]), true};
+    add_memory(bytes_of(value{v}, pending_[v].layout));
   }
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
-    cotangent_so_far& layouts = pending_[v.number];
+    partial_cotangent& layouts = pending_[v.number];
     if (!layouts.is_there) {
       layouts = {layout, true};
-      return hold(bytes_of(v, layout));
+      return add_memory(bytes_of(v, layout));
     }
     if (layouts.layout.same_layout(layout)) return;
-    const sharding meet = cotangent_of(done_[v]);
+    const sharding meet = cotangent_layout(done_[v]);
     move(true, o, v.number, true, layouts.layout, meet);
     move(true, o, v.number, true, layout, meet);
-    release(bytes_of(v, layouts.layout));
-    hold(bytes_of(v, meet));
+    release_memory(bytes_of(v, layouts.layout));
+    add_memory(bytes_of(v, meet));
     layouts.layout = meet;
   }
   void backward(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_facts& facts = facts_.operations[o];
+    const operation_estimate& estimate = costs_.operations[o];
     bool arrived = false;
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].is_there;
-    if (facts.wanted != 0 && arrived) differentiate(o);
+    if (estimate.wanted != 0 && arrived) differentiate(o);
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = done_.move_of(o, i)) release(bytes_of(value{m->of}, m->to));
+      if (const graph_reshard* m = done_.move_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      if (is_made(o, j)) release(bytes_of(v, done_[v]));
-      if (pending_[v.number].is_there) release(bytes_of(v, pending_[v.number].layout));
+      if (is_live(o, j)) release_memory(bytes_of(v, done_[v]));
+      if (pending_[v.number].is_there) release_memory(bytes_of(v, pending_[v.number].layout));
     }
   }
   void differentiate(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_facts& facts = facts_.operations[o];
+    const operation_estimate& estimate = costs_.operations[o];
     specs_.clear();
-    numbers_.clear();
+    value_numbers_.clear();
     const auto add = [&](value v, const sharding& s) {
       specs_.emplace_back(g_[v].shape);
       specs_.back().layout = s;
       specs_.back().layout.reduced_over = 0;
       specs_.back().known = true;
-      numbers_.push_back(v.number);
+      value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(facts.read, i)) add(g_.operand(n, i), used(o, i).finished());
+      if (contains(estimate.read, i)) add(g_.operand(n, i), used(o, i).finished());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const sharding wanted = cotangent_of(done_[v]), made = cotangent_of(used(o, n.operands + j));
+      const sharding wanted = cotangent_layout(done_[v]), made = cotangent_layout(used(o, n.operands + j));
       if (pending_[v.number].is_there) {
         move(true, o, v.number, true, pending_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
@@ -242,45 +242,45 @@ class step_walk {
       add(v, made);
     }
     const propagation p =
-        propagate(g_.on(), facts.gradient, {specs_.data(), specs_.size()}, {}, direction::forward, done_.by);
+        propagate(g_.on(), estimate.gradient, {specs_.data(), specs_.size()}, {}, direction::forward, done_.by);
     for (std::size_t k = 0; k < specs_.size(); ++k)
-      move(true, o, numbers_[k], k >= values, specs_[k].layout, p.operands[k]);
+      move(true, o, value_numbers_[k], k >= values, specs_[k].layout, p.operands[k]);
     std::size_t gradients = 0;
     for (std::size_t i = 0; i < n.operands; ++i) {
-      if (!contains(facts.wanted, i)) continue;
+      if (!contains(estimate.wanted, i)) continue;
       add_cotangent(o, g_.operand(n, i), p.results[gradients]);
       ++gradients;
     }
     for (std::size_t k = 0; k < gradients; ++k) exchange_window(true, o);
-    note(step_event::what::compute, true, o, n.first_result, seconds_of(o, gradients, facts.wanted));
+    add_event(step_event::what::compute, true, o, n.first_result, estimate_seconds(o, gradients, estimate.wanted));
   }
   void update(std::uint32_t v) {
     if (!pending_[v].is_there) return;
     const value one{v};
-    const sharding state = state_of(v).finished();
+    const sharding state = state_layout(v).finished();
     sharding plain = done_[one];
     plain.reduced_over = 0;
     move(true, step_event::none, v, true, pending_[v].layout, state);
     const double bytes_touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
-    note(step_event::what::update, true, step_event::none, v,
-         model_.times != nullptr
-             ? model_.times->of_update(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
-             : bytes_touched / model_.memory_bytes);
+    add_event(step_event::what::update, true, step_event::none, v,
+              model_.times != nullptr
+                  ? model_.times->of_update(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
+                  : bytes_touched / model_.memory_bytes);
     move(true, step_event::none, v, false, state, plain);
   }
 
   const completion_of<Graph>& done_;
   const Graph& g_;
-  const step_estimate<Graph>& facts_;
+  const step_estimate<Graph>& costs_;
   const step_model& model_;
   const std::vector<sharding>& states_;
   Prices& prices_;
-  Note& note_;
+  Note& sink_;
   step_cost cost_{};
-  std::size_t held_ = 0;
-  std::vector<cotangent_so_far> pending_;
+  std::size_t memory_ = 0;
+  std::vector<partial_cotangent> pending_;
   std::vector<spec> specs_;
-  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> value_numbers_;
 };
 
 }  // namespace partita::detail

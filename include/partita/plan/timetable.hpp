@@ -54,10 +54,10 @@ struct timetable {
   }
 };
 
-/// The timetable of an order. `measured` contains the times of the order's entries in seconds; if it is empty, the
+/// The timetable of an order. `measurements` contains the times of the order's entries in seconds; if it is empty, the
 /// timetable contains the estimated times.
 PARTITA_DECL timetable timetable_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order,
-                                    const std::vector<double>& measured = {});
+                                    const std::vector<double>& measurements = {});
 
 }  // namespace partita
 

@@ -31,7 +31,7 @@ namespace detail {
 /// Calls f(at, range) for the runs of a window: the cells from `at` on hold the indices of `range`, in their order.
 /// Cells that hold no index of the tensor are in no run.
 template <class F>
-void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
+void for_each_run(window w, std::size_t n, boundary before, boundary after, F f) {
   const auto extent = static_cast<std::ptrdiff_t>(n);
   if (n == 0) return;
   for (std::ptrdiff_t g = w.start; g < w.stop;) {
@@ -57,7 +57,7 @@ void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
 }
 
 /// The cells of a window that some index of the tensor fills, as indices in the window.
-inline interval filled(window w, std::size_t n, boundary before, boundary after) {
+inline interval cells_from_tensor(window w, std::size_t n, boundary before, boundary after) {
   const auto size = static_cast<std::ptrdiff_t>(w.size());
   const auto clamp = [&](std::ptrdiff_t cells) { return cells < 0 ? 0 : cells < size ? cells : size; };
   const auto first = clamp(is_outside(before) || n == 0 ? -w.start : 0);
@@ -70,18 +70,18 @@ inline interval filled(window w, std::size_t n, boundary before, boundary after)
 /// The windows of blocks that grow by these widths; they end at a border of boundary::none. A block without an index
 /// along a dimension does not grow along it, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
-windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
-                             const halo_boundaries<Rank>& beyond) {
+windows_of_parts<Rank> grown(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
+                             const halo_boundaries<Rank>& edges) {
   windows_of_parts<Rank> windows;
   for (std::size_t d = 0; d < Rank; ++d) {
-    const auto n = static_cast<std::ptrdiff_t>(owned.cuts[d].extent());
-    for (std::size_t part = 0; part < owned.cuts[d].parts(); ++part) {
+    const auto n = static_cast<std::ptrdiff_t>(blocks.cuts[d].extent());
+    for (std::size_t part = 0; part < blocks.cuts[d].parts(); ++part) {
       window w;
-      if (const interval piece = owned.cuts[d].part(part); piece.size() > 0 || widths.of_empty_blocks) {
+      if (const interval piece = blocks.cuts[d].part(part); piece.size() > 0 || widths.of_empty_blocks) {
         w.start = static_cast<std::ptrdiff_t>(piece.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
         w.stop = static_cast<std::ptrdiff_t>(piece.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
-        if (beyond.before[d] == boundary::none && w.start < 0) w.start = 0;
-        if (beyond.after[d] == boundary::none && w.stop > n) w.stop = n;
+        if (edges.before[d] == boundary::none && w.start < 0) w.start = 0;
+        if (edges.after[d] == boundary::none && w.stop > n) w.stop = n;
       }
       windows[d].push_back(w);
     }
@@ -100,10 +100,10 @@ constexpr window window_under(const sliding& kernel, interval places) {
 /// The error message for blocks of a tensor of these extents that cannot grow by these widths; else an empty text.
 template <std::size_t Rank>
 text halo_error(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
-                const halo_boundaries<Rank>& beyond) {
+                const halo_boundaries<Rank>& edges) {
   text problem;
   for (std::size_t d = 0; d < Rank && problem.empty(); ++d)
-    for (const auto& [width, b] : {std::pair(widths.before[d], beyond.before[d]), {widths.after[d], beyond.after[d]}})
+    for (const auto& [width, b] : {std::pair(widths.before[d], edges.before[d]), {widths.after[d], edges.after[d]}})
       if (b == boundary::reflect && extents[d] > 0 && width >= extents[d] && problem.empty())
         problem << "requires reflected ghosts of a width below the extent of the tensor, got a width of " << width
                 << " along dimension " << d << " of extents " << extents

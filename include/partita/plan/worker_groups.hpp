@@ -16,7 +16,7 @@ namespace partita {
 class worker_groups {
  public:
   /// Makes groups from lists of worker ids, none of them empty. Each worker may be in one list, once [partition_error].
-  PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> lists);
+  PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> groups);
   /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);
   static constexpr std::size_t no_colour = ~std::size_t{0};
@@ -26,10 +26,10 @@ class worker_groups {
   PARTITA_DECL const std::vector<std::size_t>& members(std::size_t group) const;
   /// The number of a worker's group, or size() if the worker is in no group.
   std::size_t group_of(std::size_t worker) const {
-    return worker < group_of_.size() && group_of_[worker] != none ? group_of_[worker] : size();
+    return worker < groups_.size() && groups_[worker] != none ? groups_[worker] : size();
   }
   /// One more than the largest worker id, or 0 if there are no groups.
-  std::size_t bound() const { return group_of_.size(); }
+  std::size_t bound() const { return groups_.size(); }
   /// A hash that is equal for equal groups.
   PARTITA_DECL std::uint64_t fingerprint() const;
   /// The plan of a worker in a collective call: the root of its group is also a member that sends and receives.
@@ -42,7 +42,7 @@ class worker_groups {
   static constexpr std::size_t most_workers = std::size_t{1} << 31U;  // MPI counts workers in an int
 
   std::vector<std::vector<std::size_t>> members_;
-  std::vector<std::size_t> group_of_;  // the group of each worker
+  std::vector<std::size_t> groups_;  // the group of each worker
 };
 
 }  // namespace partita

@@ -30,8 +30,8 @@ class id_set {
   /// The slot of an id, or the empty slot where the id would be inserted.
   PARTITA_DECL std::size_t find(std::size_t id) const;
 
-  std::vector<char> flags_;
-  std::vector<std::size_t> slots_;
+  std::vector<char> has_id_;
+  std::vector<std::size_t> hash_table_;
 };
 
 }  // namespace detail
@@ -62,7 +62,7 @@ class workers {
                requires std::is_integral_v<std::remove_cvref_t<decltype(*c.begin())>>;
                c.end();
              })
-  explicit workers(const Container& ids) : workers(converted(ids)) {}
+  explicit workers(const Container& ids) : workers(convert_ids(ids)) {}
   /// Rejects a single number, which is neither a range nor a list.
   template <class Number>
     requires std::is_scalar_v<Number>
@@ -79,7 +79,7 @@ class workers {
 
   /// The id of the worker at place k of the selection.
   std::size_t operator[](std::size_t k) const {
-    if (k >= count_) refuse_place(k);
+    if (k >= count_) reject_position(k);
     return ids_.empty() ? first_ + k : ids_[k];
   }
 
@@ -89,7 +89,7 @@ class workers {
   bool contains(std::size_t id) const { return find(id) != count_; }
 
   /// Whether a selection contains all workers of another. Cost: constant for ranges, else one search for each worker.
-  PARTITA_DECL bool contain(const workers& others) const;
+  PARTITA_DECL bool contain(const workers& subset) const;
   /// One more than the largest id, or 0 for an empty selection.
   PARTITA_DECL std::size_t bound() const;
 
@@ -126,15 +126,15 @@ class workers {
   }
 
   template <class Container>
-  static std::vector<std::size_t> converted(const Container& container) {
+  static std::vector<std::size_t> convert_ids(const Container& container) {
     std::vector<std::size_t> ids;
     for (const auto id : container) ids.push_back(static_cast<std::size_t>(id));
     return ids;
   }
 
-  PARTITA_DECL [[noreturn]] void refuse_place(std::size_t k) const;
+  PARTITA_DECL [[noreturn]] void reject_position(std::size_t k) const;
 
-  PARTITA_DECL void refuse_duplicates() const;
+  PARTITA_DECL void reject_duplicates() const;
 
   std::size_t first_ = 0;
   std::size_t count_ = 0;

@@ -19,15 +19,15 @@ namespace partita {
 namespace detail {
 
 /// The layout of a tensor of this rank of which only the first dimensions are sharded, as those of `first` are.
-constexpr sharding first_dimensions(const sharding& first, std::size_t rank) {
+constexpr sharding leading_cuts(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
 }
 /// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as that of another tensor.
 template <auto OfX, auto OfRows>
-inline constexpr auto name_of_rows =
-    name_of_layout<first_dimensions(first_dimensions(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
+inline constexpr auto row_layout_name =
+    name_of_layout<leading_cuts(leading_cuts(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
 
 /// What one worker stores about bound indices, which number the rows of a tensor: the elements of its first dimensions,
 /// of one or more. Workers that differ only in axes over which these dimensions are sharded exchange rows with each
@@ -42,7 +42,7 @@ struct index_binding {
 
   /// A block of a tensor of these extents as a matrix of its rows, which number the first `first` dimensions.
   template <class T>
-  static auto matrix_of(const tensor_block<T>& block, const shape_list& extents, std::size_t first = 1) {
+  static auto as_matrix(const tensor_block<T>& block, const shape_list& extents, std::size_t first = 1) {
     std::size_t rows = 1, width = 1;
     for (std::size_t d = 0; d < extents.size(); ++d)
       (d < first ? rows : width) *= d < first ? block.shape[d] : extents[d];
@@ -52,15 +52,15 @@ struct index_binding {
 using shared_binding = std::shared_ptr<const index_binding>;
 
 /// The number of the group of this worker. Workers of one group differ only in the axes that shard a tensor.
-inline std::size_t group_along(const bound_mesh& on, const sharding& split) {
+inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
     if (!in(split.cutting(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
   return group;
 }
 
-inline void require_at_once(const char* call) {
-  if (executing.is_dry || executing.steps != nullptr)
+inline void require_no_trace(const char* call) {
+  if (run_state.is_dry || run_state.steps != nullptr)
     throw error((text("partita::") << call
                                    << ": requires a call that is carried out at once; traced programs, bound "
                                       "programs and dry runs use take and scatter_add without bound indices")
@@ -73,7 +73,7 @@ template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
                 "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
-  require_at_once(call);
+  require_no_trace(call);
   if (x.state()->on != b.on)
     throw partition_error(text("partita::") << call
                                             << ": requires a tensor on the mesh of the indices; make both from the "
@@ -87,9 +87,9 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
 
 /// Reshards x so that its rows are sharded as in `rows`. Throws an error in a scope that forbids implicit reshards.
 template <class T>
-sharded_tensor<T> with_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
-  const sharding wanted = first_dimensions(rows, x.rank());
-  if (forbids_implicit_moves(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
+sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
+  const sharding wanted = leading_cuts(rows, x.rank());
+  if (is_move_forbidden(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
     throw partition_error(text("partita::")
                           << call << ": requires operands that need not be moved, but one of extents " << x.extents()
                           << " lies " << x.layout() << " and must lie " << wanted << "; reshard it before");
@@ -103,26 +103,26 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
                   const shape_list& extents, std::size_t width) {
   const auto plan = b.exchange->plan(width);
   const std::size_t bytes = (forward ? plan.elements_received() : plan.elements_sent()) * sizeof(T);
-  executing.moved.exchanges += 1;
-  executing.moved.bytes += bytes;
-  executing.moved.messages += forward ? plan.receives.size() : plan.sends.size();
-  if (executing.log != nullptr)
-    executing.log->push_back({text(call), executing.is_backward, from, to, extents, bytes, 0});
+  run_state.moved.exchanges += 1;
+  run_state.moved.bytes += bytes;
+  run_state.moved.messages += forward ? plan.receives.size() : plan.sends.size();
+  if (run_state.log != nullptr)
+    run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0});
 }
 
 /// Replaces the extents of the first `first` dimensions by others.
-inline shape_list with_first(const shape_list& extents, std::size_t first, const shape_list& others) {
-  shape_list all = others;
+inline shape_list replace_leading(const shape_list& extents, std::size_t first, const shape_list& trailing) {
+  shape_list all = trailing;
   for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
   return all;
 }
 
 template <class T>
-sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& given, bool forward,
+sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
   const shape_list &had = forward ? b->extents : b->counts, &gets = forward ? b->counts : b->extents;
-  require_rows(*b, given, had, call);
-  const shape_list extents = with_first(given.extents(), had.size(), gets);
+  require_rows(*b, input, had, call);
+  const shape_list extents = replace_leading(input.extents(), had.size(), gets);
   const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
     return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
       return
@@ -131,24 +131,24 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   };
   if (!b->on) {
     tensor_block<T> y = zero_block<T>(extents);
-    const auto from = index_binding::matrix_of(given.state()->block, given.extents(), had.size());
-    auto to = index_binding::matrix_of(y, extents, gets.size());
+    const auto from = index_binding::as_matrix(input.state()->block, input.extents(), had.size());
+    auto to = index_binding::as_matrix(y, extents, gets.size());
     for (std::size_t k = 0; k < b->places.size(); ++k)
       for (std::size_t c = 0; c < to.shape(1); ++c)
         if (forward) to(k, c) = from(b->places[k], c);
         else to(b->places[k], c) += from(k, c);
-    return record(given, sharding(mesh(), extents.size()), std::move(y), 0);
+    return record(input, sharding(mesh(), extents.size()), std::move(y), 0);
   }
-  const sharded_tensor<T> x = with_rows(given, forward ? b->row_layout : b->index_layout, call);
-  sharding layout = first_dimensions(forward ? b->index_layout : b->row_layout, extents.size());
+  const sharded_tensor<T> x = reshard_rows(input, forward ? b->row_layout : b->index_layout, call);
+  sharding layout = leading_cuts(forward ? b->index_layout : b->row_layout, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
     if (in(b->index_layout.cutting(), a) && !in(b->row_layout.cutting(), a)) layout = layout.partial(a);
   const std::uint64_t number =
-      noted<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
+      log_op<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
   const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
-  const auto from = index_binding::matrix_of(block, x.extents(), had.size());
-  auto filled = index_binding::matrix_of(y, extents, gets.size());
+  const auto from = index_binding::as_matrix(block, x.extents(), had.size());
+  auto filled = index_binding::as_matrix(y, extents, gets.size());
   if (forward) b->exchange->into(from, filled);
   else b->exchange->adjoint_into(from, filled);
   log_exchange<T>(*b, forward ? "take" : "scatter_add", forward, x.layout(), layout, extents, filled.shape(1));
@@ -167,8 +167,8 @@ sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& upd
 
 /// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `zeroed_dimension` is a
 /// dimension, the index 0 replaces the index along it.
-inline std::vector<std::size_t> places_of(const short_list<interval>& box, const shape_list& extents,
-                                          std::size_t zeroed_dimension = dynamic) {
+inline std::vector<std::size_t> row_offsets(const short_list<interval>& box, const shape_list& extents,
+                                            std::size_t zeroed_dimension = dynamic) {
   std::vector<std::size_t> all{0};
   for (std::size_t d = 0; d < extents.size(); ++d) {
     std::vector<std::size_t> next;
@@ -182,18 +182,18 @@ inline std::vector<std::size_t> places_of(const short_list<interval>& box, const
 }
 
 /// The numbers of the elements of a box, in C order, plus `first`: an interval if they are consecutive, else a list.
-inline index_list indices_of_box(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
+inline index_list box_indices(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
   std::size_t d = 0, start = 0;
   while (d < extents.size() && box[d].size() == 1) ++d;
   bool is_range = true;
   for (++d; d < extents.size(); ++d) is_range = is_range && box[d].size() == extents[d];
   if (!is_range) {
-    std::vector<std::size_t> all = places_of(box, extents);
+    std::vector<std::size_t> all = row_offsets(box, extents);
     for (std::size_t& place : all) place += first;
     return all;
   }
   for (std::size_t k = 0; k < extents.size(); ++k) start = start * extents[k] + box[k].start;
-  return interval{first + start, first + start + volume_in(shape_of_box(box))};
+  return interval{first + start, first + start + shape_size(shape_of_box(box))};
 }
 
 /// Plans the exchange of bound indices. `find(wrong)` returns, for each index in this worker's block, the number of the
@@ -201,10 +201,10 @@ inline index_list indices_of_box(const short_list<interval>& box, const shape_li
 /// Collective.
 template <class Find>
 shared_binding plan_binding(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
-  local_error wrong;
+  local_error message;
   if (!b.on) {
-    b.places = find(wrong);
-    if (wrong.any()) throw shape_error(wrong.sentence.c_str());
+    b.places = find(message);
+    if (message.any()) throw shape_error(message.sentence.c_str());
     return std::make_shared<const index_binding>(std::move(b));
   }
   const bound_mesh& on = *b.on;
@@ -213,7 +213,7 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
       if (in(b.row_layout.cutting(), a) && !in(b.index_layout.cutting(), a) &&
           coordinate_of(on.mesh(), on.place(), a) != 0)
         b.adds_updates = false;
-    std::vector<std::size_t> wanted = on.active() ? find(wrong) : std::vector<std::size_t>();
+    std::vector<std::size_t> wanted = on.active() ? find(message) : std::vector<std::size_t>();
     const std::uint64_t number = hasher(0x62696e64U)
                                      .mix(fingerprint_of(b.row_layout))
                                      .mix(fingerprint_of(b.index_layout))
@@ -222,24 +222,23 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
                                      .mix(call)
                                      .mix(parameter)
                                      .value();
-    agree_on_call(*on.everyone().state(), number, wrong,
+    agree_on_call(*on.everyone().state(), number, message,
                   [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
-    const std::size_t first = group_along(on, b.row_layout) * volume_in(b.extents);
+    const std::size_t first = group_number(on, b.row_layout) * shape_size(b.extents);
     for (std::size_t& place : wanted) place += first;
-    const index_list owned =
-        on.active() ? indices_of_box(on.box(b.row_layout, b.extents), b.extents, first) : interval{};
+    const index_list owned = on.active() ? box_indices(on.box(b.row_layout, b.extents), b.extents, first) : interval{};
     b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));
     return std::make_shared<const index_binding>(std::move(b));
   });
 }
 
 /// Sets an error for element `element` of a block of indices, which is not below the extent of a dimension.
-inline void set_wrong_index(local_error& wrong, const char* call, std::size_t dimension, std::size_t extent,
+inline void set_index_error(local_error& message, const char* call, std::size_t dimension, std::size_t extent,
                             std::size_t element) {
-  if (!wrong.any())
-    wrong = local_error(text(call) << ": requires indices below the extent of dimension " << dimension << " of x, "
-                                   << extent << "; a worker has another one, element " << element
-                                   << " of its block; an index is a whole number from 0");
+  if (!message.any())
+    message = local_error(text(call) << ": requires indices below the extent of dimension " << dimension << " of x, "
+                                     << extent << "; a worker has another one, element " << element
+                                     << " of its block; an index is a whole number from 0");
 }
 /// Makes a tensor of rank 1 whose blocks hold the elements that an index exchange delivers.
 template <class Numbers>
@@ -247,14 +246,14 @@ auto tensor_from_exchange(const index_exchange& exchange, const Numbers& own, co
                           const char* call, const sharding& layout, const shape_list& extents) {
   using T = typename Numbers::value_type;
   tensor_block<T> block(shape_of_box(on->box(layout, extents)), on->memory());
-  auto filled = index_binding::matrix_of(block, extents);
+  auto filled = index_binding::as_matrix(block, extents);
   exchange.into(xt::adapt(own.data(), own.size(), xt::no_ownership(), std::array{own.size(), std::size_t{1}}), filled);
-  const std::uint64_t number = noted_tensor<T>(on, call, layout, extents);
+  const std::uint64_t number = record_tensor<T>(on, call, layout, extents);
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }
 template <class T>
-sharded_tensor<T> without_pending(const sharded_tensor<T>& x, const char* call) {
-  return x.layout().is_partial() ? with_rows(x, x.layout(), call) : x;
+sharded_tensor<T> reduce_pending(const sharded_tensor<T>& x, const char* call) {
+  return x.layout().is_partial() ? reshard_rows(x, x.layout(), call) : x;
 }
 
 template <class T, class I>
@@ -266,14 +265,14 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
   if (x.rank() == 0 || given.rank() != 1)
     throw shape_error(text(call) << ": requires x of rank 1 or more and indices of rank 1, got extents " << x.extents()
                                  << " and " << given.extents());
-  const sharded_tensor<I> indices = without_pending(given, "bind_indices(x, indices)");
+  const sharded_tensor<I> indices = reduce_pending(given, "bind_indices(x, indices)");
   const std::size_t extent = x.extents()[0];
-  return plan_binding({on, first_dimensions(x.layout(), 1), bare(indices.layout()), {extent}, indices.extents()}, call,
-                      [&](local_error& wrong) {
+  return plan_binding({on, leading_cuts(x.layout(), 1), layout_of(indices.layout()), {extent}, indices.extents()}, call,
+                      [&](local_error& message) {
                         std::vector<std::size_t> wanted;
                         for (std::size_t k = 0; k < indices.size(); ++k) {
                           wanted.push_back(index_of_element(indices.data()[k], extent));
-                          if (wanted.back() >= extent) set_wrong_index(wrong, call, 0, extent, k);
+                          if (wanted.back() >= extent) set_index_error(message, call, 0, extent, k);
                         }
                         return wanted;
                       });
@@ -306,7 +305,7 @@ class bound_indices {
                   "partita::bound_indices::take(x): requires indices with a layout in their type for a tensor with a "
                   "layout in its type; x.at_run_time() has none");
     if constexpr (sizeof...(Layout) == 1)
-      return typed_sharded<T, detail::name_of_rows<LayoutOfX, Layout...>>(take(x.at_run_time()));
+      return typed_sharded<T, detail::row_layout_name<LayoutOfX, Layout...>>(take(x.at_run_time()));
     else return detail::rejected_call{};
   }
   template <class X>

@@ -42,12 +42,12 @@ class bound_program {
 
   bound_program(const traced_function& program, const world& everyone,
                 const std::vector<std::size_t>& gradients_of = {}, const schedule_options& options = {})
-      : on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
-    on_->one_call([&] {
+      : mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
+    mesh_->one_call([&] {
       agree_to_bind(program, gradients_of, options);
       if (options.wider_windows.value_or(false)) steps_.multiply_adds = options.model.multiply_adds;
       record_steps(program, gradients_of);
-      steps_.settle(*on_, options);
+      steps_.plan_steps(*mesh_, options);
     });
   }
 
@@ -56,9 +56,9 @@ class bound_program {
   const sharded_tensor<Result>& operator()(const X&... x) {
     static_assert((tensors::template takes<typename X::value_type> && ...),
                   "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
-    const std::array<detail::given_tensor, sizeof...(X)> given{detail::as_run_time(x)...};
-    on_->one_call([&] {
-      detail::agree_on_arguments(on_->everyone(), fingerprint_, "partita::bound_program(x...)", given.data(),
+    const std::array<detail::tensor_argument, sizeof...(X)> given{detail::as_run_time(x)...};
+    mesh_->one_call([&] {
+      detail::agree_on_arguments(mesh_->everyone(), fingerprint_, "partita::bound_program(x...)", given.data(),
                                  given.size(), inputs_.data(), inputs_.size(), {});
       [[maybe_unused]] std::size_t i = 0;
       (inputs_[i++].take(steps_, detail::as_run_time(x)), ...);
@@ -66,35 +66,35 @@ class bound_program {
       steps_.run(false);
     });
     is_called_ = !gradients_.empty();
-    if (!is_called_) let_go();
+    if (!is_called_) release_all();
     return result_;
   }
 
   /// Returns the gradients of the selected arguments, computed from the cotangent dy of the last call's result.
   const std::vector<tensor>& backward(const sharded_tensor<Result>& dy) {
-    const detail::given_tensor given(dy);
-    on_->one_call([&] {
+    const detail::tensor_argument given(dy);
+    mesh_->one_call([&] {
       detail::agree_on_arguments(
-          on_->everyone(), fingerprint_, "partita::bound_program::backward(dy)", &given, 1, &seed_, 1,
+          mesh_->everyone(), fingerprint_, "partita::bound_program::backward(dy)", &given, 1, &cotangent_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
-      seed_.take(steps_, dy);
+      cotangent_.take(steps_, dy);
       for (std::size_t k = 0; k < gradients_.size(); ++k) tensors::renew(steps_, gradients_[k], gradient_numbers_[k]);
-      const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
+      const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
       steps_.run(true);
     });
     is_called_ = false;
-    let_go();
+    release_all();
     return gradients_;
   }
 
-  /// bytes_held() is the number of bytes of storage for intermediate values, bytes_apart() the number that would be
+  /// bytes_held() is the number of bytes of storage for intermediate values, separate_bytes() the number that would be
   /// needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
-  std::size_t bytes_without_sharing() const { return steps_.bytes_apart(); }
+  std::size_t bytes_without_sharing() const { return steps_.separate_bytes(); }
 
   /// The estimated times of all operations and movements of a step; the same on all workers of the mesh except
   /// for the bytes. explain/timetable_picture.hpp prints and draws a timetable.
-  partita::timetable timetable() const { return steps_.estimated(); }
+  partita::timetable timetable() const { return steps_.estimated_times(); }
   /// The measured times of this worker's last call and last backward. From the first call of measured() on, each step
   /// reads the clock twice; before, the times are 0.
   partita::timetable measured() { return steps_.measured(); }
@@ -103,7 +103,7 @@ class bound_program {
   void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of,
                      const schedule_options& options) {
     hasher all(program.fingerprint());
-    all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
+    all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
     all.mix(options.memory).mix(options.pending).mix(options.wider_windows.value_or(false));
     detail::local_error wrong;
@@ -125,13 +125,13 @@ class bound_program {
           text("partita::traced_function::bind: requires elements of float or double for gradients, as derivatives "
                "are no integers; bind it without them, or for double")};
     fingerprint_ = all.value();
-    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong, [&] {
+    detail::agree_if_checked(*mesh_->everyone().state(), fingerprint_, wrong, [&] {
       return text("partita::traced_function::bind<") << detail::type_name<T>() << "> of " << program.summary();
     });
   }
   /// Records the steps: runs the program and its backward pass on blocks whose elements are not read.
   void record_steps(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
-    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
+    const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps_);
     const completion& done = program.complete();
     std::vector<tensor> arguments;
     inputs_.resize(program.inputs_.size());
@@ -139,7 +139,7 @@ class bound_program {
       const value v = program.inputs_[i];
       const graph::tensor& of = program.operations()[v];
       arguments.push_back(
-          tensors::recorded(inputs_[i], of.is_complex, steps_, on_, traced_function::laid(done[v]), of.shape));
+          tensors::recorded(inputs_[i], of.is_complex, steps_, mesh_, traced_function::laid(done[v]), of.shape));
     }
     for (const std::size_t i : gradients_of)
       arguments[i] =
@@ -152,22 +152,22 @@ class bound_program {
     steps_.begin_backward();
     if (gradients_of.empty()) return;
     const sharding place = detail::cotangent_sharding(y.layout());
-    detail::run_backward(y, seed_.template recorded<Result>(steps_, on_, place, y.extents()));
+    detail::run_backward(y, cotangent_.template recorded<Result>(steps_, mesh_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
       std::uint32_t& number = gradient_numbers_.emplace_back();
       gradients_.push_back(tensors::mapped(
-          arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::collected(x), number); }));
+          arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::gradient_of(x), number); }));
     }
   }
-  void let_go() {
+  void release_all() {
     for (detail::outside_argument& one : inputs_) one.memory = {};
-    seed_.memory = {};
+    cotangent_.memory = {};
   }
 
-  std::shared_ptr<detail::bound_mesh> on_;
+  std::shared_ptr<detail::bound_mesh> mesh_;
   detail::bound_steps steps_;
   std::vector<detail::outside_argument> inputs_;
-  detail::outside_argument seed_;
+  detail::outside_argument cotangent_;
   sharded_tensor<Result> result_;
   std::vector<tensor> gradients_;
   std::uint32_t result_number_ = 0;

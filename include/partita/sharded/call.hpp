@@ -39,14 +39,14 @@ concept tensor_value = tensor_kind<X> != 0;
 
 /// The rank of X if its type contains it, else `dynamic`.
 template <class X>
-consteval std::size_t rank_if_known() {
+consteval std::size_t static_rank() {
   if constexpr (tensor_kind<X> == 0) return rank_of<X>;
   else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
   else return dynamic;
 }
 /// Whether X has the dimensions D, as far as its type shows, and each of them is named once.
 template <class X, std::size_t... D>
-inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && are_distinct_dimensions<D...>;
+inline constexpr bool has_dimensions = ((D < static_rank<X>()) && ...) && are_distinct_dimensions<D...>;
 // The texts of compile-time errors about dimensions.
 #define PARTITA_REQUIRES_DIMENSION(call) call ": requires a dimension that x has; count from 0"
 #define PARTITA_REQUIRES_DIMENSIONS(call) call ": requires dimensions that x has, each once; count them from 0"
@@ -89,7 +89,7 @@ struct inferred_layouts {
   sharding result{};
 };
 template <class Op, auto... Layout>
-consteval auto infer() {
+consteval auto infer_layouts() {
   constexpr std::size_t n = sizeof...(Layout);
   const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
@@ -100,15 +100,15 @@ consteval auto infer() {
   return all;
 }
 template <class Op, auto... Layout>
-inline constexpr auto inferred = infer<Op, Layout...>();
+inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
 
 /// The name of the layout of the result of an operation. The type of the name does not depend on the layout as a
 /// template argument, because g++ 12 fails on that.
 template <class Op, auto... Layout>
-inline constexpr std::size_t letters_inferred = written_layout(inferred<Op, Layout...>.result).size();
+inline constexpr std::size_t inferred_size = layout_text(op_layouts<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
-inline constexpr layout_name<letters_inferred<Op, Layout...>> inferred_name =
-    make_layout_name<letters_inferred<Op, Layout...>>(inferred<Op, Layout...>.result);
+inline constexpr layout_name<inferred_size<Op, Layout...>> inferred_name =
+    make_layout_name<inferred_size<Op, Layout...>>(op_layouts<Op, Layout...>.result);
 
 template <class Op, std::size_t... Rank>
 consteval std::size_t result_rank() {
@@ -119,38 +119,37 @@ consteval std::size_t result_rank() {
 
 /// Whether a tensor of any extents has the layout `read`, or each block in that layout is a slice of the worker's
 /// block.
-constexpr bool needs_no_move(const sharding& held_layout, const sharding& read) {
-  sharding from = held_layout, to = read;
+constexpr bool is_read_in_place(const sharding& own_layout, const sharding& read) {
+  sharding from = own_layout, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
-  return moved_bytes(from, to, shape_list::filled(held_layout.rank(), 5040), 1) ==
+  return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) ==
          0;  // a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
-consteval bool is_where_it_is_read() {
+consteval bool are_operands_in_place() {
   std::size_t i = 0;
   return ((!layout_named<Layout>.on.moves_are_written ||
-           needs_no_move(layout_named<Layout>, inferred<Op, Layout...>.operands[i++])) &&
+           is_read_in_place(layout_named<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
           ...);
 }
 
 template <class Op, auto... Layout>
-consteval layouts_over_features infer_over_features() {
+consteval layouts_over_features infer_feature_layouts() {
   const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
   const spec_list all(specs, sizeof...(Layout));
   return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
 }
 template <class Op, auto... Layout>
-inline constexpr auto inferred_over_features = infer_over_features<Op, Layout...>();
+inline constexpr auto feature_layouts = infer_feature_layouts<Op, Layout...>();
 template <class Op, auto... Layout>
-inline constexpr layout_name<written_layout(inferred_over_features<Op, Layout...>.result).size()> name_over_features =
-    make_layout_name<written_layout(inferred_over_features<Op, Layout...>.result).size()>(
-        inferred_over_features<Op, Layout...>.result);
+inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()> feature_layout_name =
+    make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);
 
 template <class Op, auto Layout>
-inline constexpr sharding layout_along_named = layout_along<Op>(layout_named<Layout>);
+inline constexpr sharding named_layout_along = layout_along<Op>(layout_named<Layout>);
 template <class Op, auto Layout>
-inline constexpr layout_name<written_layout(layout_along_named<Op, Layout>).size()> name_along =
-    make_layout_name<written_layout(layout_along_named<Op, Layout>).size()>(layout_along_named<Op, Layout>);
+inline constexpr layout_name<layout_text(named_layout_along<Op, Layout>).size()> name_along =
+    make_layout_name<layout_text(named_layout_along<Op, Layout>).size()>(named_layout_along<Op, Layout>);
 template <class Op, auto... Layout>
 constexpr bool is_typed_along_cuts() {
   if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
@@ -161,15 +160,15 @@ constexpr bool is_typed_along_cuts() {
 /// Whether Op is an element function whose operands all have the layout of the result, as far as the types show.
 template <class Op, auto... Layout>
 consteval bool has_equal_layouts() {
-  if constexpr (requires { Op::of_elements; })
-    return (layout_named<Layout>.same_layout(inferred<Op, Layout...>.result) && ...);
+  if constexpr (requires { Op::is_elementwise; })
+    return (layout_named<Layout>.same_layout(op_layouts<Op, Layout...>.result) && ...);
   else return false;
 }
 
 /// Makes integers as elements a compile-time error for functions whose results would be truncated.
 template <class Op, class T>
-consteval void require_fractions() {
-  if constexpr (requires { Op::of_elements; })
+consteval void require_floating() {
+  if constexpr (requires { Op::is_elementwise; })
     static_assert(Op::on_integers || !std::is_integral_v<T>,
                   "partita: exp, log, sin and other functions of real numbers, and softmax(x), require elements that "
                   "are no integers; cast x to float or double");
@@ -178,7 +177,7 @@ consteval void require_fractions() {
 /// Whether an operation accepts elements of T. An operation that has no meaning for complex numbers declares
 /// `static constexpr bool on_complex = false`; element functions declare it by their properties.
 template <class Op, class T>
-constexpr bool accepts_elements_of() {
+constexpr bool accepts_element_type() {
   if constexpr (is_complex<T> && requires { Op::on_complex; }) return Op::on_complex;
   else return true;
 }
@@ -189,7 +188,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   static_assert((std::is_same_v<T, element> && ...),
                 "partita: requires operands of one element type; cast them first, or make complex ones by "
                 "to_complex(x)");
-  require_fractions<Op, element>();
+  require_floating<Op, element>();
   constexpr const mesh* first[] = {&layout_named<Layout>.on...};
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
@@ -204,13 +203,13 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
     } else if constexpr (has_sharded_features<Op>(layout_named<Layout>...)) {
-      return typed_sharded<element, name_over_features<Op, Layout...>>(run_over_features(
-          op, bound_operation<sizeof...(T)>(op, operands), operands, &inferred_over_features<Op, Layout...>));
+      return typed_sharded<element, feature_layout_name<Op, Layout...>>(run_over_features(
+          op, bound_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));
     } else {
-      static_assert(is_where_it_is_read<Op, Layout...>(),
+      static_assert(are_operands_in_place<Op, Layout...>(),
                     "partita: requires operands that need not be moved, as their mesh has no_implicit_reshard(); "
                     "reshard<m.layout(...)>(x) them before");
-      const auto& layouts = inferred<Op, Layout...>;
+      const auto& layouts = op_layouts<Op, Layout...>;
       auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});
       if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
@@ -230,7 +229,7 @@ auto trace_call(const Op& op, const X&... x);
 /// Applies Op to operands of any kind of tensor. A plain array beside tensors becomes a tensor without a mesh.
 template <class Op, class... X>
 auto call(const Op& op, const X&... x) {
-  constexpr bool accepted = (accepts_elements_of<Op, element_of_tensor<X>>() && ...);
+  constexpr bool accepted = (accepts_element_type<Op, element_of_tensor<X>>() && ...);
   static_assert(accepted,
                 "partita: requires real elements, as this operation takes no complex ones; apply it to real(z), "
                 "imag(z), abs(z) or angle(z), which are in partita/sharded/complex.hpp");
@@ -253,8 +252,8 @@ auto call(const Op& op, const X&... x) {
     return rejected_call{};
   } else {
     using element = std::common_type_t<element_of_tensor<X>...>;
-    require_fractions<Op, element>();
-    if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
+    require_floating<Op, element>();
+    if constexpr (requires { Op::is_elementwise; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
       if (have_equal_layouts(states) && are_compatible_states(states))
         return elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states);
@@ -263,7 +262,7 @@ auto call(const Op& op, const X&... x) {
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
       if (operands[0].state()->on && is_sharded_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
     const applied_operation work = bound_operation<sizeof...(X)>(op, operands);
-    if constexpr (reads_features_of_tensors<Op> && sizeof...(X) <= most_windowed_operands &&
+    if constexpr (reads_features_of_tensors<Op> && sizeof...(X) <= max_window_operands &&
                   ((tensor_kind<X> != 0) && ...)) {
       bool is_cut = false;
       for (std::size_t i = 0; i < operands.size(); ++i)

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <partita/array/real_part.hpp>
 #include <partita/core/rejected_call.hpp>
-#include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/detail/convert_elements.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/traced_complex.hpp>
 #include <type_traits>
@@ -55,43 +55,43 @@ template <const auto& Row>
 inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
 
 template <const auto& Row, class T>
-sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& z);
+sharded_tensor<T> apply_real(const sharded_tensor<std::complex<T>>& z);
 
 /// Makes a complex tensor from its real parts and, if there is a second tensor, its imaginary parts.
 template <class T>
-sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts) {
+sharded_tensor<std::complex<T>> join_parts(std::vector<sharded_tensor<T>> parts) {
   using complex = std::complex<T>;
   const sharding there = layout_of_function(parts.front().layout(), parts.back().layout());
-  for (auto& part : parts) part = in_layout(part, there);
-  return between_elements<complex, T>(
+  for (auto& part : parts) part = to_layout(part, there);
+  return convert_elements<complex, T>(
       "to_complex", parts.size(), parts, there, parts[0].extents(),
       [n = parts[0].size(), both = parts.size() == 2](const T* const* from, complex* to) {
         for (std::size_t k = 0; k < n; ++k) to[k] = complex(from[0][k], both ? from[1][k] : T(0));
       },
       [](std::size_t i, const sharded_tensor<complex>& dy) {
-        return i == 0 ? real_function_of<element_functions::real_part>(dy)
-                      : real_function_of<element_functions::imaginary_part>(dy);
+        return i == 0 ? apply_real<element_functions::real_part>(dy)
+                      : apply_real<element_functions::imaginary_part>(dy);
       });
 }
 /// Applies an element function with real results to complex numbers: the function gives complex numbers with imaginary
 /// part 0, of which the real parts are returned.
 template <const auto& Row, class T>
-sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given) {
+sharded_tensor<T> apply_real(const sharded_tensor<std::complex<T>>& input) {
   using complex = std::complex<T>;
-  const sharding there = layout_of_function(is_linear_row<Row>, given.layout());
-  const sharded_tensor<complex> z = in_layout(given, there);
+  const sharding there = layout_of_function(is_linear_row<Row>, input.layout());
+  const sharded_tensor<complex> z = to_layout(input, there);
   std::vector<sharded_tensor<complex>> kept;
-  if constexpr (!is_linear_row<Row>) kept.push_back(detached(z));
-  return between_elements<T, complex>(
+  if constexpr (!is_linear_row<Row>) kept.push_back(detach(z));
+  return convert_elements<T, complex>(
       Row.name, 0, {z}, there, z.extents(),
       [n = z.size()](const complex* const* from, T* to) {
         typename std::remove_cvref_t<decltype(Row)>::value value;
         for (std::size_t k = 0; k < n; ++k) to[k] = value(from[0][k]).real();
       },
       [kept](std::size_t, const sharded_tensor<T>& dy) {
-        std::vector<sharded_tensor<complex>> read{as_complex<T>({dy})};
+        std::vector<sharded_tensor<complex>> read{join_parts<T>({dy})};
         read.insert(read.end(), kept.begin(), kept.end());
-        return run_elements(elements_op<gradient_by<Row, 0>>{}, read);
+        return run_elements(elements_op<operand_gradient<Row, 0>>{}, read);
       },
       kept);
 }
@@ -103,8 +103,8 @@ struct real_function_change {
   using value = double;
   static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<Row>::rule(shapes); }
   template <class T>
-  auto changed(const std::vector<sharded_tensor<T>>& z) const {
-    return real_function_of<Row>(z[0]);
+  auto convert(const std::vector<sharded_tensor<T>>& z) const {
+    return apply_real<Row>(z[0]);
   }
 };
 struct complex_change {
@@ -114,19 +114,19 @@ struct complex_change {
     return operation{"to_complex", element_functions::additive_complex.rule, {}}(shapes);
   }
   template <class T>
-  auto changed(const std::vector<sharded_tensor<T>>& parts) const {
-    return as_complex<T>(parts);
+  auto convert(const std::vector<sharded_tensor<T>>& parts) const {
+    return join_parts<T>(parts);
   }
 };
 
 /// Applies an element function from complex to real numbers to a tensor of any kind.
 template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
-  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(real_function_of<Row>(z.at_run_time()));
+  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(apply_real<Row>(z.at_run_time()));
 }
 template <const auto& Row, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
-  return real_function_of<Row>(z);
+  return apply_real<Row>(z);
 }
 template <const auto& Row>
 auto real_function_call(const traced_complex& z) {
@@ -134,7 +134,7 @@ auto real_function_call(const traced_complex& z) {
 }
 template <const auto& Row, ranked_array X>
 auto real_function_call(const X& z) {
-  return as_array<rank_of<X>>(real_function_of<Row>(as_run_time(z)));
+  return as_array<rank_of<X>>(apply_real<Row>(as_run_time(z)));
 }
 
 inline void require_equal_parts(const shape_list& a, const shape_list& b) {
@@ -150,9 +150,9 @@ void require_equal_parts(const sharded_tensor<T>& a, const sharded_tensor<T>& b)
         "partita::to_complex(re, im): requires tensors on one mesh of one world; make them from the same mesh");
 }
 template <class T>
-sharded_tensor<std::complex<T>> complex_of(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
   require_equal_parts(a, b);
-  return as_complex<T>({a, b});
+  return join_parts<T>({a, b});
 }
 
 }  // namespace detail
@@ -208,23 +208,23 @@ auto angle(X&& z) {
 template <class T>
   requires std::is_floating_point_v<T>
 auto to_complex(const sharded_tensor<T>& re) {
-  return detail::as_complex<T>({re});
+  return detail::join_parts<T>({re});
 }
 template <class T>
   requires std::is_floating_point_v<T>
 auto to_complex(const sharded_tensor<T>& re, const sharded_tensor<T>& im) {
-  return detail::complex_of(re, im);
+  return detail::combine_complex(re, im);
 }
 template <class T, auto Layout>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, Layout>& re) {
-  return typed_sharded<std::complex<T>, detail::name_in_place<true, Layout>>(detail::as_complex<T>({re.at_run_time()}));
+  return typed_sharded<std::complex<T>, detail::name_in_place<true, Layout>>(detail::join_parts<T>({re.at_run_time()}));
 }
 template <class T, auto A, auto B>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
   return typed_sharded<std::complex<T>, detail::name_in_place_of_two<A, B>>(
-      detail::complex_of(re.at_run_time(), im.at_run_time()));
+      detail::combine_complex(re.at_run_time(), im.at_run_time()));
 }
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
@@ -241,12 +241,12 @@ auto to_complex(const X& re, const Y& im) {
 template <ranked_array X>
   requires detail::real_tensor<X>
 auto to_complex(const X& re) {
-  return detail::as_array<rank_of<X>>(detail::as_complex<element_of<X>>({detail::as_run_time(re)}));
+  return detail::as_array<rank_of<X>>(detail::join_parts<element_of<X>>({detail::as_run_time(re)}));
 }
 template <ranked_array X, ranked_array Y>
   requires(detail::real_tensor<X> && std::is_same_v<element_of<X>, element_of<Y>>)
 auto to_complex(const X& re, const Y& im) {
-  return detail::as_array<rank_of<X>>(detail::complex_of(detail::as_run_time(re), detail::as_run_time(im)));
+  return detail::as_array<rank_of<X>>(detail::combine_complex(detail::as_run_time(re), detail::as_run_time(im)));
 }
 PARTITA_FALLBACK_OVERLOAD(to_complex) {
   static_assert(detail::dependent_false<Given...>,

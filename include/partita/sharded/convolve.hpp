@@ -29,7 +29,7 @@ struct convolve_transposed_options {
 namespace detail {
 
 template <std::size_t D, class X>
-consteval bool has_features_of() {
+consteval bool has_feature_rank() {
   if constexpr (tensor_kind<X> == 0) return rank_of<X> == D + 2;
   else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank() == D + 2;
   else return true;
@@ -43,7 +43,7 @@ void require_features(const char* call, const shape_list& x, const shape_list& w
 }
 /// The options of the layer `convolution` with filters of this shape.
 template <std::size_t D, std::size_t Groups, class Options>
-convolution_options<D> convolution_with(const char* call, const shape_list& w, const Options& options) {
+convolution_options<D> make_options(const char* call, const shape_list& w, const Options& options) {
   convolution_options<D> o;
   o.in_channels = w[1] * Groups, o.out_channels = w[0], o.groups = Groups;
   for (std::size_t f = 0; f < D; ++f) o.kernel[f] = w[2 + f];
@@ -66,15 +66,15 @@ template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
   constexpr bool fits =
-      D >= 1 && D <= 3 && Groups >= 1 && detail::has_features_of<D, X>() && detail::has_features_of<D, W>();
+      D >= 1 && D <= 3 && Groups >= 1 && detail::has_feature_rank<D, X>() && detail::has_feature_rank<D, W>();
   static_assert(fits,
                 "partita::convolve<D>(x, w, options): requires D = 1, 2 or 3 features, x = batch x channels x features "
                 "and w = out x in x features");
   if constexpr (fits) {
     constexpr const char* call = "partita::convolve<D>(x, w, options)";
-    const shape_list shape = detail::extents_of_any(x), filters = detail::extents_of_any(w);
+    const shape_list shape = detail::operand_extents(x), filters = detail::operand_extents(w);
     detail::require_features<D>(call, shape, filters);
-    detail::convolution_of_blocks<D, Groups> of{detail::convolution_with<D, Groups>(call, filters, options), {}};
+    detail::convolution_of_blocks<D, Groups> of{detail::make_options<D, Groups>(call, filters, options), {}};
     for (std::size_t f = 0; f < D; ++f) of.cells[f] = shape[2 + f];
     std::array<std::size_t, D + 2> extents{};
     for (std::size_t d = 0; d < D + 2; ++d) extents[d] = shape[d];
@@ -100,15 +100,15 @@ template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve_transposed(const X& x, const W& w, const convolve_transposed_options<D>& options = {}) {
   constexpr bool fits =
-      D >= 1 && D <= 3 && Groups >= 1 && detail::has_features_of<D, X>() && detail::has_features_of<D, W>();
+      D >= 1 && D <= 3 && Groups >= 1 && detail::has_feature_rank<D, X>() && detail::has_feature_rank<D, W>();
   static_assert(fits,
                 "partita::convolve_transposed<D>(x, w, options): requires D = 1, 2 or 3 features, x = batch x channels "
                 "x features and w = in x out x features");
   if constexpr (fits) {
     constexpr const char* call = "partita::convolve_transposed<D>(x, w, options)";
-    const shape_list shape = detail::extents_of_any(x), filters = detail::extents_of_any(w);
+    const shape_list shape = detail::operand_extents(x), filters = detail::operand_extents(w);
     detail::require_features<D>(call, shape, filters);
-    detail::convolution_of_blocks<D, Groups> of{detail::convolution_with<D, Groups>(call, filters, options), {}};
+    detail::convolution_of_blocks<D, Groups> of{detail::make_options<D, Groups>(call, filters, options), {}};
     if (shape[1] != of.with.out_channels)
       throw shape_error(text(call) << ": requires as many channels as filters begin with, got " << shape << " and "
                                    << filters);

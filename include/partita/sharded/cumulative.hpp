@@ -19,13 +19,13 @@ struct cumulative {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t along = std::uint32_t{1} << D;
   static constexpr std::size_t parameters = 1;
-  bool backwards = false;  ///< combines each element with the elements after it instead of those before it
+  bool reversed_order = false;  ///< combines each element with the elements after it instead of those before it
 
-  explicit cumulative(bool from_the_end = false) : backwards(from_the_end) {}
-  bool carries_backwards() const { return backwards; }
+  explicit cumulative(bool reversed = false) : reversed_order(reversed) {}
+  bool carries_backwards() const { return reversed_order; }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    carried_lines(x.shape, D, numbers_carried<R>(), backwards).combine<R>(x.memory, y.memory);
+    carried_lines(x.shape, D, carried_count<R>(), reversed_order).scan_lines<R>(x.memory, y.memory);
   }
 };
 
@@ -38,9 +38,9 @@ struct recurrence {
     return {T(1), T(0)};
   }
   template <class T>
-  constexpr std::array<T, 2> operator()(const std::array<T, 2>& before, const std::array<T, 2>& here) const {
-    if (here[0] == T(0)) return here;
-    return {static_cast<T>(here[0] * before[0]), static_cast<T>(here[0] * before[1] + here[1])};
+  constexpr std::array<T, 2> operator()(const std::array<T, 2>& first, const std::array<T, 2>& second) const {
+    if (second[0] == T(0)) return second;
+    return {static_cast<T>(second[0] * first[0]), static_cast<T>(second[0] * first[1] + second[1])};
   }
 };
 template <std::size_t D>
@@ -53,9 +53,9 @@ struct recurrence_operation : cumulative<recurrence, D> {
 };
 
 /// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where x is the extreme or NaN.
-inline constexpr element_function comes_from_before{"comes from before", number_function,
-                                                    [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
-                                                    no_derivative()};
+inline constexpr element_function keeps_earlier{"comes from before", number_function,
+                                                [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
+                                                no_derivative()};
 
 template <class R, std::size_t D>
 struct cumulative_operation : cumulative<R, D> {
@@ -74,17 +74,17 @@ struct cumulative_operation : cumulative<R, D> {
     using T = typename X::value_type;
     const std::size_t n = dy.extents()[D];
     if constexpr (is_linear) {
-      return operate(cumulative_operation(!this->backwards), dy);
+      return operate(cumulative_operation(!this->reversed_order), dy);
     } else if (n == 0) {
       return dy;
     } else if constexpr (std::is_same_v<R, product_t>) {  // for products passed is x, and the factor is y[k - 1]
-      const X before =
+      const X first =
           operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
       return run_elements<T>(elements_op<element_functions::multiply>{},
-                             {conjugated(before), accumulated(conjugated(x), dy, n)});
+                             {conjugate_of(first), accumulate(conjugate_of(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
-      const X passed = run_elements<T>(elements_op<comes_from_before>{}, {x, y});
-      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, accumulated(passed, dy, n)});
+      const X old_dy = run_elements<T>(elements_op<keeps_earlier>{}, {x, y});
+      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {old_dy, accumulate(old_dy, dy, n)});
     }
   }
 
@@ -97,9 +97,9 @@ struct cumulative_operation : cumulative<R, D> {
   }
   /// Returns h with h[k] = dy[k] + passed[k + 1] h[k + 1].
   template <class X>
-  static X accumulated(const X& passed, const X& dy, std::size_t n) {
+  static X accumulate(const X& old_dy, const X& dy, std::size_t n) {
     const X next =
-        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, passed));
+        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, old_dy));
     const X both = operate(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
     return squeeze(operate(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
   }
@@ -109,7 +109,7 @@ using cumsum_operation = cumulative_operation<sum_t, D>;
 
 template <class R, class X, std::size_t D>
 auto cumulative_call(const X& x) {
-  constexpr bool takes = tensor_kind<X> == 3 || combines<R, element_of_tensor<X>>;
+  constexpr bool takes = tensor_kind<X> == 3 || can_combine<R, element_of_tensor<X>>;
   static_assert(takes,
                 "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
                 "an order; cast x");

@@ -32,9 +32,9 @@ struct einsum_op {
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
-consteval bool can_have_rank(std::size_t rank, bool at_least) {
-  constexpr std::size_t own = rank_if_known<X>();
-  return own == dynamic || (at_least ? own >= rank : own == rank);
+consteval bool can_have_rank(std::size_t rank, bool is_minimum) {
+  constexpr std::size_t own = static_rank<X>();
+  return own == dynamic || (is_minimum ? own >= rank : own == rank);
 }
 /// Whether each tensor of a rule has each letter at most once, and no merged letters. einsum supports neither repeated
 /// letters, which mean a diagonal, nor parentheses, which mean a merged dimension.

@@ -183,12 +183,12 @@ constexpr auto gradient_function(std::index_sequence<Operand...>) {
                           (static_cast<void>(Operand), no_derivative())...);
 }
 template <const auto& F, std::size_t I>
-inline constexpr auto gradient_by = gradient_function<F, I, typename derivative_of<F, I>::function>(
+inline constexpr auto operand_gradient = gradient_function<F, I, typename derivative_of<F, I>::function>(
     std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
 
 /// The derivative of a holomorphic function for complex elements, which gets conjugates of the values that it reads.
 template <class Function>
-struct of_conjugates {
+struct conjugated_function {
   template <class D, class... V>
     requires std::is_invocable_v<Function, D, V...>
   constexpr auto operator()(D dy, V... read) const {
@@ -203,8 +203,8 @@ struct of_conjugates {
   }
 };
 template <const auto& F, std::size_t I>
-inline constexpr auto conjugate_gradient_by =
-    gradient_function<F, I, of_conjugates<typename derivative_of<F, I>::function>>(
+inline constexpr auto conjugated_gradient =
+    gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(
         std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
 
 }  // namespace detail

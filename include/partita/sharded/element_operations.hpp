@@ -33,7 +33,7 @@ namespace detail {
 
 template <class X>
 consteval std::size_t rank_of_operand() {
-  if constexpr (any_tensor<X>) return rank_if_known<X>();
+  if constexpr (any_tensor<X>) return static_rank<X>();
   else return 0;
 }
 /// Whether operands have the same rank, as far as their types show; scalars and numbers are ignored.

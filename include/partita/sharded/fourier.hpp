@@ -22,23 +22,23 @@ namespace detail {
 template <std::size_t... D>
 inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uint32_t{1} << D : 0U) | ... | 0U);
 template <std::size_t... D>
-inline constexpr std::uint32_t all_but_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
+inline constexpr std::uint32_t leading_mask = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
 /// The layouts of the results of transforms. A sharding is not a template argument here, because g++ 12 fails on that.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
-inline constexpr sharding layout_after =
-    layout_of_transformed(layout_of_transformed(layout_named<Layout>, First, First | Then), Then, First | Then);
+inline constexpr sharding result_layout =
+    transform_layout(transform_layout(layout_named<Layout>, First, First | Then), Then, First | Then);
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
-inline constexpr layout_name<written_layout(layout_after<Layout, First, Then>).size()> name_after =
-    make_layout_name<written_layout(layout_after<Layout, First, Then>).size()>(layout_after<Layout, First, Then>);
+inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> result_name =
+    make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
 
 /// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
 /// transformed along the dimensions of First, and then of Then.
 template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
-auto of_run_time(const X& x, const Transform& of) {
+auto run_time_call(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
   if constexpr (tensor_kind<X> == 1)
-    return typed_sharded<element_of_tensor<decltype(y)>, name_after<std::remove_cvref_t<X>::name, First, Then>>(
+    return typed_sharded<element_of_tensor<decltype(y)>, result_name<std::remove_cvref_t<X>::name, First, Then>>(
         std::move(y));
   else if constexpr (tensor_kind<X> == 2) return y;
   else return as_array<rank_of<X>>(std::move(y));
@@ -48,14 +48,14 @@ auto of_run_time(const X& x, const Transform& of) {
 template <std::size_t... D, class X>
 auto transform_call(const char* name, const X& x, const transform_kind& kind) {
   constexpr std::uint32_t all = dimension_mask<D...>;
-  require_transformed(name, extents_of_any(x), {D...}, kind);
-  const auto of = [&](const auto& z) { return transformed(name, z, all, all, kind); };
+  require_transform(name, operand_extents(x), {D...}, kind);
+  const auto of = [&](const auto& z) { return transform_all(name, z, all, all, kind); };
   if constexpr (tensor_kind<X> == 3) {
     X y = x;
     ((y = call(transform_operation<D, complex_tensor<X>>{kind.inverse, kind.norm, kind.kind, kind.real}, y)), ...);
     return y;
   } else {
-    return of_run_time<all, 0>(x, of);
+    return run_time_call<all, 0>(x, of);
   }
 }
 /// Applies a cosine or sine transform to tensors of any kind.
@@ -79,38 +79,38 @@ auto real_transform_call(const char* name, const X& x, bool sine, std::size_t ty
 }
 template <std::size_t... D, class X>
 auto half_spectrum_call(const X& x, fourier_norm norm) {
-  constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
+  constexpr std::uint32_t all = dimension_mask<D...>, others = leading_mask<D...>;
   constexpr std::size_t last = last_of<D...>;
-  require_transformed("rfft", extents_of_any(x), {D...});
+  require_transform("rfft", operand_extents(x), {D...});
   const auto of = [&](const auto& z) {
     using complex = std::complex<element_of_tensor<decltype(z)>>;
-    return transformed("rfft", half_transformed<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
-                       {false, norm});
+    return transform_all("rfft", transform_half<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
+                         {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = trace_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else {
-    return of_run_time<dimension_mask<last>, others>(x, of);
+    return run_time_call<dimension_mask<last>, others>(x, of);
   }
 }
 template <std::size_t... D, class X>
-auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
-  constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
+auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
+  constexpr std::uint32_t all = dimension_mask<D...>, others = leading_mask<D...>;
   constexpr std::size_t last = last_of<D...>;
-  require_transformed("irfft", extents_of_any(x), {D...});
-  require_half_spectrum("irfft(y, dimensions<...>, n)", extents_of_any(x), last, n);
+  require_transform("irfft", operand_extents(x), {D...});
+  require_half_spectrum("irfft(y, dimensions<...>, n)", operand_extents(x), last, n);
   const auto of = [&](const auto& z) {
     using real = real_of<element_of_tensor<decltype(z)>>;
-    return half_transformed<real>("irfft", transformed("irfft", z, others, all, {true, norm}), last, all, norm, n);
+    return transform_half<real>("irfft", transform_all("irfft", z, others, all, {true, norm}), last, all, norm, n);
   };
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
     return trace_change(half_spectrum_change<true, last>{norm, n}, y);
   } else {
-    return of_run_time<others, dimension_mask<last>>(x, of);
+    return run_time_call<others, dimension_mask<last>>(x, of);
   }
 }
 
@@ -164,7 +164,7 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(
       takes, "partita::irfft(y, dimensions<...>, n): requires complex elements and dimensions that y has, each once");
-  if constexpr (takes) return detail::real_of_spectrum_call<D...>(y, n, norm);
+  if constexpr (takes) return detail::inverse_real_call<D...>(y, n, norm);
   else return detail::rejected_call{};
 }
 

@@ -14,8 +14,8 @@ template <class X, class Indices>
 concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
 /// The extents of the first K dimensions of x.
 template <std::size_t K, class X>
-shape_list counted_extents(const X& x, const char* call) {
-  shape_list all = extents_of_any(x), first;
+shape_list known_extents(const X& x, const char* call) {
+  shape_list all = operand_extents(x), first;
   if (all.size() < K)
     throw shape_error(text("partita::") << call << "<K>: requires x with at least K = " << K
                                         << " dimensions, got extents " << all);
@@ -24,31 +24,30 @@ shape_list counted_extents(const X& x, const char* call) {
 }
 
 template <class T, class I>
-sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given, std::size_t along) {
+sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tensor<I>& given, std::size_t along) {
   constexpr const char* call = "take_along_axis(x, indices, dimensions<D>)";
-  const auto on = given_x.state()->on;
-  bool fits = given.rank() == given_x.rank() && along < given.rank();
-  for (std::size_t d = 0; d < given.rank() && fits; ++d)
-    fits = d == along || given.extents()[d] == given_x.extents()[d];
+  const auto on = input.state()->on;
+  bool fits = given.rank() == input.rank() && along < given.rank();
+  for (std::size_t d = 0; d < given.rank() && fits; ++d) fits = d == along || given.extents()[d] == input.extents()[d];
   if (given.state()->on != on)
     throw partition_error("partita::take_along_axis: requires x and indices on one mesh; shard both on the same one");
   if (!fits)
     throw shape_error(text("partita::") << call << ": requires indices whose extents differ from those of x along D = "
-                                        << along << " alone, got " << given.extents() << " and " << given_x.extents());
-  const sharded_tensor<T> x = without_pending(given_x, call);
-  const sharded_tensor<I> indices = without_pending(given, call);
+                                        << along << " alone, got " << given.extents() << " and " << input.extents());
+  const sharded_tensor<T> x = reduce_pending(input, call);
+  const sharded_tensor<I> indices = reduce_pending(given, call);
   const shape_list extents = x.extents();
   const auto b = plan_binding(
-      {on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
-      [&](local_error& wrong) {
+      {on, layout_of(x.layout()), layout_of(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
+      [&](local_error& message) {
         // Compute the number of each element with index 0 along D in place of its index, and the stride along D.
         std::size_t step = 1;
         for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
         auto box = indices.state()->box();
-        std::vector<std::size_t> wanted = places_of(box, extents, along);
+        std::vector<std::size_t> wanted = row_offsets(box, extents, along);
         for (std::size_t k = 0; k < wanted.size(); ++k) {
           const std::size_t index = index_of_element(indices.data()[k], extents[along]);
-          if (index >= extents[along]) set_wrong_index(wrong, "partita::take_along_axis", along, extents[along], k);
+          if (index >= extents[along]) set_index_error(message, "partita::take_along_axis", along, extents[along], k);
           wanted[k] += index * step;
         }
         return wanted;
@@ -58,33 +57,33 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
 }
 
 template <std::size_t K, class T, class I>
-sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given) {
+sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tensor<I>& given) {
   constexpr const char* call = "gather_nd<K>(x, indices)";
-  const auto on = given_x.state()->on;
+  const auto on = input.state()->on;
   if (given.state()->on != on)
     throw partition_error("partita::gather_nd: requires x and indices on one mesh; shard both on the same one");
-  if (given.rank() == 0 || given.extents()[given.rank() - 1] != K || given_x.rank() < K)
+  if (given.rank() == 0 || given.extents()[given.rank() - 1] != K || input.rank() < K)
     throw shape_error(text("partita::") << call << ": requires indices whose last extent is K = " << K
                                         << ", which count the first K dimensions of x, got indices of "
-                                        << given.extents() << " and x of " << given_x.extents());
-  const sharded_tensor<T> x = without_pending(given_x, call);
-  sharding whole = bare(given.layout().finished());
+                                        << given.extents() << " and x of " << input.extents());
+  const sharded_tensor<T> x = reduce_pending(input, call);
+  sharding whole = layout_of(given.layout().finished());
   whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row must be on one worker
-  const sharded_tensor<I> indices = on ? with_rows(given, whole, call) : given;
+  const sharded_tensor<I> indices = on ? reshard_rows(given, whole, call) : given;
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
   for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);
-  const auto b =
-      plan_binding({on, first_dimensions(x.layout(), K), first_dimensions(whole, given.rank() - 1), extents, counts},
-                   "partita::gather_nd", [&](local_error& wrong) {
-                     std::vector<std::size_t> wanted(indices.size() / K, 0);
-                     for (std::size_t k = 0; k < indices.size(); ++k) {
-                       const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
-                       if (index >= extents[d]) set_wrong_index(wrong, "partita::gather_nd", d, extents[d], k);
-                       wanted[k / K] = wanted[k / K] * extents[d] + index;
-                     }
-                     return wanted;
-                   });
+  const auto b = plan_binding({on, leading_cuts(x.layout(), K), leading_cuts(whole, given.rank() - 1), extents, counts},
+                              "partita::gather_nd", [&](local_error& message) {
+                                std::vector<std::size_t> wanted(indices.size() / K, 0);
+                                for (std::size_t k = 0; k < indices.size(); ++k) {
+                                  const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
+                                  if (index >= extents[d])
+                                    set_index_error(message, "partita::gather_nd", d, extents[d], k);
+                                  wanted[k / K] = wanted[k / K] * extents[d] + index;
+                                }
+                                return wanted;
+                              });
   return take_rows(b, x, call);
 }
 
@@ -103,20 +102,20 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
 /// Adjoint:  adds each element of dy to the element of x from which it was taken; indices have no gradient.
 template <class T, class I, std::size_t D>
 sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
-  return detail::taken_along(x, indices, D);
+  return detail::take_along(x, indices, D);
 }
 template <class T, auto Layout, class I, auto LayoutOfIndices, std::size_t D>
 auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices,
                      dimensions_t<D>) {
-  constexpr auto left = detail::bare(layout_named<LayoutOfIndices>.finished());
-  return typed_sharded<T, name_of_layout<left>>(detail::taken_along(x.at_run_time(), indices.at_run_time(), D));
+  constexpr auto left = detail::layout_of(layout_named<LayoutOfIndices>.finished());
+  return typed_sharded<T, name_of_layout<left>>(detail::take_along(x.at_run_time(), indices.at_run_time(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>
 auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(rank_of<X> == rank_of<Indices> && D < rank_of<X>,
                 "partita::take_along_axis(x, indices, dimensions<D>): requires x and indices of one rank above D");
   if constexpr (rank_of<X> == rank_of<Indices> && D < rank_of<X>)
-    return detail::as_array<rank_of<X>>(detail::taken_along(detail::as_run_time(x), detail::as_run_time(indices), D));
+    return detail::as_array<rank_of<X>>(detail::take_along(detail::as_run_time(x), detail::as_run_time(indices), D));
   else return detail::rejected_call{};
 }
 template <class X, class Indices, std::size_t D>
@@ -141,7 +140,7 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
-  return detail::rows_gathered<K>(x, indices);
+  return detail::gather_rows<K>(x, indices);
 }
 template <std::size_t K, class T, auto Layout, class I, auto LayoutOfIndices>
 auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices) {
@@ -149,9 +148,9 @@ auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutO
   static_assert(K > 0 && K <= rank && counted > 0,
                 "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (K > 0 && K <= rank && counted > 0) {
-    constexpr auto lines = detail::first_dimensions(layout_named<LayoutOfIndices>, counted - 1);
-    return typed_sharded<T, name_of_layout<detail::first_dimensions(lines, counted - 1 + rank - K)>>(
-        detail::rows_gathered<K>(x.at_run_time(), indices.at_run_time()));
+    constexpr auto lines = detail::leading_cuts(layout_named<LayoutOfIndices>, counted - 1);
+    return typed_sharded<T, name_of_layout<detail::leading_cuts(lines, counted - 1 + rank - K)>>(
+        detail::gather_rows<K>(x.at_run_time(), indices.at_run_time()));
   } else {
     return detail::rejected_call{};
   }
@@ -162,7 +161,7 @@ auto gather_nd(const X& x, const Indices& indices) {
   static_assert(fits, "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (fits)
     return detail::as_array<rank_of<Indices> - 1 + rank_of<X> - K>(
-        detail::rows_gathered<K>(detail::as_run_time(x), detail::as_run_time(indices)));
+        detail::gather_rows<K>(detail::as_run_time(x), detail::as_run_time(indices)));
   else return detail::rejected_call{};
 }
 template <std::size_t K, class X, class Indices>
@@ -195,8 +194,8 @@ auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::add_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums<false>(detail::add_along_operation<D>{detail::extent_of(x, D, "add_along_axis")},
-                                    "add_along_axis", x, indices, updates);
+    return detail::add_sums<false>(detail::add_along_operation<D>{detail::extent_of(x, D, "add_along_axis")},
+                                   "add_along_axis", x, indices, updates);
 }
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
@@ -204,8 +203,8 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::put_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums<true>(detail::add_along_operation<D>{detail::extent_of(x, D, "put_along_axis")},
-                                   "put_along_axis", x, indices, updates);
+    return detail::add_sums<true>(detail::add_along_operation<D>{detail::extent_of(x, D, "put_along_axis")},
+                                  "put_along_axis", x, indices, updates);
 }
 
 /// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
@@ -217,15 +216,15 @@ template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::with_sums<false>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_add_nd")},
-                                  "scatter_add_nd", x, indices, updates);
+  return detail::add_sums<false>(detail::add_nd_operation<K>{detail::known_extents<K>(x, "scatter_add_nd")},
+                                 "scatter_add_nd", x, indices, updates);
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::with_sums<true>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_nd")}, "scatter_nd",
-                                 x, indices, updates);
+  return detail::add_sums<true>(detail::add_nd_operation<K>{detail::known_extents<K>(x, "scatter_nd")}, "scatter_nd", x,
+                                indices, updates);
 }
 
 }  // namespace partita

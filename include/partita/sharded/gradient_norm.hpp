@@ -16,7 +16,7 @@ namespace detail {
 
 /// The gradients of value_and_gradient as run-time tensors, which share their blocks.
 template <class... G>
-auto as_run_time_list(const std::tuple<G...>& gradients) {
+auto list_gradients(const std::tuple<G...>& gradients) {
   static_assert((any_tensor<G> && ...), "partita: requires a tuple of gradients, as value_and_gradient gives them");
   using first = std::tuple_element_t<0, std::tuple<G...>>;
   std::vector<sharded_tensor<element_of_tensor<first>>> all;
@@ -26,21 +26,21 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
 
 /// The layout s without pending sums. Each axis with a pending sum shards a dimension of the result if possible, so
 /// that no two workers sum the same elements.
-PARTITA_DECL sharding taken_apart(const sharding& s, const shape_list& extents);
+PARTITA_DECL sharding drop_reductions(const sharding& s, const shape_list& extents);
 
 /// Whether this worker counts its block in the norm: the first of the workers that hold the same block does.
-PARTITA_DECL bool counts_here(const bound_mesh& on, const sharding& s);
+PARTITA_DECL bool is_counted_here(const bound_mesh& on, const sharding& s);
 
 /// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed for all tensors.
 template <class T>
-double norm_of(const std::vector<sharded_tensor<T>>& all) {
+double norm_of_list(const std::vector<sharded_tensor<T>>& all) {
   using real = real_of<T>;
   const auto on = all.empty() ? nullptr : all[0].state()->on;
   double squares = 0;
   for (const auto& g : all) {
     if (g.state()->on != on)
       throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
-    if (on && !counts_here(*on, g.layout())) continue;
+    if (on && !is_counted_here(*on, g.layout())) continue;
     const real* x = reinterpret_cast<const real*>(g.data());
     double sums[8] = {};  // additions to eight sums do not wait for each other
     const std::size_t n = g.size() * real_part<T>::count, even = n / 8 * 8;
@@ -81,10 +81,10 @@ void scale_elements(X& x, double factor) {
 /// Every worker of the world gets the same norm. Collective.
 template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
-  auto all = detail::as_run_time_list(gradients);
+  auto all = detail::list_gradients(gradients);
   for (auto& g : all)
-    if (g.layout().is_partial()) g = reshard(g, detail::taken_apart(g.layout(), g.extents()));
-  return detail::norm_of(all);
+    if (g.layout().is_partial()) g = reshard(g, detail::drop_reductions(g.layout(), g.extents()));
+  return detail::norm_of_list(all);
 }
 
 /// Scales all gradients by one factor so that their global norm is at most `most`; returns the norm before scaling.
@@ -94,10 +94,10 @@ template <class... G>
 double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
   constexpr const char* call = "clip_by_global_norm";
   detail::require_limit("partita::clip_by_global_norm(gradients, most)", most);
-  const auto all = detail::as_run_time_list(gradients);
+  const auto all = detail::list_gradients(gradients);
   using T = typename std::remove_cvref_t<decltype(all[0])>::value_type;
   if (!all.empty())
-    detail::noted<T>(hasher().mix(call).mix(most).value(), call, all[0].state()->on.get(), all[0].extents(), all);
+    detail::log_op<T>(hasher().mix(call).mix(most).value(), call, all[0].state()->on.get(), all[0].extents(), all);
   const double norm = global_norm(gradients), factor = detail::clipping_factor(norm, most);
   std::apply([&](auto&... g) { (detail::scale_elements(g, factor), ...); }, gradients);
   return norm;

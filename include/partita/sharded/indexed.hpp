@@ -150,7 +150,7 @@ template <detail::any_tensor X, std::size_t D>
 auto argmax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmax(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) {
-    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(x), "argmax");
+    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(x), "argmax");
     return operate(detail::argmax_operation<D>{}, x);
   }
 }
@@ -159,7 +159,7 @@ template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) {
-    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(x), "argmin");
+    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(x), "argmin");
     return operate(detail::argmax_operation<D, true>{}, x);
   }
 }

@@ -118,7 +118,7 @@ struct weigh_classes_operation {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
-    const sharding there = bare(x.layout().finished());
+    const sharding there = layout_of(x.layout().finished());
     sharding places(there.on, there.rank() - 1);
     for (std::size_t d = 0; d < there.rank(); ++d)
       if (d != D) places.cuts[d < D ? d : d - 1] = there.cuts[d];
@@ -129,7 +129,7 @@ struct weigh_classes_operation {
 
 /// The targets for these labels. Throws an error unless labels, weights and smoothing fit scores of these extents.
 template <std::size_t D, ranked_array Labels>
-class_targets targets_of(const shape_list& scores, const Labels& labels, const cross_entropy_form& form) {
+class_targets make_targets(const shape_list& scores, const Labels& labels, const cross_entropy_form& form) {
   const std::size_t classes = scores[D];
   class_targets all;
   for (std::size_t d = 0; d < scores.size(); ++d)
@@ -144,8 +144,8 @@ class_targets targets_of(const shape_list& scores, const Labels& labels, const c
   if (!(form.label_smoothing >= 0 && form.label_smoothing <= 1))
     throw shape_error("partita::cross_entropy: requires a label_smoothing from 0 to 1");
   auto numbers = std::make_shared<std::vector<std::size_t>>();
-  const xt::xtensor<element_of<Labels>, rank_of<Labels>> given = labels;
-  for (const auto label : given) {
+  const xt::xtensor<element_of<Labels>, rank_of<Labels>> input = labels;
+  for (const auto label : input) {
     const bool counts = !form.ignore_index || static_cast<std::int64_t>(label) != *form.ignore_index;
     if (counts && (label < 0 || static_cast<std::size_t>(label) >= classes))
       throw shape_error(text("partita::cross_entropy: requires labels below ")
@@ -172,7 +172,7 @@ class_targets targets_of(const shape_list& scores, const Labels& labels, const c
 /// Cost:     if the classes are sharded, three numbers per place are reduced, and no tensor is gathered.
 /// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
-auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
+auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>, has_classes = detail::has_dimensions<Scores, D>;
   static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
   static_assert(has_classes,
@@ -182,15 +182,15 @@ auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, c
     if (D >= x.extents().size())
       throw shape_error(text("partita::cross_entropy: requires scores with a dimension ")
                         << D << " of classes, got scores of extents " << x.extents());
-    const detail::class_targets targets = detail::targets_of<D>(x.extents(), labels, form);
+    const detail::class_targets targets = detail::make_targets<D>(x.extents(), labels, form);
     const double total = targets.total();
     const auto weighted = detail::call(detail::weigh_classes_operation<D>{targets}, log_softmax(x, dimensions<D>));
     return multiply(sum(weighted), total == 0 ? 0.0 : -1.0 / total);
   };
   if constexpr (!are_integers || !has_classes) return detail::rejected_call{};
-  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
-  else if constexpr (detail::tensor_kind<Scores> == 3) return loss(given);
-  else return loss(detail::finished_value(given));
+  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(input)));
+  else if constexpr (detail::tensor_kind<Scores> == 3) return loss(input);
+  else return loss(detail::finish_value(input));
 }
 template <detail::any_tensor Scores, ranked_array Labels>
 auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_form& form) {

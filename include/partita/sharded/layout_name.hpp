@@ -17,7 +17,7 @@ struct layout_name {
 
 namespace detail {
 
-constexpr text written_layout(const sharding& s) {
+constexpr text layout_text(const sharding& s) {
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
@@ -31,7 +31,7 @@ constexpr text written_layout(const sharding& s) {
   return all;
 }
 
-/// Parses a text that written_layout has written.
+/// Parses a text that layout_text has written.
 template <std::size_t Letters>
 class layout_reader {
  public:
@@ -65,7 +65,7 @@ class layout_reader {
       const bool partial = *++c_ == 'p';
       skip_word();
       pending_reduction kind = pending_reduction::none;
-      if (partial) kind = kind_of_word();
+      if (partial) kind = read_kind();
       skip_word();  // skips "over"
       std::size_t length = 0;
       while (c_[length] != ' ' && c_[length] != '\0') ++length;
@@ -82,7 +82,7 @@ class layout_reader {
     while (*c_ != ' ') ++c_;
     ++c_;
   }
-  constexpr pending_reduction kind_of_word() {
+  constexpr pending_reduction read_kind() {
     pending_reduction found = pending_reduction::none;
     for (std::size_t k = 1; k <= pending_reductions::size; ++k) {
       const char* name = name_of(static_cast<pending_reduction>(k));
@@ -106,12 +106,12 @@ inline constexpr sharding layout_named = detail::layout_reader(Name).read();
 namespace detail {
 
 template <sharding S>
-inline constexpr std::size_t letters_of_layout = written_layout(S).size();
+inline constexpr std::size_t layout_size = layout_text(S).size();
 
 template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
   layout_name<Letters> name;
-  const text written = written_layout(s);
+  const text written = layout_text(s);
   for (std::size_t k = 0; k < Letters; ++k) name.letters[k] = written[k];
   return name;
 }
@@ -120,23 +120,23 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 /// The name of a sharding, with exactly as many letters as it needs. g++ 12 cannot deduce its type.
 template <sharding S>
-inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
-    detail::make_layout_name<detail::letters_of_layout<S>>(S);
+inline constexpr layout_name<detail::layout_size<S>> name_of_layout =
+    detail::make_layout_name<detail::layout_size<S>>(S);
 
 namespace detail {
 
 // The names of layouts that are derived from the layout of a name. A sharding is not a template argument here, because
 // g++ 12 fails on that.
 template <auto Name>
-inline constexpr sharding cotangent_named = cotangent(layout_named<Name>);
+inline constexpr sharding cotangent_layout = cotangent(layout_named<Name>);
 template <auto Name>
-inline constexpr layout_name<written_layout(cotangent_named<Name>).size()> name_of_cotangent =
-    make_layout_name<written_layout(cotangent_named<Name>).size()>(cotangent_named<Name>);
+inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
+    make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
 template <auto Name>
-inline constexpr sharding finished_named = layout_named<Name>.finished();
+inline constexpr sharding finished_layout = layout_named<Name>.finished();
 template <auto Name>
-inline constexpr layout_name<written_layout(finished_named<Name>).size()> name_of_finished =
-    make_layout_name<written_layout(finished_named<Name>).size()>(finished_named<Name>);
+inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_name =
+    make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);
 
 }  // namespace detail
 }  // namespace partita

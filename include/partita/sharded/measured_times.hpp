@@ -70,7 +70,7 @@ class measured_times final : public step_times {
   }
   /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
   void measure_again() {
-    for (known& one : all_) one.seconds = std::min(one.seconds, measured(one));
+    for (timed_step& one : all_) one.seconds = std::min(one.seconds, measured(one));
   }
   /// The number of operations and movements, on blocks of given sizes, whose times are known.
   std::size_t size() const { return all_.size(); }
@@ -78,8 +78,8 @@ class measured_times final : public step_times {
  private:
   using tensor = sharded_tensor<T>;
   static constexpr std::size_t move = ~std::size_t{0}, update = move - 1;
-  static constexpr std::size_t runs = 9;  ///< chosen: probably one of the runs is undisturbed
-  struct known {
+  static constexpr std::size_t run_count = 9;  ///< chosen: probably one of the runs is undisturbed
+  struct timed_step {
     std::uint64_t number;
     std::size_t operation;  ///< the number of an operation, or `move`, or `update`
     tensor_set gradients;
@@ -88,18 +88,18 @@ class measured_times final : public step_times {
     double seconds = 0;
   };
 
-  double cached_or_measured_time(known one) {
-    const auto [place, is_new] = places_.try_emplace(one.number, all_.size());
+  double cached_or_measured_time(timed_step one) {
+    const auto [place, is_new] = time_index_.try_emplace(one.number, all_.size());
     if (is_new) {
       one.seconds = measured(one);
       all_.push_back(std::move(one));
     }
     return all_[place->second].seconds;
   }
-  double measured(const known& one) {
+  double measured(const timed_step& one) {
     return on_->one_call([&] {
       double least = 0;
-      if (one.operation == update) least = least_of([&] { return update_(one.shape[0]); }, 0);
+      if (one.operation == update) least = fastest_run([&] { return update_(one.shape[0]); }, 0);
       else {
         // 1. Record the operation alone as a program, with its gradients if their time is needed.
         detail::bound_steps steps;
@@ -112,13 +112,13 @@ class measured_times final : public step_times {
           held.push_back(x), numbers.push_back(room.number);
           return x;
         });
-        steps.settle(*on_, schedule_options{.overlap = false});
+        steps.plan_steps(*on_, schedule_options{.overlap = false});
         for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
         // 2. Run the program and take the least time.
         steps.measured();
         const bool back = one.gradients != 0;
         const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
-        least = least_of(
+        least = fastest_run(
             [&] {
               if (one.operation == move) fill(held[0]);  // as an operation before the movement would
               steps.run(false);
@@ -128,7 +128,7 @@ class measured_times final : public step_times {
                 if (e.is_backward == back && (moves || !e.moves)) elapsed += e.moves ? e.waited : e.until - e.from;
               return elapsed;
             },
-            one.operation == move ? runs / 2 : 0);
+            one.operation == move ? run_count / 2 : 0);
       }
       const auto bits =
           std::bit_cast<std::uint64_t>(least);  // bits of positive numbers are in the order of the numbers
@@ -137,10 +137,10 @@ class measured_times final : public step_times {
   }
   /// The k-th least time of the runs without the first run, which fetches memory.
   template <class Run>
-  static double least_of(const Run& run, std::size_t k) {
+  static double fastest_run(const Run& run, std::size_t k) {
     run();
     std::vector<double> all;
-    while (all.size() < runs) all.push_back(run());
+    while (all.size() < run_count) all.push_back(run());
     std::sort(all.begin(), all.end());
     return all[k];
   }
@@ -158,10 +158,10 @@ class measured_times final : public step_times {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
   template <class Outside>
-  void record(const known& one, detail::bound_steps& steps, const Outside& outside) {
-    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps);
+  void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside) {
+    const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps);
     if (one.operation == move) {
-      reshard(outside(one.used[0], one.shape), traced_function::laid(one.used[1]));
+      reshard(make_outside(one.used[0], one.shape), traced_function::laid(one.used[1]));
       steps.begin_backward();
       return;
     }
@@ -171,14 +171,14 @@ class measured_times final : public step_times {
     std::vector<tensor> operands;
     for (std::size_t i = 0; i < node.operands; ++i) {
       needs.push_back(traced_function::laid(one.used[i]));
-      const tensor x = outside(needs[i], g[g.of(node, i)].shape);
+      const tensor x = make_outside(needs[i], g[g.of(node, i)].shape);
       operands.push_back(contains(one.gradients, i) ? detail::parameter_of(x) : x);
     }
     const tensor y =
         program_.run_one<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
     steps.begin_backward();
     if (one.gradients != 0 && y.state()->node)
-      detail::run_backward(y, outside(detail::cotangent_sharding(y.layout()), y.extents()));
+      detail::run_backward(y, make_outside(detail::cotangent_sharding(y.layout()), y.extents()));
   }
   /// Fills a tensor with repeating numbers between 0 and 1, which are no exceptional case for any operation.
   static void fill(const tensor& x) {
@@ -189,8 +189,8 @@ class measured_times final : public step_times {
   traced_function program_;
   std::shared_ptr<detail::bound_mesh> on_;
   std::function<double(std::size_t)> update_;
-  std::unordered_map<std::uint64_t, std::size_t> places_;
-  std::vector<known> all_;
+  std::unordered_map<std::uint64_t, std::size_t> time_index_;
+  std::vector<timed_step> all_;
 };
 
 }  // namespace partita

@@ -23,8 +23,8 @@ template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {
   std::vector<movement> log;
-  const detail::logging now(log, true);
-  const std::uint64_t nodes_before = detail::executing.tape_nodes;
+  const detail::scoped_log now(log, true);
+  const std::uint64_t nodes_before = detail::run_state.tape_nodes;
   const auto y = detail::as_run_time(f(detail::parameter_of(x)...));
   detail::run_backward(y, detail::cotangent_of(y), nodes_before);
   return log;
@@ -33,7 +33,7 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
 template <class F>
 std::vector<movement> movements_while(const F& f) {
   std::vector<movement> log;
-  const detail::logging now(log, detail::executing.is_dry);
+  const detail::scoped_log now(log, detail::run_state.is_dry);
   f();
   return log;
 }

@@ -16,13 +16,13 @@ namespace partita {
 namespace detail {
 
 template <class X>
-auto element_or_none_of() {
+auto find_element() {
   if constexpr (any_tensor<X>) return std::type_identity<element_of_tensor<X>>();
   else return std::type_identity<void>();
 }
 /// The element type of a tensor; void for other types.
 template <class X>
-using element_or_none = typename decltype(element_or_none_of<X>())::type;
+using element_or_none = typename decltype(find_element<X>())::type;
 
 }  // namespace detail
 
@@ -43,25 +43,25 @@ class trained {
     static_assert(has_elements || !may_be_trained,
                   "partita::sharded_optimiser: requires parameters of the optimiser's element type");
     if constexpr (has_elements) {
-      read_ = [&parameter]() -> sharded_tensor<T> { return detail::as_run_time(parameter); };
-      data_ = [&parameter] { return parameter.data(); };
-      write_ = [&parameter](const sharded_tensor<T>& value) {
+      read_value_ = [&parameter]() -> sharded_tensor<T> { return detail::as_run_time(parameter); };
+      get_data_ = [&parameter] { return parameter.data(); };
+      write_value_ = [&parameter](const sharded_tensor<T>& value) {
         if constexpr (detail::tensor_kind<P> == 0) parameter = detail::as_array<rank_of<P>>(value);
         else parameter = P(value);
       };
     }
   }
 
-  sharded_tensor<T> read() const { return read_(); }
-  T* data() const { return data_(); }
-  void write(const sharded_tensor<T>& value) const { write_(value); }
+  sharded_tensor<T> read() const { return read_value_(); }
+  T* data() const { return get_data_(); }
+  void write(const sharded_tensor<T>& value) const { write_value_(value); }
   const std::optional<sharding>& state_layout() const { return state_layout_; }
 
  private:
   std::optional<sharding> state_layout_;
-  std::function<sharded_tensor<T>()> read_;
-  std::function<T*()> data_;
-  std::function<void(const sharded_tensor<T>&)> write_;
+  std::function<sharded_tensor<T>()> read_value_;
+  std::function<T*()> get_data_;
+  std::function<void(const sharded_tensor<T>&)> write_value_;
 };
 
 /// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,

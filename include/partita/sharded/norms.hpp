@@ -29,20 +29,20 @@ struct channel_sums_op {
 };
 /// The number of elements of one channel, over all samples.
 template <class X>
-double elements_of_channel(const X& x) {
+double channel_size(const X& x) {
   double n = 1;
   for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
   return n;
 }
 template <class X>
 auto channel_means(const X& x) {
-  return multiply(call(channel_sums_op{}, x), 1 / elements_of_channel(x));
+  return multiply(call(channel_sums_op{}, x), 1 / channel_size(x));
 }
 
 /// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and
-/// `numbers` are the numbers of operands of each kind, and `gives_numbers` decides which kind the result has.
+/// `numbers` are the numbers of operands of each kind, and `has_numbers` decides which kind the result has.
 template <std::size_t Groups>
-constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool gives_numbers,
+constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool has_numbers,
                                        const shape_list& x) {
   if (x.size() < 2)
     throw shape_error(text("partita::") << name << ": requires x = batch x channels x features, got " << x);
@@ -56,7 +56,7 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
     const bool is_result = t == images + numbers;
     is_result ? r.begin_result() : r.begin_operand();
     r.add_dimension(n);
-    if (is_result ? gives_numbers : t >= images) {
+    if (is_result ? has_numbers : t >= images) {
       r.add_dimension(g);
       continue;
     }
@@ -67,12 +67,12 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
 }
 /// Calls f(offset in the block of images, offset in the block of group numbers) for each element of a block of images.
 template <class F>
-void for_groups(const shape_list& image, std::size_t groups_here, F f) {
+void for_each_group(const shape_list& image, std::size_t local_groups, F f) {
   std::size_t cells = 1;
   for (std::size_t d = 2; d < image.size(); ++d) cells *= image[d];
-  const std::size_t of_group = groups_here == 0 ? 1 : image[1] / groups_here;
+  const std::size_t of_group = local_groups == 0 ? 1 : image[1] / local_groups;
   for (std::size_t k = 0, row = 0; row < image[0] * image[1]; ++row) {
-    const std::size_t number = row / image[1] * groups_here + row % image[1] / of_group;
+    const std::size_t number = row / image[1] * local_groups + row % image[1] / of_group;
     for (std::size_t j = 0; j < cells; ++j, ++k) f(k, number);
   }
 }
@@ -91,7 +91,7 @@ struct group_sums_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     for (T& element : y) element = T(0);
-    for_groups(x.shape, y.shape[1], [&](std::size_t k, std::size_t g) { y[g] = static_cast<T>(y[g] + x[k]); });
+    for_each_group(x.shape, y.shape[1], [&](std::size_t k, std::size_t g) { y[g] = static_cast<T>(y[g] + x[k]); });
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -108,8 +108,8 @@ struct shift_groups_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
-    for_groups(x.shape, by.shape[1],
-               [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>((Adds ? x[k] : T(0)) + by[g]); });
+    for_each_group(x.shape, by.shape[1],
+                   [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>((Adds ? x[k] : T(0)) + by[g]); });
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {
@@ -127,7 +127,7 @@ struct scale_groups_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
-    for_groups(x.shape, by.shape[1], [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * by[g]); });
+    for_each_group(x.shape, by.shape[1], [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * by[g]); });
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& by, const X&) const {
@@ -144,15 +144,15 @@ struct scale_groups_operation {
 /// Cost:     two reductions of one number per channel, if batch or features are sharded.
 /// Adjoint:  of both results, composed of the adjoints of the operations that compute them.
 template <detail::tensor_value X>
-auto batch_statistics(const X& given) {
+auto batch_statistics(const X& input) {
   const auto whole = [](const auto& y) {
     if constexpr (detail::tensor_kind<decltype(y)> == 3) return y;
-    else return detail::finished_value(y);
+    else return detail::finish_value(y);
   };
   if constexpr (!detail::has_real_elements<X>()) {
     return detail::rejected_call{};
   } else {
-    const auto x = whole(given);
+    const auto x = whole(input);
     const auto mean = whole(detail::channel_means(x));
     const auto variance = whole(detail::channel_means(square(subtract(x, mean, broadcast_dimensions<1>))));
     return std::pair(mean, variance);
@@ -171,8 +171,8 @@ auto normalise_by(const X& x, const Mean& mean, const Variance& variance, const 
 /// Batch norm in training: normalise_by with the statistics of x.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
-auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
-  return detail::by_tensor(given, [&](const auto& x) {
+auto normalise_batch(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+  return detail::call_with_tensor(input, [&](const auto& x) {
     const auto [mean, variance] = batch_statistics(x);
     return normalise_by(x, mean, variance, gamma, beta, epsilon);
   });
@@ -185,9 +185,9 @@ auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, doubl
 /// Adjoint:  with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
-auto normalise_groups(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+auto normalise_groups(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
   static_assert(Groups >= 1, "partita::normalise_groups<groups>(x, gamma, beta): requires at least one group");
-  return detail::by_tensor(given, [&](const auto& x) {
+  return detail::call_with_tensor(input, [&](const auto& x) {
     const auto& e = x.extents();
     if (e.size() < 2 || e[1] % Groups != 0)
       throw shape_error(text("partita::normalise_groups<groups>(x, gamma, beta): requires x = batch x channels x "
@@ -206,10 +206,10 @@ auto normalise_groups(const X& given, const Gamma& gamma, const Beta& beta, doub
 /// Root-mean-square norm: x / sqrt(mean of x² + epsilon) along the last dimension, times gamma.
 template <class X, class Gamma>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma>)
-auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
-  return detail::by_tensor(given, [&](const auto& x) {
+auto normalise_rms(const X& input, const Gamma& gamma, double epsilon = 1e-5) {
+  return detail::call_with_tensor(input, [&](const auto& x) {
     const auto squares = multiply(detail::keep_last<sum_t>(square(x)), 1 / detail::elements_along<-1>(x));
-    return detail::aligned<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
+    return detail::align_ranks<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
   });
 }
 
@@ -221,8 +221,8 @@ auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
 ///           that its windows read.
 /// Adjoint:  composed of the adjoints of the operations that compute the norm.
 template <detail::any_tensor X>
-auto normalise_locally(const X& given, const local_response_options& options = {}) {
-  return detail::by_tensor(given, [&](const auto& x) {
+auto normalise_locally(const X& input, const local_response_options& options = {}) {
+  return detail::call_with_tensor(input, [&](const auto& x) {
     const shape_list all = x.extents();
     if (options.size == 0 || all.size() < 2)
       throw shape_error(text("partita::normalise_locally(x, options): requires a size of at least 1 and x = batch x "

@@ -13,7 +13,7 @@ template <class Op>
 inline constexpr bool declares_rule = requires(const shape_span& shapes) { partita::rule(Op::rule(shapes)); };
 
 template <class X>
-shape_list extents_of_any(const X& x) {
+shape_list operand_extents(const X& x) {
   if constexpr (tensor_value<X>) return x.extents();
   else return shape_of(x);
 }

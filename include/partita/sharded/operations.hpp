@@ -37,7 +37,7 @@ struct transpose_op {
 /// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
 template <class X, std::size_t... P>
 inline constexpr bool orders_dimensions =
-    is_order(axes_order<sizeof...(P)>{P...}) && (rank_if_known<X>() == dynamic || rank_if_known<X>() == sizeof...(P));
+    is_order(axes_order<sizeof...(P)>{P...}) && (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
 
 }  // namespace detail
 
@@ -114,7 +114,7 @@ auto transpose(X&& x, permute_t<P...>) {
 namespace detail {
 
 inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {
-  if (volume_in(extents) != volume_in(from))
+  if (shape_size(extents) != shape_size(from))
     throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
                       << extents << " for " << from);
   return bound(reshape_rule(from, extents).named("reshape"), shape_span(&from, 1));
@@ -162,8 +162,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 /// partition_error that names the operand, its axes and the bytes. Every movement must be an explicit `reshard`.
 class no_implicit_reshard {
  public:
-  no_implicit_reshard() { ++detail::executing.implicit_reshards_forbidden; }
-  ~no_implicit_reshard() { --detail::executing.implicit_reshards_forbidden; }
+  no_implicit_reshard() { ++detail::run_state.implicit_reshards_forbidden; }
+  ~no_implicit_reshard() { --detail::run_state.implicit_reshards_forbidden; }
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
 };

@@ -31,7 +31,7 @@ namespace detail {
 template <class T>
 void copy_elements(const tensor_part<const T>& x, const shape_list& from, const tensor_part<T>& y, const shape_list& to,
                    const shape_list& shape) {
-  const short_list<std::ptrdiff_t> steps[] = {steps_in(y.shape), steps_in(x.shape)};
+  const short_list<std::ptrdiff_t> steps[] = {strides_of(y.shape), strides_of(x.shape)};
   std::ptrdiff_t there = 0, here = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     there += static_cast<std::ptrdiff_t>(to[d]) * steps[0][d];
@@ -45,7 +45,7 @@ void copy_elements(const tensor_part<const T>& x, const shape_list& from, const 
 }
 /// The index that is `starts` along the dimensions D, and 0 along the others.
 template <std::size_t... D>
-shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
+shape_list start_corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
   shape_list at = shape_list::filled(rank, 0);
   std::size_t k = 0;
   ((at[D] = starts[k++]), ...);
@@ -85,7 +85,7 @@ struct slice_operation {
     if (y.size() == 0) return;
     std::size_t k = 0;
     const std::array<std::size_t, sizeof...(D)> starts{(of[k++].start + y.box[D].start - x.box[D].start)...};
-    copy_elements(x, corner<D...>(y.shape.size(), starts), y, corner<D...>(y.shape.size(), {}), y.shape);
+    copy_elements(x, start_corner<D...>(y.shape.size(), starts), y, start_corner<D...>(y.shape.size(), {}), y.shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list&) const {
     std::size_t k = 0;
@@ -129,11 +129,11 @@ struct pad_operation {
     for (T& element : y) element = T(static_cast<real_of<T>>(number));
     const short_list<interval> read = window(y.box, x.extents);
     const shape_list shape = shape_of_box(read);
-    if (volume_in(shape) == 0) return;
+    if (shape_size(shape) == 0) return;
     std::size_t k = 0;
     const std::array<std::size_t, sizeof...(D)> to{(by[k++].before + read[D].start - y.box[D].start)...};
-    copy_elements(x, corner<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
-                  corner<D...>(shape.size(), to), shape);
+    copy_elements(x, start_corner<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
+                  start_corner<D...>(shape.size(), to), shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list& x) const {
     std::size_t k = 0;
@@ -172,24 +172,24 @@ struct concatenate_operation {
   }
   /// The indices of operand i along D that the indices y of the result read.
   template <class Extents>
-  static interval part_of(std::size_t i, interval y, const Extents& extent_of) {
+  static interval part_overlap(std::size_t i, interval y, const Extents& get_extent) {
     std::size_t start = 0;
-    for (std::size_t k = 0; k < i; ++k) start += extent_of(k);
-    const std::size_t end = start + extent_of(i);
+    for (std::size_t k = 0; k < i; ++k) start += get_extent(k);
+    const std::size_t end = start + get_extent(i);
     const std::size_t from = y.start > start ? y.start : start, to = y.stop < end ? y.stop : end;
     return from < to ? interval{from - start, to - start} : interval{};
   }
   short_list<interval> window(std::size_t i, const short_list<interval>& y, const shape_span& x) const {
-    return {part_of(i, y[D], [&](std::size_t k) { return x[k][D]; })};
+    return {part_overlap(i, y[D], [&](std::size_t k) { return x[k][D]; })};
   }
   template <class T>
   void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {
     shape_list here = shape_list::filled(y.shape.size(), 0), there = here;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const interval part = part_of(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
+      const interval part = part_overlap(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
       shape_list shape = y.shape;
       shape[D] = part.size();
-      if (volume_in(shape) == 0) continue;
+      if (shape_size(shape) == 0) continue;
       here[D] = part.start - x[i].box[D].start;
       copy_elements(x[i], here, y, there, shape);
       there[D] += part.size();
@@ -281,7 +281,7 @@ auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
     const auto all = parts.array();
     std::size_t sum = 0;
     for (const std::size_t one : all) sum += one;
-    const shape_list whole = detail::extents_of_any(x);
+    const shape_list whole = detail::operand_extents(x);
     if (D >= whole.size() || sum != whole[D])
       throw shape_error(text("partita::split: requires parts that fill dimension ")
                         << D << " of " << whole << ", but they have " << sum << " elements together");
@@ -295,7 +295,7 @@ auto split(const X& x, dimensions_t<D>) {
   static_assert(N > 0, "partita::split<n>(x, dimensions<d>): requires at least one part");
   static_assert(detail::has_dimensions<X, D>, "partita::split<n>(x, dimensions<d>): requires a dimension that x has");
   if constexpr (N > 0 && detail::has_dimensions<X, D>) {
-    const shape_list whole = detail::extents_of_any(x);
+    const shape_list whole = detail::operand_extents(x);
     const std::size_t n = whole[detail::checked_dimension(static_cast<std::ptrdiff_t>(D), whole.size(), "split")];
     std::array<std::size_t, N> parts{};
     for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(n, N, k).size();

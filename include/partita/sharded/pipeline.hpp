@@ -123,9 +123,9 @@ class pipeline {
     std::vector<std::size_t> rows;  ///< the rows for which each of the programs was traced
     std::vector<traced_function> programs;
 
-    const traced_function& program(std::size_t of_rows) const {
+    const traced_function& program(std::size_t program_for_rows) const {
       for (std::size_t k = 0; k < rows.size(); ++k)
-        if (rows[k] == of_rows) return programs[k];
+        if (rows[k] == program_for_rows) return programs[k];
       return programs.front();
     }
   };
@@ -193,7 +193,7 @@ class pipeline {
           wrong = detail::local_error(text("partita::pipeline: requires that stage ")
                                       << s << " has " << first_parameter(s) << " arguments before its parameters, got "
                                       << inputs << "; the last stage has the targets as its second argument");
-        else if (const std::size_t k = other_rows(s, p); k < 2)
+        else if (const std::size_t k = second_row_count(s, p); k < 2)
           wrong =
               detail::local_error(text("partita::pipeline: requires that stage ")
                                   << s << " takes " << stages_[s].rows[p] << " rows of the "
@@ -210,7 +210,7 @@ class pipeline {
                                        "but stage ")
                                   << s << " takes extents " << g[program.inputs_[0]].shape << ", and stage " << s - 1
                                   << " makes " << result_shape(s - 1, p) << "; trace both for the same rows");
-        else if (s + 1 == stages_.size() && detail::volume_in(g[program.result_].shape) != 1)
+        else if (s + 1 == stages_.size() && detail::shape_size(g[program.result_].shape) != 1)
           wrong = detail::local_error(text("partita::pipeline: requires that the last stage makes the loss, of one "
                                            "element, got extents ")
                                       << g[program.result_].shape << "; take the mean over the rows in it");
@@ -233,7 +233,7 @@ class pipeline {
   }
   /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; 2 if
   /// there is none.
-  std::size_t other_rows(std::size_t stage, std::size_t k) const {
+  std::size_t second_row_count(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];
     const auto has_other_rows = [&](std::size_t argument) {
       const shape_list& extents = program.operations()[program.inputs_[argument]].shape;
@@ -249,7 +249,7 @@ class pipeline {
 
   /// Records the steps of all passes of all stages.
   void record(const pipeline_options& options) {
-    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
+    const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps_);
     const numbers number{shape_.stages(), shape_.micro_batches};
     const std::size_t stages = stages_.size();
     // 1. Make the arguments that are passed from outside.
@@ -281,9 +281,9 @@ class pipeline {
       std::vector<sharded_tensor<T>> made;
       for (std::uint32_t s = 0; s < stages; ++s) {
         const traced_function& program = stages_[s].program(rows);
-        if (s > 0) steps_.begin_task(number.of(numbers::to_next, s - 1, m));
+        if (s > 0) steps_.begin_task(number.of(numbers::y_move, s - 1, m));
         sharded_tensor<T> input = s == 0 ? sharded_tensor<T>()
-                                         : reshard(detail::detached(made.back()), stages_[s].on->where(),
+                                         : reshard(detail::detach(made.back()), stages_[s].on->where(),
                                                    traced_function::laid(program.complete()[program.inputs_[0]]));
         steps_.begin_task(number.of(numbers::forward, s, m));
         if (s == 0) input = part_of(x);
@@ -296,7 +296,7 @@ class pipeline {
       // 3. Record the backward passes, which begin with the share of the micro-batch in the mean. Backward passes also
       // sum the loss, because they are in ascending order of micro-batches, which forward passes may not be.
       steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, m));
-      loss = weighted_sum(loss, detail::detached(made.back()), share);
+      loss = weighted_sum(loss, detail::detach(made.back()), share);
       sharded_tensor<T> dy;
       for (auto s = static_cast<std::uint32_t>(stages); s-- > 0;) {
         if (s + 1 == stages) {
@@ -304,19 +304,19 @@ class pipeline {
           seed.fill(share);
           dy = detail::tensor_of(stages_[s].on, made[s].layout(), made[s].extents(), std::move(seed));
         } else {
-          steps_.begin_task(number.of(numbers::to_last, s + 1, m));
+          steps_.begin_task(number.of(numbers::dy_move, s + 1, m));
           dy = reshard(dy, stages_[s].on->where(), detail::cotangent_sharding(made[s].layout()));
         }
         steps_.begin_task(number.of(numbers::backward, s, m));
         detail::run_backward(made[s], dy);
         if (s > 0) {
-          dy = detail::collected(arguments[s][0]);
+          dy = detail::gradient_of(arguments[s][0]);
           if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().finished());
         }
         for (std::size_t k = 0; k < sums[s].size(); ++k) {
-          const auto own = detail::detached(detail::collected(arguments[s][first_parameter(s) + k]));
-          const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
-          sums[s][k] = m == 0 ? own : detail::added(sums[s][k], own);
+          const auto own = detail::detach(detail::gradient_of(arguments[s][first_parameter(s) + k]));
+          const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
+          sums[s][k] = m == 0 ? own : detail::add_pair(sums[s][k], own);
         }
       }
     }
@@ -335,7 +335,7 @@ class pipeline {
     std::vector<detail::tensor_block<T>> x{state.block};
     if (sum.state()) x.push_back(sum.state()->block);
     if (state.on->active())
-      detail::perform(x, y, [share, n = x.size()](const T* const* from, T* to) {
+      detail::run_step(x, y, [share, n = x.size()](const T* const* from, T* to) {
         *to = n > 1 ? from[1][0] + share * from[0][0] : share * from[0][0];
       });
     return detail::tensor_of(state.on, one.layout(), one.extents(), y);
@@ -357,7 +357,7 @@ class pipeline {
                   << most << " bytes, and one micro-batch after the other "
                   << steps_.most_bytes(*on_, events(simulate(shape_, order_of_least_memory(), times))) << ", got "
                   << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
-    steps_.settle(*on_, events(run_));
+    steps_.plan_steps(*on_, events(run_));
   }
   /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
   /// the next micro-batch.
@@ -377,9 +377,9 @@ class pipeline {
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(fingerprint_);
     detail::local_error wrong;
-    const auto see = [&](const detail::given_tensor& given, const detail::outside_argument& expected,
+    const auto see = [&](const detail::tensor_argument& given, const detail::outside_argument& expected,
                          const text& name) {
-      given.mix_into(all);
+      given.add_to_hash(all);
       if (wrong.any()) return;
       if (!(*given.extents == expected.extents))
         wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): ")

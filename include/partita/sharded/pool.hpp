@@ -13,8 +13,8 @@ namespace detail {
 
 /// Applies the operation of a pooling or interpolation rule to a tensor.
 template <template <class, std::size_t> class Operation, std::size_t D, class Rule, class X>
-auto sampled(const Rule& rule, const X& x) {
-  const shape_list shape = extents_of_any(x);
+auto call_sample(const Rule& rule, const X& x) {
+  const shape_list shape = operand_extents(x);
   if (shape.size() != D + 2)
     throw shape_error(text(rule.name()) << ": requires x = batch x channels x " << D << " features, got " << shape);
   Operation<Rule, D + 2> op{{rule, shape_array<D + 2>(shape)}};
@@ -35,42 +35,42 @@ auto sampled(const Rule& rule, const X& x) {
 /// Adjoint:  adds dy to the inputs that were read; that of max pooling reads x and selects the largest element again.
 template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {
-  constexpr bool fits = detail::has_features_of<D, X>();
+  constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::sampled<detail::largest_operation, D>(
+    return detail::call_sample<detail::largest_operation, D>(
         detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
 auto average_pool(const X& x, const average_pooling_options<D>& options) {
-  constexpr bool fits = detail::has_features_of<D, X>();
+  constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::sampled<detail::sample_operation, D>(
+    return detail::call_sample<detail::sample_operation, D>(
         detail::window_geometry<D + 2>("partita::average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
 auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
-  constexpr bool fits = detail::has_features_of<D, X>();
+  constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::sampled<detail::largest_operation, D>(
+    return detail::call_sample<detail::largest_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
 auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& options) {
-  constexpr bool fits = detail::has_features_of<D, X>();
+  constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::sampled<detail::sample_operation, D>(
+    return detail::call_sample<detail::sample_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
 auto upsample(const X& x, const upsampling_options<D>& options) {
-  constexpr bool fits = detail::has_features_of<D, X>();
+  constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::upsample<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::sampled<detail::sample_operation, D>(
+    return detail::call_sample<detail::sample_operation, D>(
         detail::upsampling_rule<D + 2>("partita::upsample<D>(x, options)", options), x);
 }
 

@@ -64,13 +64,13 @@ auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_alo
 /// Adjoint:  the same triangle of dy.
 template <detail::any_tensor X>
 auto tril(const X& x, std::ptrdiff_t diagonal = 0) {
-  static_assert(detail::may_be_matrices<X>, "partita::tril(x): requires a tensor of at least two dimensions");
-  if constexpr (detail::may_be_matrices<X>) return operate(detail::triangle_operation<true>{diagonal}, x);
+  static_assert(detail::has_matrix_rank<X>, "partita::tril(x): requires a tensor of at least two dimensions");
+  if constexpr (detail::has_matrix_rank<X>) return operate(detail::triangle_operation<true>{diagonal}, x);
 }
 template <detail::any_tensor X>
 auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
-  static_assert(detail::may_be_matrices<X>, "partita::triu(x): requires a tensor of at least two dimensions");
-  if constexpr (detail::may_be_matrices<X>) return operate(detail::triangle_operation<false>{diagonal}, x);
+  static_assert(detail::has_matrix_rank<X>, "partita::triu(x): requires a tensor of at least two dimensions");
+  if constexpr (detail::has_matrix_rank<X>) return operate(detail::triangle_operation<false>{diagonal}, x);
 }
 /// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds such a dimension, as
 /// dimension 1 of the result.

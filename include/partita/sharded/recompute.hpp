@@ -13,11 +13,11 @@ namespace detail {
 /// The argument of a segment that the tape keeps: detached from the tape, with the same block.
 template <class T, auto Layout>
 typed_sharded<T, Layout> detached_argument(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(detached(x.at_run_time()));
+  return typed_sharded<T, Layout>(detach(x.at_run_time()));
 }
 template <class T>
 sharded_tensor<T> detached_argument(const sharded_tensor<T>& x) {
-  return detached(x);
+  return detach(x);
 }
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> detached_argument(const X& x) {
@@ -25,7 +25,7 @@ xt::xtensor<element_of<X>, rank_of<X>> detached_argument(const X& x) {
 }
 /// The arguments of a segment that are tensors, in order.
 template <class T, class Arguments>
-std::vector<sharded_tensor<T>> tensors_of(const Arguments& arguments) {
+std::vector<sharded_tensor<T>> list_tensors(const Arguments& arguments) {
   std::vector<sharded_tensor<T>> all;
   const auto add = [&](const auto& x) {
     if constexpr (tensor_value<decltype(x)>) all.push_back(as_run_time(x));
@@ -35,11 +35,11 @@ std::vector<sharded_tensor<T>> tensors_of(const Arguments& arguments) {
 }
 
 template <class T, auto Layout>
-typed_sharded<T, Layout> as_kind_of_state(const typed_sharded<T, Layout>&, sharded_tensor<T> value) {
+typed_sharded<T, Layout> to_state_type(const typed_sharded<T, Layout>&, sharded_tensor<T> value) {
   return typed_sharded<T, Layout>(std::move(value));
 }
 template <class T>
-sharded_tensor<T> as_kind_of_state(const sharded_tensor<T>&, sharded_tensor<T> value) {
+sharded_tensor<T> to_state_type(const sharded_tensor<T>&, sharded_tensor<T> value) {
   return value;
 }
 
@@ -53,7 +53,7 @@ pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
       const auto leaf = [](const auto& x) {
         if constexpr (tensor_value<decltype(x)>) {
           const auto argument = parameter_of(x);
-          as_run_time(argument).state()->node->is_of_segment = true;
+          as_run_time(argument).state()->node->is_in_segment = true;
           return argument;
         } else {
           return x;
@@ -61,7 +61,7 @@ pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
       };
       const auto leaves = std::apply([&](const auto&... x) { return std::tuple(leaf(x)...); }, arguments);
       run_backward(as_run_time(std::apply(f, leaves)), dy);
-      for (const auto& one : tensors_of<T>(leaves)) cotangents.push_back(collected(one));
+      for (const auto& one : list_tensors<T>(leaves)) cotangents.push_back(gradient_of(one));
     }
     return std::exchange(cotangents[i], {});
   };
@@ -95,12 +95,12 @@ auto recompute(const F& f, const X&... x) {
             "partita::recompute: requires a function that reads as its arguments what a gradient is asked of, but it "
             "holds a tensor of a gradient, too; give that as an argument");
       auto fresh = sharded_tensor<T>(std::make_shared<detail::tensor_state<T>>(*detail::as_run_time(y).state()));
-      const auto operands = detail::tensors_of<T>(std::forward_as_tuple(x...));
+      const auto operands = detail::list_tensors<T>(std::forward_as_tuple(x...));
       auto recorded =
           detail::recorded<T>(std::move(fresh), operands, [&] { return detail::recomputed_adjoint<T>(f, arguments); });
       if (const auto& node = recorded.state()->node)
-        for (const auto& one : operands) node->hold(one);
-      return detail::as_kind_of_state(y, std::move(recorded));
+        for (const auto& one : operands) node->hold_block(one);
+      return detail::to_state_type(y, std::move(recorded));
     }
   }
 }

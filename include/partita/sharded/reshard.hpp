@@ -23,7 +23,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
                              "layout)");
   const sharding from = x.layout();
   const std::uint64_t number =
-      detail::noted<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
+      detail::log_op<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
   y = detail::recorded<T>(std::move(y), {x}, [&] {
@@ -53,10 +53,10 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
   const auto on = detail::bound_mesh::of(from->everyone(), where);
   if (on == from) return reshard(x, to);
   return from->one_call([&] {
-    const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
-                                                  "reshard", from.get(), x.extents(), *x.state());
-    const sharding old_layout = x.layout(), left = detail::bare(old_layout.finished()),
-                   made = detail::bare(to.finished());
+    const std::uint64_t number = detail::log_op<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
+                                                   "reshard", from.get(), x.extents(), *x.state());
+    const sharding old_layout = x.layout(), left = detail::layout_of(old_layout.finished()),
+                   made = detail::layout_of(to.finished());
     const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());
     const auto exchange =
         from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
@@ -66,7 +66,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     detail::tensor_block<T> block = detail::new_block<T>(shape, from->memory());
     detail::move_boxes(*from, exchange, given, block);
     one.done();
-    block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
+    block = detail::resharded(*on, block, made, detail::layout_of(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {
         return reshard(dy, from->where(), detail::cotangent_sharding(old_layout));

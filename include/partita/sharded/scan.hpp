@@ -35,19 +35,19 @@ auto map_state(const S& state, const F& f) {
 /// Converts a result of a step to the type that a scan keeps as its state: an expression is evaluated to an array.
 /// Values that are neither arrays nor tensors keep their type, which the checks of the state reject.
 template <class X>
-X as_scanned(const X& x) {
+X scan_value(const X& x) {
   return x;
 }
 template <class T, auto Layout>
-typed_sharded<T, Layout> as_scanned(const typed_sharded<T, Layout>& x) {
+typed_sharded<T, Layout> scan_value(const typed_sharded<T, Layout>& x) {
   return x;
 }
 template <class T>
-sharded_tensor<T> as_scanned(const sharded_tensor<T>& x) {
+sharded_tensor<T> scan_value(const sharded_tensor<T>& x) {
   return x;
 }
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> as_scanned(const X& x) {
+xt::xtensor<element_of<X>, rank_of<X>> scan_value(const X& x) {
   return x;
 }
 
@@ -68,16 +68,16 @@ struct tensors_of_state<std::tuple<First, X...>> {
 /// The next state: step(state, parameters...), or step(i, state, parameters...) if only that can be called.
 template <class F, class S, class... P>
 auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
-  const auto scanned = [](const auto& x) { return as_scanned(x); };
+  const auto run_scan = [](const auto& x) { return scan_value(x); };
   if constexpr (std::is_invocable_v<const F&, const S&, const P&...>)
-    return map_state(step(state, parameters...), scanned);
-  else return map_state(step(i, state, parameters...), scanned);
+    return map_state(step(state, parameters...), run_scan);
+  else return map_state(step(i, state, parameters...), run_scan);
 }
 template <class F, class... X>
 concept returns_from =
     std::is_invocable_v<const F&, const X&...> && !std::is_void_v<std::invoke_result_t<const F&, const X&...>>;
 template <class F, class S, class... P>
-inline constexpr bool is_step_of = returns_from<F, S, P...> || returns_from<F, std::size_t, S, P...>;
+inline constexpr bool is_scan_step = returns_from<F, S, P...> || returns_from<F, std::size_t, S, P...>;
 
 template <class S>
 void require_same_extents(std::size_t i, const S& made, const S& expected) {
@@ -95,21 +95,21 @@ void require_same_extents(std::size_t i, const S& made, const S& expected) {
   }
 }
 
-/// Converts a state to the list of its tensors (as_list), and a list to a state of the same kinds of tensors.
+/// Converts a state to the list of its tensors (to_list), and a list to a state of the same kinds of tensors.
 template <class T, class S>
-state_list<T> as_list(const S& state) {
+state_list<T> to_list(const S& state) {
   state_list<T> all;
   map_state(state, [&](const auto& x) { return all.push_back(as_run_time(x)), 0; });
   return all;
 }
 template <class T, class S>
-S state_from_list(const S& kinds, const state_list<T>& all) {
+S make_state(const S& kinds, const state_list<T>& all) {
   std::size_t j = 0;
-  return map_state(kinds, [&](const auto& x) { return as_kind_of_state(x, all[j++]); });
+  return map_state(kinds, [&](const auto& x) { return to_state_type(x, all[j++]); });
 }
 /// The tape node of a parameter; null if the parameter is not on the tape or has integer elements.
 template <class T, class X>
-std::shared_ptr<tape_node<T>> tape_node_of(const X& x) {
+std::shared_ptr<tape_node<T>> find_tape_node(const X& x) {
   if constexpr (tensor_kind<X> != 0 && std::is_same_v<element_of_tensor<X>, T>) return as_run_time(x).state()->node;
   else return nullptr;
 }
@@ -117,15 +117,15 @@ std::shared_ptr<tape_node<T>> tape_node_of(const X& x) {
 /// Makes a function of lists of tensors of T from a step. Checks that the state keeps its extents and mesh, and
 /// reshards results to the layouts of the state.
 template <class T, class F, class S, class... P>
-scan_step<T> step_of_lists(const F& step, const S& initial, const P&... parameters) {
+scan_step<T> make_list_step(const F& step, const S& initial, const P&... parameters) {
   const auto kinds = map_state(initial, [](const auto& x) { return detached_argument(x); });
-  return [step, kinds, recorded = std::tuple<decltype(as_scanned(parameters))...>{as_scanned(parameters)...},
+  return [step, kinds, recorded = std::tuple<decltype(scan_value(parameters))...>{scan_value(parameters)...},
           kept = std::tuple<decltype(detached_argument(parameters))...>{detached_argument(parameters)...}](
              std::size_t i, const state_list<T>& state, bool is_recorded) {
-    const auto called = [&](const auto&... p) { return next_state(step, i, state_from_list(kinds, state), p...); };
+    const auto called = [&](const auto&... p) { return next_state(step, i, make_state(kinds, state), p...); };
     const S y = std::apply(called, is_recorded ? recorded : kept);
     require_same_extents(i, y, kinds);
-    state_list<T> next = as_list<T>(y);
+    state_list<T> next = to_list<T>(y);
     for (std::size_t j = 0; j < next.size(); ++j) {
       if (!is_recorded && next[j].state()->node)
         throw error(
@@ -170,22 +170,22 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
                   "partita::scan(step, state, n, parameters...): requires a state and parameters of one type of "
                   "elements, besides parameters of integers; cast them first");
     if constexpr (are_of_one_type) {
-      const state_list<T> first = as_list<T>(initial);
+      const state_list<T> first = to_list<T>(initial);
       const auto& s = *first[0].state();
-      noted<T>(hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(),
-               "scan", s.on.get(), s.extents, first);
-      const std::vector<std::shared_ptr<tape_node<T>>> records{tape_node_of<T>(parameters)...};
+      log_op<T>(hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(),
+                "scan", s.on.get(), s.extents, first);
+      const std::vector<std::shared_ptr<tape_node<T>>> records{find_tape_node<T>(parameters)...};
       bool is_asked = false;
       for (const auto& x : first) is_asked = is_asked || x.state()->node;
       for (const auto& one : records) is_asked = is_asked || one;
-      const auto lists = step_of_lists<T>(step, initial, parameters...);
+      const auto lists = make_list_step<T>(step, initial, parameters...);
       if (is_asked) {
-        const scan_options agreed = agreed_scan_options(lists, first, n, options);
-        return state_from_list(initial, forward_scan(lists, first, n, agreed, records));
+        const scan_options agreed = agree_on_options(lists, first, n, options);
+        return make_state(initial, forward_scan(lists, first, n, agreed, records));
       }
       state_list<T> state = first;
       for (std::size_t i = 0; i < n; ++i) state = lists(i, state, !has_option);
-      return state_from_list(initial, state);
+      return make_state(initial, state);
     } else {
       return initial;
     }
@@ -194,8 +194,8 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
 
 /// Checks the types of the step and of the state at compile time, and runs the scan.
 template <class F, class S, class... P>
-auto scanned(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
-  constexpr bool is_step = is_step_of<F, S, P...>;
+auto run_scan(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
+  constexpr bool is_step = is_scan_step<F, S, P...>;
   static_assert(is_step,
                 "partita::scan(step, state, n, parameters...): requires a step that is called as step(state, "
                 "parameters...), or as step(i, state, parameters...) with its number, and returns the next state");
@@ -237,11 +237,11 @@ auto scan(const F& step, const S& state, std::size_t n, const scan_options& opti
   if constexpr (is_state && are_parameters) {
     constexpr bool all_arrays = detail::tensors_of_state<S>::are_arrays && ((detail::tensor_kind<P> == 0) && ...);
     const auto initial = detail::map_state(state, [](const auto& x) {
-      if constexpr (all_arrays) return detail::as_scanned(x);
+      if constexpr (all_arrays) return detail::scan_value(x);
       else if constexpr (detail::tensor_kind<decltype(x)> == 0) return detail::as_run_time(x);
-      else return detail::as_scanned(x);
+      else return detail::scan_value(x);
     });
-    return detail::scanned(step, initial, n, options, parameters...);
+    return detail::run_scan(step, initial, n, options, parameters...);
   } else {
     return detail::rejected_call{};
   }

@@ -15,9 +15,9 @@ namespace detail {
 /// Calls f(index, offset in the tensor with the whole dimension, offset in the tensor with the dimensions of the
 /// indices) for each pair of elements that take or scatter_add combines.
 template <class T, class F>
-void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexed, std::size_t dimension,
+void for_each_pair(const tensor_part<const T>& indices, const shape_list& target_extents, std::size_t dimension,
                    std::size_t extent, F f) {
-  const dimension_loops n(indexed, dimension, indices.shape.size());
+  const dimension_loops n(target_extents, dimension, indices.shape.size());
   for (std::size_t k = 0; k < n.along; ++k) {
     const std::size_t index = index_of_element(indices[k], extent);
     for (std::size_t o = 0; o < n.outer; ++o)
@@ -108,7 +108,7 @@ auto ones_like(const X& x) {
 
 template <class X>
 std::size_t extent_of(const X& x, std::size_t d, const char* call) {
-  const shape_list all = extents_of_any(x);
+  const shape_list all = operand_extents(x);
   return all[checked_dimension(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
@@ -119,10 +119,10 @@ concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...)
 /// Adds the sums of the updates at the indices, computed by `op`, to x, or replaces elements of x by these sums.
 /// Indices of arrays are integers or elements of the type of x.
 template <bool Replaces, class Op, class X, class Indices, class Updates>
-auto with_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
+auto add_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
   if constexpr (tensor_kind<X> == 0) {
     const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
-    return as_array<rank_of<X>>(with_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
+    return as_array<rank_of<X>>(add_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
   } else {
     const auto sums = operate(op, updates, indices);
     if (sums.extents() != x.extents())
@@ -159,8 +159,8 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
-                                    "scatter_add", x, indices, updates);
+    return detail::add_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, "scatter_add",
+                                   x, indices, updates);
 }
 /// Replaces the elements of x at the indices by the updates. Updates with equal indices are summed.
 /// Shapes:   those of scatter_add.
@@ -171,8 +171,8 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
-                                   indices, updates);
+    return detail::add_sums<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
+                                  indices, updates);
 }
 
 }  // namespace partita

@@ -15,12 +15,12 @@ class choice {
  public:
   constexpr choice() = default;
   template <std::same_as<bool> B>
-  constexpr choice(B given) : is_given_(true), given_(given) {}  // NOLINT: {.overlap = true} is how it is written
+  constexpr choice(B given) : is_given_(true), choice_(given) {}  // NOLINT: {.overlap = true} is how it is written
 
-  constexpr bool value_or(bool otherwise) const { return is_given_ ? given_ : otherwise; }
+  constexpr bool value_or(bool fallback) const { return is_given_ ? choice_ : fallback; }
 
  private:
-  bool is_given_ = false, given_ = false;
+  bool is_given_ = false, choice_ = false;
 };
 
 /// The numbers of the arguments whose gradients are wanted: `{0, 2}`, or a vector. A `bool` does not convert to a

@@ -19,16 +19,16 @@ namespace detail {
 
 /// The indices of the rows to keep, in ascending order, sharded as the rows of x are.
 template <class T, class M>
-sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
+sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   const auto on = x.state()->on;
-  const sharding line = first_dimensions(x.layout(), 1);
-  const sharded_tensor<M> mask = with_rows(keep, line, "select_if(x, keep)");
+  const sharding line = leading_cuts(x.layout(), 1);
+  const sharded_tensor<M> mask = reshard_rows(keep, line, "select_if(x, keep)");
   return on->one_call([&] {
     const world& everyone = on->everyone();
     agree_if_checked(*everyone.state(), hasher().mix("select_if").mix(x.extents()).value(), {},
                      [&] { return text("partita::select_if(x, keep) of extents ") << x.extents(); });
     // 1. Find the indices in this worker's part, and their number in the parts before.
-    const std::size_t group = group_along(*on, line), start = on->box(line, keep.extents())[0].start;
+    const std::size_t group = group_number(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;
     for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
       if (mask.data()[k] != M{}) own.push_back(start + k);
@@ -61,21 +61,21 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
 /// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
-  detail::require_at_once("select_if(x, keep)");
+  detail::require_no_trace("select_if(x, keep)");
   if (!x.state()->on || keep.state()->on != x.state()->on)
     throw partition_error("partita::select_if(x, keep): requires tensors on one mesh; shard both on the same one");
   if (x.rank() == 0 || keep.rank() != 1 || keep.extents()[0] != x.extents()[0])
     throw shape_error(text("partita::select_if(x, keep): requires keep of rank 1 with an element for each row of x, "
                            "got extents ")
                       << x.extents() << " and " << keep.extents());
-  const auto indices = detail::kept_indices(x, keep);
+  const auto indices = detail::find_kept_indices(x, keep);
   return detail::take_rows(detail::bind_to_rows(x, indices), x);
 }
 template <class T, auto Layout, class M, auto LayoutOfKeep>
 auto select_if(const typed_sharded<T, Layout>& x, const typed_sharded<M, LayoutOfKeep>& keep) {
   static_assert(layout_named<Layout>.rank() >= 1 && layout_named<LayoutOfKeep>.rank() == 1,
                 "partita::select_if(x, keep): requires x of rank 1 or more, and keep of rank 1");
-  return typed_sharded<T, detail::name_of_rows<Layout, Layout>>(select_if(x.at_run_time(), keep.at_run_time()));
+  return typed_sharded<T, detail::row_layout_name<Layout, Layout>>(select_if(x.at_run_time(), keep.at_run_time()));
 }
 /// Selects the rows of a plain array for which `keep` is not 0.
 template <ranked_array X, ranked_array M>
@@ -115,7 +115,7 @@ auto select_if(const X& x, const M& keep) {
 template <class X, class Keep>
   requires(detail::tensor_value<X> && detail::tensor_kind<X> == detail::tensor_kind<Keep>)
 auto select_if(const X& x, const Keep& keep, std::size_t rows) {
-  const shape_list of_x = detail::extents_of_any(x), of_keep = detail::extents_of_any(keep);
+  const shape_list of_x = detail::operand_extents(x), of_keep = detail::operand_extents(keep);
   if (of_x.empty() || of_keep.size() != 1 || of_keep[0] != of_x[0])
     throw shape_error(text("partita::select_if(x, keep, rows): requires keep of rank 1 with an element for each row of "
                            "x, got extents ")

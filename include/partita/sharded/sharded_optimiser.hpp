@@ -39,11 +39,11 @@ class sharded_optimiser {
     detail::require_options("partita::sharded_optimiser", options);
     for (const trained<T>& p : parameters_) {
       const sharded_tensor<T> w = p.read();
-      const sharding own = detail::bare(w.layout());
+      const sharding own = detail::layout_of(w.layout());
       detail::require_whole_value(own, "sharded_optimiser");
-      layouts_.push_back(detail::bare(p.state_layout() ? *p.state_layout()
-                                      : w.state()->on  ? cut_further(own, w.extents(), further.axes)
-                                                       : own));
+      layouts_.push_back(detail::layout_of(p.state_layout() ? *p.state_layout()
+                                           : w.state()->on  ? cut_further(own, w.extents(), further.axes)
+                                                            : own));
     }
     make_state();
   }
@@ -70,8 +70,8 @@ class sharded_optimiser {
   /// Makes one step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
   void step(const std::tuple<G...>& gradients) {
-    const auto there = brought(gradients);
-    note(there, 0);
+    const auto there = to_state_layout(gradients);
+    log_call(there, 0);
     advance(there, 1);
   }
   /// Makes one step with gradients that are scaled so that their global norm is at most `clip.most`. Returns the norm
@@ -80,9 +80,9 @@ class sharded_optimiser {
   template <class... G>
   double step(const std::tuple<G...>& gradients, clip_norm clip) {
     detail::require_limit("partita::sharded_optimiser::step(gradients, clip_norm)", clip.most);
-    const auto there = brought(gradients);
-    note(there, clip.most);
-    const double norm = detail::norm_of(there);
+    const auto there = to_state_layout(gradients);
+    log_call(there, clip.most);
+    const double norm = detail::norm_of_list(there);
     advance(there, detail::clipping_factor(norm, clip.most));
     return norm;
   }
@@ -101,10 +101,10 @@ class sharded_optimiser {
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
   /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
   /// far; for SGD with momentum the velocity.
-  const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return state_.at(p).at(s); }
+  const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return states_.at(p).at(s); }
   /// The number of parameters, and (states_of_parameter) the number of states that each parameter has now.
   std::size_t parameters() const { return parameters_.size(); }
-  std::size_t states_of_parameter() const { return state_.empty() ? 0 : state_[0].size(); }
+  std::size_t states_of_parameter() const { return states_.empty() ? 0 : states_[0].size(); }
   /// Sets state s of parameter p to a saved state; see load_optimiser. Requires a tensor with the layout of this state
   /// [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
@@ -112,13 +112,13 @@ class sharded_optimiser {
       throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
                             << "" << layouts_[p] << " of " << state(p, s).extents() << ", got " << value.layout()
                             << " of " << value.extents() << "; reshard it before");
-    state_[p][s] = value;
+    states_[p][s] = value;
   }
-  void restore_steps(std::size_t taken) { steps_ = static_cast<int>(taken); }
+  void restore_steps(std::size_t step_count) { steps_ = static_cast<int>(step_count); }
   /// The bytes of state that this worker keeps in addition to parameters and gradients.
   std::size_t state_bytes() const {
     std::size_t bytes = 0;
-    for (const auto& of_one : state_)
+    for (const auto& of_one : states_)
       for (const auto& one : of_one) bytes += one.size() * sizeof(T);
     return bytes;
   }
@@ -131,27 +131,27 @@ class sharded_optimiser {
   void make_state() {
     const std::size_t used = detail::states_used(options_);
     if (used <= states_of_parameter()) return;
-    state_.resize(parameters_.size());
+    states_.resize(parameters_.size());
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharded_tensor<T> w = parameters_[p].read();
-      while (state_[p].size() < used) {
+      while (states_[p].size() < used) {
         const auto& on = w.state()->on;
         detail::tensor_block<T> none(on ? detail::shape_of_box(on->box(layouts_[p], w.extents())) : w.extents());
         none.fill(T(0));
-        state_[p].push_back(detail::tensor_of(on, layouts_[p], w.extents(), std::move(none)));
+        states_[p].push_back(detail::tensor_of(on, layouts_[p], w.extents(), std::move(none)));
       }
     }
   }
 
   template <class... G>
-  std::vector<sharded_tensor<T>> brought(const std::tuple<G...>& gradients) const {
+  std::vector<sharded_tensor<T>> to_state_layout(const std::tuple<G...>& gradients) const {
     constexpr bool are_gradients = (std::is_same_v<detail::element_or_none<G>, T> && ...);
     static_assert(are_gradients,
                   "partita::sharded_optimiser::step: requires gradients that are tensors of the parameters' elements");
-    if constexpr (are_gradients) return brought_here(detail::as_run_time_list(gradients));
+    if constexpr (are_gradients) return to_run_time(detail::list_gradients(gradients));
     else return std::vector<sharded_tensor<T>>();
   }
-  std::vector<sharded_tensor<T>> brought_here(std::vector<sharded_tensor<T>> all) const {
+  std::vector<sharded_tensor<T>> to_run_time(std::vector<sharded_tensor<T>> all) const {
     if (all.size() != parameters_.size())
       throw shape_error(text("partita::sharded_optimiser::step: requires a gradient for each of the ")
                         << parameters_.size() << " parameters, got " << all.size());
@@ -165,7 +165,7 @@ class sharded_optimiser {
         throw partition_error(text("partita::sharded_optimiser::step: requires for parameter ")
                               << p << " a gradient on its mesh; make both from one mesh");
     }
-    for (std::size_t p = 0; p < all.size(); ++p) all[p] = reshard(detail::detached(all[p]), layouts_[p]);
+    for (std::size_t p = 0; p < all.size(); ++p) all[p] = reshard(detail::detach(all[p]), layouts_[p]);
     return all;
   }
 
@@ -187,14 +187,14 @@ class sharded_optimiser {
     }
   }
   /// Checks and records the options of this step and its gradients; the next agreement compares them on all workers.
-  void note(const std::vector<sharded_tensor<T>>& gradients, double most_norm) const {
+  void log_call(const std::vector<sharded_tensor<T>>& gradients, double max_norm) const {
     detail::require_options("partita::sharded_optimiser::step", options_);
     if (parameters_.empty()) return;
     hasher all(detail::type_number<Options>());
-    all.mix(options_).mix(parameters_.size()).mix(most_norm);
+    all.mix(options_).mix(parameters_.size()).mix(max_norm);
     for (const trained<T>& one : parameters_) all.mix(one.read().state()->number);
     const auto& first = *gradients[0].state();
-    detail::noted<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
+    detail::log_op<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
   void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;
@@ -204,14 +204,14 @@ class sharded_optimiser {
                                               {},
                                               static_cast<real>(factor)};
     for (std::size_t s = 0; s < states_of_parameter(); ++s)
-      flat.state[s] = reinterpret_cast<real*>(state_[p][s].data());
+      flat.state[s] = reinterpret_cast<real*>(states_[p][s].data());
     detail::update(options_, steps_, flat);
   }
 
   std::vector<trained<T>> parameters_;
   Options options_;
   std::vector<sharding> layouts_;
-  std::vector<std::vector<sharded_tensor<T>>> state_;
+  std::vector<std::vector<sharded_tensor<T>>> states_;
   int steps_ = 0;
 };
 

@@ -66,7 +66,7 @@ class sharded_tensor {
   /// [partition_error].
   template <std::size_t N>
   auto local() const {
-    readable("local()");
+    require_readable("local()");
     return view<const T, N>(state_->block.data());
   }
   PARTITA_FALLBACK_OVERLOAD(local) const {
@@ -78,7 +78,7 @@ class sharded_tensor {
   }
   template <std::size_t N>
   auto local() {
-    readable("local()");
+    require_readable("local()");
     own();
     return view<T, N>(state_->block.data());
   }
@@ -89,9 +89,9 @@ class sharded_tensor {
   /// of the world). No other call gathers. Collective.
   template <std::size_t N>
   xt::xtensor<T, N> whole() const {
-    readable("whole()");
+    require_readable("whole()");
     const detail::tensor_block<T> all =
-        rank() == 0 ? detail::on_all_workers(state_->on.get(), gathered(), state_->number) : gathered();
+        rank() == 0 ? detail::gather_to_all(state_->on.get(), gathered(), state_->number) : gathered();
     xt::xtensor<T, N> y(expected_shape<N>(all.shape));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
     return y;
@@ -100,16 +100,16 @@ class sharded_tensor {
   /// partial, or if the mesh is smaller than the world; in that case one more message sends the element to the other
   /// workers.
   T number() const {
-    if (detail::volume_in(extents()) != 1)
+    if (detail::shape_size(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
                         << extents() << "; reduce it before");
-    return *detail::on_all_workers(state_->on.get(), gathered(), state_->number).data();
+    return *detail::gather_to_all(state_->on.get(), gathered(), state_->number).data();
   }
 
   /// Returns the elements at global indices, on any workers; each worker passes its own list. Collective over the
   /// world. Requires indices inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
-    readable("get()");
+    require_readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
                                   indices);
   }
@@ -117,7 +117,7 @@ class sharded_tensor {
   /// the worker with the higher id wins; within one worker's list the last value wins. Collective. Requires as many
   /// values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
-    readable("put()");
+    require_readable("put()");
     own();
     detail::set_elements<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number, indices,
                             values);
@@ -126,13 +126,13 @@ class sharded_tensor {
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
   template <class F>
   void for_each_local(F f) {
-    readable("for_each_local()");
+    require_readable("for_each_local()");
     own();
     walk(state_->block.data(), f);
   }
   template <class F>
   void for_each_local(F f) const {
-    readable("for_each_local()");
+    require_readable("for_each_local()");
     walk(static_cast<const T*>(state_->block.data()), f);
   }
 
@@ -148,12 +148,12 @@ class sharded_tensor {
   const std::shared_ptr<state_type>& state() const { return state_; }
 
  private:
-  void readable(const char* call) const { detail::require_whole_value(state_->layout, call); }
+  void require_readable(const char* call) const { detail::require_whole_value(state_->layout, call); }
   /// Makes the block exclusive to this value, and detaches it from the tape.
   void own() {
     if (state_.use_count() > 1) state_ = std::make_shared<state_type>(*state_);
     state_->node = nullptr;
-    if (!state_->block.alone()) state_->block = state_->block.copy();
+    if (!state_->block.is_unique()) state_->block = state_->block.copy();
   }
   template <std::size_t N>
   static std::array<std::size_t, N> expected_shape(const shape_list& shape) {
@@ -169,7 +169,7 @@ class sharded_tensor {
     return xt::adapt(memory, state_->block.size(), xt::no_ownership(), expected_shape<N>(state_->block.shape));
   }
   detail::tensor_block<T> gathered() const {
-    if (detail::executing.is_dry)
+    if (detail::run_state.is_dry)
       throw error("partita::movements_of: requires a function that does not read elements; return the tensor instead");
     if (!state_->on) return state_->block;
     return detail::resharded(*state_->on, state_->block, state_->layout, sharding(state_->layout.on, rank()),
@@ -179,7 +179,7 @@ class sharded_tensor {
   void walk(U* memory, F& f) const {
     if (!state_->active()) return;  // workers that are not on the mesh have a block of a scalar, too
     const auto here = box();
-    const short_list<std::ptrdiff_t> steps[] = {detail::steps_in(state_->block.shape)};
+    const short_list<std::ptrdiff_t> steps[] = {detail::strides_of(state_->block.shape)};
     short_list<std::size_t> index;
     for (const interval& one : here) index.push_back(one.start);
     std::size_t k = 0;
@@ -217,27 +217,27 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
 }
 /// Records that a tensor is made, which all workers of the world must do; see bound_mesh::note.
 template <class T>
-std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
-                           const shape_list& extents) {
+std::uint64_t record_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
+                            const shape_list& extents) {
   return on->note(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call, extents);
 }
 
 /// Makes a new tensor from a function of the global index. In a partial sum or product every summand but the first is
 /// the neutral element.
 template <class T, class F>
-sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
-                            F f) {
+sharded_tensor<T> make_tensor(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
+                              F f) {
   constexpr bool suits = std::is_invocable_v<F&, const short_list<std::size_t>&>;
   static_assert(suits,
                 "partita::shard<T>(everyone, layout, extents, f): requires an f that is called with a global index, a "
                 "list of numbers; write [](const auto& i) { return 10.0 * i[0] + i[1]; }");
   require_layout(layout, extents);
-  const std::uint64_t number = noted_tensor<T>(on, "shard", layout, extents);
-  const sharding finished = bare(layout.finished());
+  const std::uint64_t number = record_tensor<T>(on, "shard", layout, extents);
+  const sharding finished = layout_of(layout.finished());
   sharded_tensor<T> x = tensor_of<T>(on, finished, extents, tensor_block<T>(shape_of_box(on->box(finished, extents))));
   if constexpr (suits)
     x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
-  x.state()->block = resharded(*on, x.state()->block, finished, bare(layout), extents);
+  x.state()->block = resharded(*on, x.state()->block, finished, layout_of(layout), extents);
   x.state()->layout = layout;
   x.state()->number = number;
   return x;
@@ -267,22 +267,22 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
   const shape_list extents = detail::shape_of(x);
   detail::require_layout(layout, extents);
-  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard", layout, extents);
-  const sharding finished = detail::bare(layout.finished());
+  const std::uint64_t number = detail::record_tensor<element_of<X>>(on, "shard", layout, extents);
+  const sharding finished = detail::layout_of(layout.finished());
   detail::tensor_block<element_of<X>> block(detail::shape_of_box(on->box(finished, extents)));
   if (on->active()) {
     short_list<interval> all;
     for (const std::size_t extent : extents) all.push_back({0, extent});
-    block = detail::sliced(detail::block_of_array(x), all, on->box(finished, extents));
+    block = detail::crop(detail::block_of_array(x), all, on->box(finished, extents));
   }
-  return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents),
-                           number);
+  return detail::tensor_of(on, layout, extents,
+                           detail::resharded(*on, block, finished, detail::layout_of(layout), extents), number);
 }
 /// Makes a sharded tensor from a function of the global index. `f(index)`, where index is a list of numbers, is called
 /// for the indices of this worker's block only, so no worker holds the whole tensor.
 template <class T, class F>
 sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
-  return detail::made_from<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);
+  return detail::make_tensor<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);
 }
 /// Makes a tensor from the blocks that the workers already hold. Requires on every worker a block of the shape that the
 /// layout gives it [shape_error, on all workers].
@@ -296,7 +296,7 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
     wrong = detail::local_error(text("partita::shard_blocks: requires blocks as the layout ")
                                 << "" << layout << " cuts extents " << extents << ", here of shape " << expected
                                 << ", got " << given << "; repartition the tensor first");
-  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_blocks", layout, extents);
+  const std::uint64_t number = detail::record_tensor<element_of<X>>(on, "shard_blocks", layout, extents);
   detail::agree_if_checked(*everyone.state(), number, wrong, [] { return text("partita::shard_blocks"); });
   return detail::tensor_of(on, layout, extents,
                            on->active() ? detail::block_of_array(x) : detail::tensor_block<element_of<X>>(expected),
@@ -307,8 +307,8 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
   EXTERN template class sharded_tensor<T>;                                                                            \
   EXTERN template sharded_tensor<T> detail::tensor_of<T>(const std::shared_ptr<detail::bound_mesh>&, const sharding&, \
                                                          const shape_list&, detail::tensor_block<T>, std::uint64_t);  \
-  EXTERN template std::uint64_t detail::noted_tensor<T>(const std::shared_ptr<detail::bound_mesh>&, const char*,      \
-                                                        const sharding&, const shape_list&);
+  EXTERN template std::uint64_t detail::record_tensor<T>(const std::shared_ptr<detail::bound_mesh>&, const char*,     \
+                                                         const sharding&, const shape_list&);
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_TENSOR_OF, extern)
 
 }  // namespace partita

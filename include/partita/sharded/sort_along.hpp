@@ -9,7 +9,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
-#include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/detail/convert_elements.hpp>
 #include <partita/sharded/detail/whole_dimension.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/operate.hpp>
@@ -38,13 +38,13 @@ namespace detail {
 /// The common part of operations that read the first elements along dimension D in a stable order: how many, and in
 /// which direction. NaNs are last, or first in descending order; 0.0 and -0.0 are equal.
 template <std::size_t D>
-struct in_line_order {
+struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::size_t parameters = 2;
   std::size_t most = dynamic;  ///< the number of elements of each line that are read; dynamic: all
   bool descending = false;
 
-  shape_list with_line_extent(shape_list extents) const {
+  shape_list set_line_extent(shape_list extents) const {
     if (most != dynamic && most > extents[D])
       throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
                         << most << " elements along dimension " << D << " of " << extents << "; take a smaller k");
@@ -97,7 +97,7 @@ struct by_keys_operation;
 /// The adjoint of by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys took
 /// them, and 0 elsewhere.
 template <std::size_t D>
-struct put_back_operation : in_line_order<D> {
+struct put_back_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "gradient of sort"); }
@@ -114,11 +114,11 @@ struct put_back_operation : in_line_order<D> {
   }
 };
 template <std::size_t D>
-struct by_keys_operation : in_line_order<D> {
+struct by_keys_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "sort by keys"); }
-  shape_list result_extents(const shape_span& x) const { return this->with_line_extent(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
     this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { y[here] = values[there]; });
@@ -132,13 +132,13 @@ struct by_keys_operation : in_line_order<D> {
 
 /// The operation x -> the elements in order along dimension D or, with `Indices`, their indices.
 template <std::size_t D, bool Indices = false>
-struct sort_operation : in_line_order<D> {
+struct sort_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::pad({static_cast<std::ptrdiff_t>(D)}).named(Indices ? "argsort" : "sort")(x);
   }
-  shape_list result_extents(const shape_span& x) const { return this->with_line_extent(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     this->for_each_in_order(x, [&](std::size_t there, std::size_t here, std::size_t index) {
@@ -154,19 +154,19 @@ struct sort_operation : in_line_order<D> {
 
 /// The layout in which dimension D is whole and the axes that sharded it shard another dimension.
 template <std::size_t D>
-constexpr sharding layout_to_sort(const sharding& s) {
-  return with_whole_dimension(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
+constexpr sharding sortable_layout(const sharding& s) {
+  return make_dimension_whole(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
 }
 template <auto Layout, std::size_t D>
-inline constexpr sharding layout_sorted = layout_to_sort<D>(layout_named<Layout>);
+inline constexpr sharding sorted_layout = sortable_layout<D>(layout_named<Layout>);
 template <auto Layout, std::size_t D>
-inline constexpr layout_name<written_layout(layout_sorted<Layout, D>).size()> name_sorted =
-    make_layout_name<written_layout(layout_sorted<Layout, D>).size()>(layout_sorted<Layout, D>);
+inline constexpr layout_name<layout_text(sorted_layout<Layout, D>).size()> sorted_layout_name =
+    make_layout_name<layout_text(sorted_layout<Layout, D>).size()>(sorted_layout<Layout, D>);
 
 /// Returns f(x), after x was resharded to a layout in which dimension D is whole, if that is not forbidden.
 template <std::size_t D, class X, class F>
-auto with_lines(const X& x, const F& f) {
-  if (const shape_list extents = extents_of_any(x); D >= extents.size())
+auto move_last(const X& x, const F& f) {
+  if (const shape_list extents = operand_extents(x); D >= extents.size())
     throw shape_error(text("partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x "
                            "has, got dimension ")
                       << D << " and x of extents " << extents << "; count from 0");
@@ -175,14 +175,14 @@ auto with_lines(const X& x, const F& f) {
     if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.moves_are_written) {
       return f(x);
     } else {
-      if (forbids_implicit_moves(x.layout())) f(x.at_run_time());
-      using moved = typed_sharded<element_of_tensor<X>, name_sorted<name, D>>;
-      return f(moved(in_layout(x.at_run_time(), layout_sorted<name, D>)));
+      if (is_move_forbidden(x.layout())) f(x.at_run_time());
+      using moved = typed_sharded<element_of_tensor<X>, sorted_layout_name<name, D>>;
+      return f(moved(to_layout(x.at_run_time(), sorted_layout<name, D>)));
     }
   } else if constexpr (tensor_kind<X> == 2) {
     const sharding& s = x.layout();
-    return s[D].empty() || forbids_implicit_moves(s) ? f(as_run_time(x))
-                                                     : f(in_layout(as_run_time(x), layout_to_sort<D>(s)));
+    return s[D].empty() || is_move_forbidden(s) ? f(as_run_time(x))
+                                                : f(to_layout(as_run_time(x), sortable_layout<D>(s)));
   } else {
     return f(x);
   }
@@ -191,7 +191,7 @@ auto with_lines(const X& x, const F& f) {
 /// The quantile of sorted lines, interpolated between element `low` and the next element of each line; NaN if the last
 /// element of the line is NaN.
 template <std::size_t D, class Y>
-auto between_elements_of(const Y& y, std::size_t low, double share, std::size_t last) {
+auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
   namespace f = element_functions;
   const auto element = [&](std::size_t k) { return operate(slice_operation<D>{{interval{k, k + 1}}}, y); };
   auto found = element(low);
@@ -205,7 +205,7 @@ auto between_elements_of(const Y& y, std::size_t low, double share, std::size_t 
 }
 
 template <class X, std::size_t D>
-consteval bool takes_lines() {
+consteval bool is_line_sortable() {
   static_assert(has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::sort(x, dimensions<d>), argsort, top_k, quantile"));
   constexpr bool has_order = sortable<element_of_tensor<X>>;
@@ -229,8 +229,8 @@ consteval bool takes_lines() {
 /// Adjoint:  moves the elements of dy to the places from which the elements of x came. The lines of x are sorted again.
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
-  if constexpr (detail::takes_lines<X, D>())
-    return detail::with_lines<D>(x, [&](const auto& z) {
+  if constexpr (detail::is_line_sortable<X, D>())
+    return detail::move_last<D>(x, [&](const auto& z) {
       return operate(detail::sort_operation<D>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
@@ -241,9 +241,9 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
 /// Adjoint:  none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
-  if constexpr (detail::takes_lines<X, D>())
-    return detail::with_lines<D>(x, [&](const auto& z) {
-      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(z), "argsort");
+  if constexpr (detail::is_line_sortable<X, D>())
+    return detail::move_last<D>(x, [&](const auto& z) {
+      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "argsort");
       return operate(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
@@ -256,9 +256,9 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 /// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
-  if constexpr (detail::takes_lines<X, D>())
-    return detail::with_lines<D>(x, [&](const auto& z) {
-      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(z), "top_k");
+  if constexpr (detail::is_line_sortable<X, D>())
+    return detail::move_last<D>(x, [&](const auto& z) {
+      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "top_k");
       auto values = operate(detail::sort_operation<D>{{k, true}}, z);
       auto indices = operate(detail::sort_operation<D, true>{{k, true}}, z);
       return top_elements<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
@@ -279,9 +279,9 @@ auto quantile(const X& x, double probability, dimensions_t<D> along) {
   static_assert(has_fractions,
                 "partita::quantile(x, probability, dimensions<d>): requires elements that are no integers; cast x to "
                 "float or double");
-  if constexpr (detail::takes_lines<X, D>() && has_fractions) {
+  if constexpr (detail::is_line_sortable<X, D>() && has_fractions) {
     const auto y = sort(x, along);
-    const shape_list extents = detail::extents_of_any(y);
+    const shape_list extents = detail::operand_extents(y);
     if (!(probability >= 0 && probability <= 1) || extents[D] == 0)
       throw shape_error(
           (text("partita::quantile(x, probability, dimensions<d>): requires a probability from 0 to 1 and "
@@ -291,7 +291,7 @@ auto quantile(const X& x, double probability, dimensions_t<D> along) {
     const std::size_t last = extents[D] - 1;
     const double at = probability * static_cast<double>(last);
     const auto low = static_cast<std::size_t>(at);
-    return detail::between_elements_of<D>(y, low, at - static_cast<double>(low), last);
+    return detail::interpolate<D>(y, low, at - static_cast<double>(low), last);
   } else {
     return detail::rejected_call{};
   }

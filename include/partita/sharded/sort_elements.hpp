@@ -25,9 +25,9 @@ namespace detail {
 
 /// The mesh of a tensor that is to be sorted, after all workers have agreed on the call and its parameter.
 template <class T>
-const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool has_rows, const char* call,
+const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
-  require_at_once(call);
+  require_no_trace(call);
   const auto& on = x.state()->on;
   if (!on)
     throw partition_error(text("partita::") << call << ": requires a tensor on a mesh; shard it, or use sort(x, "
@@ -45,62 +45,62 @@ const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool
 }
 /// This worker's part of the first dimension of a tensor, if all workers of the world have balanced parts.
 template <class T>
-interval equal_part(const sharded_tensor<T>& x) {
+interval part_range(const sharded_tensor<T>& x) {
   const world& everyone = x.state()->on->everyone();
   return balanced_part(x.extents()[0], everyone.size(), everyone.id());
 }
 /// Moves the elements of x to balanced parts, and returns the elements of this worker's part.
 template <class T>
-xt::xtensor<T, 1> elements_in_part(const sharded_tensor<T>& x) {
+xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
   const bound_mesh& on = *x.state()->on;
-  const bool gives = on.active() && group_along(on, x.layout()) == 0;
+  const bool gives = on.active() && group_number(on, x.layout()) == 0;
   const interval own = gives ? on.box(x.layout(), x.extents())[0] : interval{};
-  const index_exchange exchange(on.everyone(), own, equal_part(x));
+  const index_exchange exchange(on.everyone(), own, part_range(x));
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
 }
-/// Makes a tensor of this layout and these extents whose element k is number wanted[k] (without `wanted` number k) of
+/// Makes a tensor of this layout and these extents whose element k is number places[k] (without `places` number k) of
 /// the numbers of all workers, each of which has the numbers `own` of its balanced part.
 template <class T, class Numbers>
-auto numbers_at(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
-                const shape_list& extents, const std::vector<std::size_t>* wanted, const char* call) {
+auto read_numbers(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
+                  const shape_list& extents, const std::vector<std::size_t>* places, const char* call) {
   const auto& on = x.state()->on;
   const interval box = on->active() ? on->box(layout, extents)[0] : interval{};
-  const index_list all = wanted == nullptr || !on->active() ? index_list(box) : index_list(*wanted);
+  const index_list all = places == nullptr || !on->active() ? index_list(box) : index_list(*places);
   return tensor_from_exchange(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
 }
 /// The indices of the sorted elements, sharded as x is; or only those of some positions in the order, not sharded.
 template <class T>
-sharded_tensor<std::size_t> indices_in_order(const sharded_tensor<T>& x, const sort_options& options,
-                                             const std::vector<std::size_t>* ranks, const char* call) {
+sharded_tensor<std::size_t> sorted_indices(const sharded_tensor<T>& x, const sort_options& options,
+                                           const std::vector<std::size_t>* ranks, const char* call) {
   const auto& on = x.state()->on;
   return on->one_call([&] {
-    const auto places = partita::argsort(on->everyone(), elements_in_part(x), options);
-    const sharding layout = ranks == nullptr ? bare(x.layout()) : sharding(x.layout().on, 1);
-    return numbers_at(x, places, equal_part(x), layout, {ranks == nullptr ? x.extents()[0] : ranks->size()}, ranks,
-                      call);
+    const auto places = partita::argsort(on->everyone(), read_part(x), options);
+    const sharding layout = ranks == nullptr ? layout_of(x.layout()) : sharding(x.layout().on, 1);
+    return read_numbers(x, places, part_range(x), layout, {ranks == nullptr ? x.extents()[0] : ranks->size()}, ranks,
+                        call);
   });
 }
 template <class T>
-sharded_tensor<T> rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices, const char* call) {
+sharded_tensor<T> read_rows(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices, const char* call) {
   return take_rows(bind_to_rows(x, indices), x, call);
 }
 
 /// Applies f to x as a tensor with a run-time layout. If the type of x has a layout, the type of the result has a
 /// layout, too: that of x, or one that shards no dimension.
 template <bool Whole, std::size_t Rank, class X, class F>
-auto as_kind_of(const X& x, const F& f) {
+auto call_as_kind(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
     constexpr auto name = std::remove_cvref_t<X>::name;
     auto y = f(x.at_run_time());
     using T = element_of_tensor<decltype(y)>;
     if constexpr (Whole) return typed_sharded<T, name_of_layout<sharding(layout_named<name>.on, Rank)>>(std::move(y));
-    else return typed_sharded<T, name_of_rows<name, name>>(std::move(y));
+    else return typed_sharded<T, row_layout_name<name, name>>(std::move(y));
   } else {
     return f(x);
   }
 }
 template <class X>
-consteval bool accepts_element_type() {
+consteval bool is_sortable() {
   static_assert(tensor_kind<X> != 3,
                 "partita::sort(x), argsort, top_k, quantile, unique: requires a sharded tensor; in a traced program "
                 "use sort(x, dimensions<0>)");
@@ -111,7 +111,7 @@ consteval bool accepts_element_type() {
     static_assert(has_order,
                   "partita::sort(x), argsort, top_k, quantile, unique: requires integers, float or double; real(z) and "
                   "abs(z) of complex elements have an order");
-    constexpr bool is_line = rank_if_known<X>() == 1 || rank_if_known<X>() == dynamic;
+    constexpr bool is_line = static_rank<X>() == 1 || static_rank<X>() == dynamic;
     static_assert(is_line,
                   "partita::sort(x), argsort, top_k, quantile, unique: requires a tensor of rank 1; sort(x, "
                   "dimensions<d>) sorts along a dimension");
@@ -130,12 +130,12 @@ consteval bool accepts_element_type() {
 /// Adjoint:  moves the elements of dy to the places from which the elements of x came.
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
-  if constexpr (detail::accepts_element_type<X>())
-    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "sort(x)", direction.descending ? 1 : 0);
-      const auto z = detail::without_pending(given, "sort(x)");
-      return detail::rows_at(z, detail::indices_in_order(z, {.descending = direction.descending}, nullptr, "sort"),
-                             "sort(x)");
+  if constexpr (detail::is_sortable<X>())
+    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+      detail::checked_mesh(input, false, "sort(x)", direction.descending ? 1 : 0);
+      const auto z = detail::reduce_pending(input, "sort(x)");
+      return detail::read_rows(z, detail::sorted_indices(z, {.descending = direction.descending}, nullptr, "sort"),
+                               "sort(x)");
     });
   else return detail::rejected_call{};
 }
@@ -145,11 +145,11 @@ auto sort(const X& x, const sort_direction& direction = {}) {
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto argsort(const X& x, const sort_direction& direction = {}) {
-  if constexpr (detail::accepts_element_type<X>())
-    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "argsort(x)", direction.descending ? 1 : 0);
-      return detail::indices_in_order(detail::without_pending(given, "argsort(x)"),
-                                      {.descending = direction.descending}, nullptr, "argsort");
+  if constexpr (detail::is_sortable<X>())
+    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+      detail::checked_mesh(input, false, "argsort(x)", direction.descending ? 1 : 0);
+      return detail::sorted_indices(detail::reduce_pending(input, "argsort(x)"), {.descending = direction.descending},
+                                    nullptr, "argsort");
     });
   else return detail::rejected_call{};
 }
@@ -161,20 +161,20 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 /// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
-  if constexpr (detail::accepts_element_type<X>()) {
-    const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
-      const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)", k);
-      const auto z = detail::without_pending(given, "top_k(x, k)");
+  if constexpr (detail::is_sortable<X>()) {
+    const auto indices = detail::call_as_kind<true, 1>(x, [&](const auto& input) {
+      const auto& on = detail::checked_mesh(input, false, "top_k(x, k)", k);
+      const auto z = detail::reduce_pending(input, "top_k(x, k)");
       return on->one_call([&] {
-        const auto best = top_k(on->everyone(), detail::elements_in_part(z), k).places;
+        const auto best = top_k(on->everyone(), detail::read_part(z), k).places;
         const bool has_all = on->everyone().id() == 0;
         const xt::xtensor<std::size_t, 1> own = xt::view(best, xt::range(std::size_t{0}, has_all ? k : 0));
-        return detail::numbers_at(z, own, has_all ? interval{0, k} : interval{k, k}, sharding(z.layout().on, 1), {k},
-                                  nullptr, "top_k");
+        return detail::read_numbers(z, own, has_all ? interval{0, k} : interval{k, k}, sharding(z.layout().on, 1), {k},
+                                    nullptr, "top_k");
       });
     });
-    auto values = detail::as_kind_of<true, 1>(
-        x, [&](const auto& given) { return detail::rows_at(given, detail::as_run_time(indices), "top_k(x, k)"); });
+    auto values = detail::call_as_kind<true, 1>(
+        x, [&](const auto& input) { return detail::read_rows(input, detail::as_run_time(indices), "top_k(x, k)"); });
     return top_elements<decltype(values), std::remove_const_t<decltype(indices)>>{std::move(values), indices};
   } else {
     return detail::rejected_call{};
@@ -190,22 +190,22 @@ auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
   static_assert(has_fractions,
                 "partita::quantile(x, probability): requires elements that are no integers; cast x to float or double");
-  if constexpr (detail::accepts_element_type<X>() && has_fractions) {
-    return detail::as_kind_of<true, 0>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "quantile(x, probability)", std::bit_cast<std::uint64_t>(probability));
-      const std::size_t n = given.extents()[0];
+  if constexpr (detail::is_sortable<X>() && has_fractions) {
+    return detail::call_as_kind<true, 0>(x, [&](const auto& input) {
+      detail::checked_mesh(input, false, "quantile(x, probability)", std::bit_cast<std::uint64_t>(probability));
+      const std::size_t n = input.extents()[0];
       if (!(probability >= 0 && probability <= 1) || n == 0)
         throw shape_error((text("partita::quantile(x, probability): requires a probability from 0 to 1 and an element, "
                                 "got ")
-                           << std::to_string(probability).c_str() << " and x of extents " << given.extents())
+                           << std::to_string(probability).c_str() << " and x of extents " << input.extents())
                               .c_str());
-      const auto z = detail::without_pending(given, "quantile(x, probability)");
+      const auto z = detail::reduce_pending(input, "quantile(x, probability)");
       const double at = probability * static_cast<double>(n - 1);
       const auto low = static_cast<std::size_t>(at);
       const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
       const auto low_high_last =
-          detail::rows_at(z, detail::indices_in_order(z, {}, &ranks, "quantile"), "quantile(x, q)");
-      return detail::between_elements_of<0>(low_high_last, 0, at - static_cast<double>(low), 2);
+          detail::read_rows(z, detail::sorted_indices(z, {}, &ranks, "quantile"), "quantile(x, q)");
+      return detail::interpolate<0>(low_high_last, 0, at - static_cast<double>(low), 2);
     });
   } else {
     return detail::rejected_call{};
@@ -219,20 +219,20 @@ auto quantile(const X& x, double probability) {
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto unique(const X& x) {
-  if constexpr (detail::accepts_element_type<X>())
-    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      const auto& on = detail::mesh_to_sort(given, false, "unique(x)", 0);
-      const auto z = detail::without_pending(given, "unique(x)");
+  if constexpr (detail::is_sortable<X>())
+    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+      const auto& on = detail::checked_mesh(input, false, "unique(x)", 0);
+      const auto z = detail::reduce_pending(input, "unique(x)");
       return on->one_call([&] {
-        const auto own = unique(on->everyone(), detail::elements_in_part(z));
+        const auto own = unique(on->everyone(), detail::read_part(z));
         std::size_t before = 0, all = 0;
         for (std::size_t k = 0;
              const auto& list_of_worker : detail::gather_numbers<1>(*on->everyone().state(), {own.size()})) {
           before += k++ < on->everyone().id() ? list_of_worker[0] : 0;
           all += list_of_worker[0];
         }
-        return detail::numbers_at(z, own, interval{before, before + own.size()}, detail::bare(z.layout()), {all},
-                                  nullptr, "unique");
+        return detail::read_numbers(z, own, interval{before, before + own.size()}, detail::layout_of(z.layout()), {all},
+                                    nullptr, "unique");
       });
     });
   else return detail::rejected_call{};
@@ -247,16 +247,16 @@ auto unique(const X& x) {
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)
 auto permutation(const X& x, std::uint64_t seed) {
-  return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-    const auto& on = detail::mesh_to_sort(given, true, "permutation(x, seed)", seed);
-    const auto z = detail::without_pending(given, "permutation(x, seed)");
+  return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+    const auto& on = detail::checked_mesh(input, true, "permutation(x, seed)", seed);
+    const auto z = detail::reduce_pending(input, "permutation(x, seed)");
     const auto indices = on->one_call([&] {
-      const interval part = detail::equal_part(z);
+      const interval part = detail::part_range(z);
       const auto own = permutation(on->everyone(), part.size(), seed);
-      return detail::numbers_at(z, own, part, detail::first_dimensions(z.layout(), 1), {z.extents()[0]}, nullptr,
-                                "permutation");
+      return detail::read_numbers(z, own, part, detail::leading_cuts(z.layout(), 1), {z.extents()[0]}, nullptr,
+                                  "permutation");
     });
-    return detail::rows_at(z, indices, "permutation(x, seed)");
+    return detail::read_rows(z, indices, "permutation(x, seed)");
   });
 }
 

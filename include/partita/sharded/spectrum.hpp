@@ -17,34 +17,33 @@ namespace detail {
 /// Moves `count` elements of x from index `from` on along dimension D to index `to` of a dimension of `extent`
 /// elements, of which the others are 0.
 template <std::size_t D, class X>
-X moved_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
+X move_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
   return operate(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
                  operate(slice_operation<D>{{interval{from, from + count}}}, x));
 }
 /// Multiplies the elements of x at index `at` along dimension D by `factor`.
 template <std::size_t D, class X>
-X with_scaled_wave(const X& x, std::size_t at, double factor) {
-  return add(x, multiply(moved_part<D>(x, at, 1, at, extents_of_any(x)[D]), factor - 1));
+X scale_wave(const X& x, std::size_t at, double factor) {
+  return add(x, multiply(move_part<D>(x, at, 1, at, operand_extents(x)[D]), factor - 1));
 }
 
 /// Changes the number of points of spectrum x along dimension D.
 template <std::size_t D, class X>
-X with_points(const X& x, const resized_line& line) {
+X resize_line(const X& x, const resized_line& line) {
   if (line.n == line.m) return x;
   const double factor = line.factor();
-  const X from = line.is_lengthened() && factor != 1 ? with_scaled_wave<D>(x, line.shared_wave(), factor) : x;
+  const X from = line.is_lengthened() && factor != 1 ? scale_wave<D>(x, line.shared_wave(), factor) : x;
   const auto [rising, falling] = line.wave_ranges();
-  X y = moved_part<D>(from, rising.from, rising.count, rising.to, line.extent());
-  if (!line.is_half_spectrum)
-    return add(y, moved_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
-  return !line.is_lengthened() && factor != 1 ? with_scaled_wave<D>(y, line.shared_wave(), factor) : y;
+  X y = move_part<D>(from, rising.from, rising.count, rising.to, line.extent());
+  if (!line.is_half_spectrum) return add(y, move_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
+  return !line.is_lengthened() && factor != 1 ? scale_wave<D>(y, line.shared_wave(), factor) : y;
 }
 
 /// Changes the numbers of points of spectrum x along each of the dimensions D. If `real` is not 0, x has along the last
 /// of them half of the spectrum of `real` real numbers.
 template <std::size_t... D, class X>
-X with_all_points(const char* call, const X& x, std::size_t real, const std::array<std::size_t, sizeof...(D)>& points) {
-  const shape_list extents = extents_of_any(x);
+X resize_lines(const char* call, const X& x, std::size_t real, const std::array<std::size_t, sizeof...(D)>& points) {
+  const shape_list extents = operand_extents(x);
   X y = x;
   std::size_t k = 0;
   const auto resize = [&]<std::size_t At>(dimensions_t<At>) {
@@ -54,7 +53,7 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
       throw shape_error(text("partita::") << call << ": requires at least one point along dimension " << At
                                           << ", got a spectrum of extents " << extents << " for " << m << " points");
     const bool is_half_spectrum = real != 0 && k == points.size();
-    y = with_points<At>(y, {is_half_spectrum ? real : n, m, is_half_spectrum});
+    y = resize_line<At>(y, {is_half_spectrum ? real : n, m, is_half_spectrum});
   };
   (resize(dimensions<D>), ...);
   return y;
@@ -70,7 +69,7 @@ inline void require_half_spectrum(const char* call, const shape_list& x, std::si
 
 template <class X, std::size_t... D>
 auto shifted_frequencies(const char* call, const X& x, bool back) {
-  const shape_list extents = extents_of_any(x);
+  const shape_list extents = operand_extents(x);
   const auto shift = [&](std::size_t d) {
     const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
     return static_cast<std::ptrdiff_t>(back ? n - n / 2 : n / 2);
@@ -106,7 +105,7 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<
                 "partita::resize_spectrum(z, dimensions<...>, points...): requires complex elements and dimensions "
                 "that z has, each once");
   if constexpr (takes) {
-    return detail::with_all_points<D...>("resize_spectrum", z, 0, {m...});
+    return detail::resize_lines<D...>("resize_spectrum", z, 0, {m...});
   } else {
     return detail::rejected_call{};
   }
@@ -125,9 +124,9 @@ auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const d
                 "partita::resize_half_spectrum(y, dimensions<...>, n, points...): requires complex elements and "
                 "dimensions that y has, each once");
   if constexpr (takes) {
-    detail::require_half_spectrum("resize_half_spectrum(y, dimensions<...>, n, points...)", detail::extents_of_any(y),
+    detail::require_half_spectrum("resize_half_spectrum(y, dimensions<...>, n, points...)", detail::operand_extents(y),
                                   detail::last_of<D...>, n);
-    return detail::with_all_points<D...>("resize_half_spectrum", y, n, {m...});
+    return detail::resize_lines<D...>("resize_half_spectrum", y, n, {m...});
   } else {
     return detail::rejected_call{};
   }

@@ -18,13 +18,13 @@ namespace detail {
 
 /// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
 template <class T, auto Layout>
-auto finished_value(const typed_sharded<T, Layout>& x) {
+auto finish_value(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_named<Layout>.is_partial())
-    return typed_sharded<T, name_of_finished<Layout>>(reshard(x.at_run_time(), finished_named<Layout>));
+    return typed_sharded<T, finished_name<Layout>>(reshard(x.at_run_time(), finished_layout<Layout>));
   else return x;
 }
 template <class T>
-sharded_tensor<T> finished_value(const sharded_tensor<T>& x) {
+sharded_tensor<T> finish_value(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
 /// Makes complex elements a compile-time error for functions of real numbers that are composed of operations, because
@@ -44,11 +44,11 @@ consteval bool has_real_elements() {
 /// Applies f to a tensor of real numbers. A plain array is converted to a tensor without a mesh, and the result back to
 /// an array.
 template <class X, class F>
-auto by_tensor(const X& x, F f) {
+auto call_with_tensor(const X& x, F f) {
   if constexpr (!has_real_elements<X>()) return rejected_call{};
   else if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
   else if constexpr (tensor_kind<X> == 3) return f(x);
-  else return f(finished_value(x));
+  else return f(finish_value(x));
 }
 
 template <class R, class X>
@@ -57,20 +57,20 @@ auto keep_last(const X& x) {
 }
 /// Applies an element function to operands that are aligned at their last dimension.
 template <const auto& F, class X, class Y>
-auto aligned(const X& x, const Y& y) {
+auto align_ranks(const X& x, const Y& y) {
   return call(elements_op<F, true>{}, x, y);
 }
 
 template <std::ptrdiff_t D, class X>
-auto softmax_along(const X& given) {
-  return by_tensor(given, [](const auto& x) {
+auto softmax_along(const X& input) {
+  return call_with_tensor(input, [](const auto& x) {
     const auto e = exp(subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x))));
     return divide(e, call(reduction_op<sum_t, true, D>{}, e));
   });
 }
 template <std::ptrdiff_t D, class X>
-auto log_softmax_along(const X& given) {
-  return by_tensor(given, [](const auto& x) {
+auto log_softmax_along(const X& input) {
+  return call_with_tensor(input, [](const auto& x) {
     const auto moved = subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x)));
     return subtract(moved, log(call(reduction_op<sum_t, true, D>{}, exp(moved))));
   });
@@ -119,10 +119,10 @@ struct pick_operation {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
-    sharding there = bare(x.layout().finished()), rows = there;
+    sharding there = layout_of(x.layout().finished()), rows = there;
     rows.cuts[--rows.dimensions] = axis_list();
-    const std::vector<X> given{dy};
-    return run_operation<T>(bound_operation<1, T>(put_operation{labels, x.extents()[1]}, given), given,
+    const std::vector<X> input{dy};
+    return run_operation<T>(bound_operation<1, T>(put_operation{labels, x.extents()[1]}, input), input,
                             {&rows, &there});
   }
 };
@@ -132,10 +132,10 @@ X put_operation::adjoint(std::size_t, const X& dx, const X&, const X&) const {
 }
 
 template <ranked_array Labels>
-std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, const char* call, const Labels& labels) {
+std::shared_ptr<const std::vector<std::size_t>> check_labels(std::size_t n, const char* call, const Labels& labels) {
   auto all = std::make_shared<std::vector<std::size_t>>();
-  const xt::xtensor<element_of<Labels>, rank_of<Labels>> given = labels;
-  for (const auto label : given) {
+  const xt::xtensor<element_of<Labels>, rank_of<Labels>> input = labels;
+  for (const auto label : input) {
     if (label < 0 || static_cast<std::size_t>(label) >= n)
       throw shape_error(text("partita::")
                         << call << ": requires labels below " << n << ", got " << static_cast<long long>(label));
@@ -149,11 +149,11 @@ std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, cons
 /// The value of x as a constant for differentiation, which has no gradient.
 template <class T, auto Layout>
 typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(detail::detached(x.at_run_time()));
+  return typed_sharded<T, Layout>(detail::detach(x.at_run_time()));
 }
 template <class T>
 sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {
-  return detail::detached(x);
+  return detail::detach(x);
 }
 template <ranked_array X>
 const X& stop_gradient(const X& x) {
@@ -163,7 +163,7 @@ const X& stop_gradient(const X& x) {
 namespace detail {
 
 template <const auto& F, class X>
-using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
+using activation_call = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
 /// `relu` and `sigmoid` are class templates of layers. The specialisations of both for tensors derive from this class,
 /// so that `relu(x)` of a tensor is the value of the function.
@@ -183,7 +183,7 @@ class relu<Value> : public detail::activated_value<element_functions::relu, Valu
   using detail::activated_value<element_functions::relu, Value>::activated_value;
 };
 template <detail::any_tensor X>
-relu(const X&) -> relu<detail::activated<element_functions::relu, X>>;
+relu(const X&) -> relu<detail::activation_call<element_functions::relu, X>>;
 
 /// The function `sigmoid(x)`, 1 / (1 + exp(-x)) of each element of a tensor, an array or a traced value.
 /// `sigmoid<float>()` is the layer.
@@ -193,41 +193,42 @@ class sigmoid<Value> : public detail::activated_value<element_functions::sigmoid
   using detail::activated_value<element_functions::sigmoid, Value>::activated_value;
 };
 template <detail::any_tensor X>
-sigmoid(const X&) -> sigmoid<detail::activated<element_functions::sigmoid, X>>;
+sigmoid(const X&) -> sigmoid<detail::activation_call<element_functions::sigmoid, X>>;
 template <detail::any_tensor X>
-sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<element_functions::sigmoid, sigmoid<X>>>;
+sigmoid(const sigmoid<X>&) -> sigmoid<detail::activation_call<element_functions::sigmoid, sigmoid<X>>>;
 
 /// exp(x) divided by its sum along the last dimension, or along a given dimension: `softmax(x, dimensions<1>)`. If this
 /// dimension is sharded, two numbers per row are reduced, and no tensor is gathered.
 template <detail::any_tensor X>
-auto softmax(const X& given) {
-  return detail::softmax_along<-1>(given);
+auto softmax(const X& input) {
+  return detail::softmax_along<-1>(input);
 }
 template <detail::any_tensor X, std::size_t D>
-auto softmax(const X& given, dimensions_t<D>) {
+auto softmax(const X& input, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, "partita::softmax(x, dimensions<d>): requires a dimension that x has");
-  if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
+  if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(input);
 }
 template <detail::any_tensor X>
-auto log_softmax(const X& given) {
-  return detail::log_softmax_along<-1>(given);
+auto log_softmax(const X& input) {
+  return detail::log_softmax_along<-1>(input);
 }
 template <detail::any_tensor X, std::size_t D>
-auto log_softmax(const X& given, dimensions_t<D>) {
+auto log_softmax(const X& input, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::log_softmax(x, dimensions<d>): requires a dimension that x has");
-  if constexpr (detail::has_dimensions<X, D>) return detail::log_softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
+  if constexpr (detail::has_dimensions<X, D>) return detail::log_softmax_along<static_cast<std::ptrdiff_t>(D)>(input);
 }
 /// Layer norm: (x - mean) / sqrt(variance + epsilon) along the last dimension, times gamma, plus beta.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
-auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
-  return detail::by_tensor(given, [&](const auto& x) {
+auto normalise(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+  return detail::call_with_tensor(input, [&](const auto& x) {
     const double share = 1 / detail::elements_along<-1>(x);
     const auto centred = subtract(x, multiply(detail::keep_last<sum_t>(x), share));
     const auto variance = multiply(detail::keep_last<sum_t>(square(centred)), share);
     const auto normal = divide(centred, sqrt(add(variance, epsilon)));
-    return detail::aligned<element_functions::add>(detail::aligned<element_functions::multiply>(normal, gamma), beta);
+    return detail::align_ranks<element_functions::add>(detail::align_ranks<element_functions::multiply>(normal, gamma),
+                                                       beta);
   });
 }
 /// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes may be sharded; no row is
@@ -235,7 +236,7 @@ auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsi
 /// Shapes:   scores are rows x classes; every worker passes the labels of all rows.
 /// Requires: labels of an integer type [compile time], one per row, below the number of classes [shape_error].
 template <detail::any_tensor Scores, ranked_array Labels>
-auto cross_entropy(const Scores& given, const Labels& labels) {
+auto cross_entropy(const Scores& input, const Labels& labels) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;
   static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
   const auto loss = [&](const auto& x) {
@@ -243,17 +244,16 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     if (static_cast<std::size_t>(labels.size()) != rows)
       throw shape_error(text("partita::cross_entropy: requires one label for each row, got ")
                         << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
-    const auto top =
-        stop_gradient(detail::finished_value(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
+    const auto top = stop_gradient(detail::finish_value(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
     const auto label_scores =
-        detail::call(detail::pick_operation{{detail::labels_below(classes, "cross_entropy", labels), {rows}}}, moved);
+        detail::call(detail::pick_operation{{detail::check_labels(classes, "cross_entropy", labels), {rows}}}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(label_scores)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
   if constexpr (!are_integers || !detail::has_real_elements<Scores>()) return detail::rejected_call{};
-  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
-  else return loss(detail::finished_value(given));
+  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(input)));
+  else return loss(detail::finish_value(input));
 }
 /// Looks up the table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows
 /// that it does not hold.
@@ -269,7 +269,7 @@ auto lookup(const Table& table, const Labels& labels) {
   const auto go = [&](const auto& x) {
     return detail::call(
         detail::take_operation<0, rank_of<Labels>, true>{
-            {detail::labels_below(x.extents()[0], "lookup", labels), extents}},
+            {detail::check_labels(x.extents()[0], "lookup", labels), extents}},
         x);
   };
   if constexpr (!are_integers) return detail::rejected_call{};

@@ -29,8 +29,8 @@ struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
-  std::vector<std::uint32_t> stopped;      ///< for each operation, a bit mask of the operands that get no gradient
-  const mixed_execution* mixed = nullptr;  ///< null: all values have one element type
+  std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
+  const mixed_execution* mixed = nullptr;     ///< null: all values have one element type
   /// Finds the reshards of the backward pass by a dry run. The call that traces the program sets this pointer, because
   /// it knows the element type.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
@@ -38,7 +38,7 @@ struct traced_program {
   PARTITA_DECL explicit traced_program(const mesh& m);
   /// Adds the work on blocks of the last operation of the graph.
   PARTITA_DECL void add(const applied_operation& done, const std::shared_ptr<const operation_window>& window,
-                        std::uint32_t without_gradient);
+                        std::uint32_t no_gradient_bits);
 };
 
 }  // namespace detail
@@ -48,12 +48,12 @@ class traced {
  public:
   using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
 
-  traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
-      : program_(std::move(program)), value_(v), stopped_(stopped) {}
+  traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped_values = false)
+      : program_(std::move(program)), value_(v), is_stopped_(stopped_values) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
   /// Whether operations read this value as a constant for differentiation.
-  bool is_stopped() const { return stopped_; }
+  bool is_stopped() const { return is_stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
   // Reading elements of a traced value is a compile-time error.
@@ -84,7 +84,7 @@ class traced {
  private:
   std::shared_ptr<detail::traced_program> program_;
   value value_;
-  bool stopped_;
+  bool is_stopped_;
 };
 
 /// Sets the layout of a value. The call is an annotation while a program is traced, a reshard when it is executed, and
@@ -110,7 +110,7 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
 
 /// The class of the values of a program that is traced for elements of type T.
 template <class Element>
-struct traced_for {
+struct trace_type {
   using type = traced;
 };
 
@@ -126,9 +126,9 @@ auto trace_call(const Op& op, const X&... x) {
   applied_operation work;
   using element = std::common_type_t<typename X::value_type...>;
   if constexpr (is_complex<element>) {
-    using narrow = std::complex<float>;
-    work = bound_operation<n, narrow, element>(op, span);
-    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, narrow, element>>(op, shapes[0].size());
+    using cfloat = std::complex<float>;
+    work = bound_operation<n, cfloat, element>(op, span);
+    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, cfloat, element>>(op, shapes[0].size());
   } else if constexpr (requires { requires Op::on_integers; }) {
     work = bound_operation<n, float, double, int, long, long long>(op, span);
     if constexpr (windows)
@@ -137,7 +137,7 @@ auto trace_call(const Op& op, const X&... x) {
     work = bound_operation<n, float, double>(op, span);
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
   }
-  return typename traced_for<element>::type(trace_operation(work, window, x...));
+  return typename trace_type<element>::type(trace_operation(work, window, x...));
 }
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
@@ -149,9 +149,9 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
       !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
                : p.operations.apply(with_windows(work.how, window->of, window->dimensions), {x.number_in_graph()...},
                                     work.how.name(), result_shape(work.how, 0), window.get());
-  std::uint32_t stopped = 0, i = 0;
-  ((stopped |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
-  p.add(work, window, stopped);
+  std::uint32_t stopped_values = 0, i = 0;
+  ((stopped_values |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
+  p.add(work, window, stopped_values);
   return {programs[0], y};
 }
 

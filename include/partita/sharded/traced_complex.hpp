@@ -93,43 +93,43 @@ struct real_and_complex {};
 namespace detail {
 
 template <class Real>
-struct traced_for<std::complex<Real>> {
+struct trace_type<std::complex<Real>> {
   using type = traced_complex;
 };
 template <class Traced>
-struct traced_as<Traced, complex_spec> {
+struct traced_arg<Traced, complex_spec> {
   using type = traced_complex;
 };
 template <>
-struct program_between<double, std::complex<double>> {
+struct mixed_program<double, std::complex<double>> {
   using type = traced_function_to<std::complex<double>>;
 };
 template <>
-struct program_between<std::complex<double>, double> {
+struct mixed_program<std::complex<double>, double> {
   using type = traced_function_to<double>;
 };
 
 /// The interface of an operation of a program whose result has another element type than its operands.
 template <class R>
-struct element_change_on {
-  virtual ~element_change_on() = default;
+struct typed_element_change {
+  virtual ~typed_element_change() = default;
   virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;
 };
 template <class Op, class R>
-struct element_change_step : element_change_on<R> {
+struct element_change_step : typed_element_change<R> {
   Op op;
   explicit element_change_step(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
-    if constexpr (is_complex<typename Op::operand>) return changed<std::complex<R>>(x);
-    else return changed<R>(x);
+    if constexpr (is_complex<typename Op::operand>) return convert<std::complex<R>>(x);
+    else return convert<R>(x);
   }
 
  private:
   template <class T>
-  real_or_complex<R> changed(const std::vector<real_or_complex<R>>& x) const {
+  real_or_complex<R> convert(const std::vector<real_or_complex<R>>& x) const {
     std::vector<sharded_tensor<T>> operands;
     for (const auto& one : x) operands.push_back(one.template of<T>());
-    return real_or_complex<R>(op.changed(operands));
+    return real_or_complex<R>(op.convert(operands));
   }
 };
 template <class Op>
@@ -156,7 +156,7 @@ struct mixed_access {
       std::vector<real_or_complex<R>> operands;
       for (std::size_t i = 0; i < needs.size(); ++i) {
         const auto& x = all[program.operand(o, i).number];
-        operands.push_back(program.is_stopped(o, i) ? x.mapped([](const auto& z) { return detached(z); }) : x);
+        operands.push_back(program.is_stopped(o, i) ? x.mapped([](const auto& z) { return detach(z); }) : x);
       }
       all[program.operand(o, needs.size()).number] =
           result(o, operands, needs, made).mapped([&](const auto& y) { return reshard(y, after); });
@@ -166,18 +166,18 @@ struct mixed_access {
     real_or_complex<R> result(std::size_t o, std::vector<real_or_complex<R>>& x, const std::vector<sharding>& needs,
                               const sharding& made) const {
       const applied_operation& work = program.program_->work[o];
-      if (const auto* const change = dynamic_cast<const element_change_on<R>*>(work.own.get())) {
-        const naming_operation name(work.how.name());
+      if (const auto* const change = dynamic_cast<const typed_element_change<R>*>(work.own.get())) {
+        const scoped_name name(work.how.name());
         for (std::size_t i = 0; i < x.size(); ++i)
           x[i] = x[i].mapped([&](const auto& z) { return reshard(z, needs[i]); });
         return change->result(x);
       }
-      if (x[0].is_complex()) return real_or_complex<R>(run_one<std::complex<R>>(o, x, needs, made));
-      return real_or_complex<R>(run_one<R>(o, x, needs, made));
+      if (x[0].is_complex()) return real_or_complex<R>(run_single_step<std::complex<R>>(o, x, needs, made));
+      return real_or_complex<R>(run_single_step<R>(o, x, needs, made));
     }
     template <class T>
-    sharded_tensor<T> run_one(std::size_t o, const std::vector<real_or_complex<R>>& x,
-                              const std::vector<sharding>& needs, const sharding& made) const {
+    sharded_tensor<T> run_single_step(std::size_t o, const std::vector<real_or_complex<R>>& x,
+                                      const std::vector<sharding>& needs, const sharding& made) const {
       std::vector<sharded_tensor<T>> operands;
       for (const auto& one : x) operands.push_back(one.template of<T>());
       return program.template run_one<T>(o, operands, needs, made);
@@ -196,7 +196,7 @@ struct mixed_access {
   }
   /// Finds the reshards of the backward pass by a dry run, with arguments in their completed layouts.
   static std::vector<backward_reshard> moves_back(const traced_function& program) {
-    return program.moves_of_dry_run(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
+    return program.dry_run_moves(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
       std::vector<real_or_complex<double>> arguments;
       for (std::size_t i = 0; i < program.inputs_.size(); ++i) {
         if (is_complex_input(program, i))
@@ -241,11 +241,11 @@ struct tensors_of_program<real_and_complex<R>> {
   }
 };
 
-struct mixed_runs final : mixed_execution {
-  tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const override {
+struct mixed_program_runs final : mixed_execution {
+  untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const override {
     if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
-      return run_on<float>(program, arguments);
-    return run_on<double>(program, arguments);
+      return run_typed<float>(program, arguments);
+    return run_typed<double>(program, arguments);
   }
   std::vector<backward_reshard> moves_back(const traced_function& program) const override {
     return mixed_access::moves_back(program);
@@ -253,7 +253,7 @@ struct mixed_runs final : mixed_execution {
 
  private:
   template <class R>
-  static tensor_of_some_type run_on(const traced_function& program, const tensor_of_some_type* given) {
+  static untyped_tensor run_typed(const traced_function& program, const untyped_tensor* given) {
     std::vector<real_or_complex<R>> arguments;
     for (std::size_t i = 0; i < mixed_access::arguments(program); ++i) {
       const bool wants_complex = mixed_access::is_complex_input(program, i);
@@ -268,15 +268,15 @@ struct mixed_runs final : mixed_execution {
       else arguments.push_back(real_or_complex<R>(given[i].as<R>()));
     }
     const auto y = mixed_access::run(program, arguments);
-    return y.is_complex() ? tensor_of_some_type::of(y.complex) : tensor_of_some_type::of(y.real);
+    return y.is_complex() ? untyped_tensor::of(y.complex) : untyped_tensor::of(y.real);
   }
 };
 
-inline const mixed_runs mixed_runs_of_programs{};
+inline const mixed_program_runs mixed_runs_of_programs{};
 
 /// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
 /// the extents of the result, as an operation of operate() does; the placeholders `operand` and `value` of the element
-/// types; and `changed(x)`, which computes the result for tensors in layouts that fit the rule.
+/// types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
 template <class Op, class... X>
 auto trace_change(const Op& op, const X&... x) {
   const shape_list shapes[] = {x.extents()...};
@@ -292,7 +292,7 @@ auto trace_change(const Op& op, const X&... x) {
   const traced y = trace_operation(work, nullptr, x...);
   y.program()->mixed = &mixed_runs_of_programs;
   y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);
-  return typename traced_for<typename Op::value>::type(y);
+  return typename trace_type<typename Op::value>::type(y);
 }
 
 }  // namespace detail
@@ -322,7 +322,7 @@ traced_complex reshape(const traced_complex& x, const shape_list& extents) {
 template <class T, class F, class... Spec>
   requires(detail::is_complex<T> && (std::is_convertible_v<const Spec&, spec> && ...))
 auto trace(const F& f, const Spec&... specs) {
-  return typename detail::program_of<traced_complex, F, Spec...>(detail::trace_by<traced_complex>(f, specs...));
+  return typename detail::program_type<traced_complex, F, Spec...>(detail::make_trace<traced_complex>(f, specs...));
 }
 
 }  // namespace partita

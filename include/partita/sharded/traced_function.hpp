@@ -44,7 +44,7 @@ template <class T>
 concept has_program_elements = std::is_arithmetic_v<T> || is_complex<T>;
 
 template <class Traced, class F, class... Spec>
-traced_function trace_by(const F& f, const Spec&... specs);
+traced_function make_trace(const F& f, const Spec&... specs);
 
 }  // namespace detail
 
@@ -130,13 +130,13 @@ class traced_function {
   template <class>
   friend class traced_function_to;
   template <class Traced, class F, class... Spec>
-  friend traced_function detail::trace_by(const F& f, const Spec&... specs);
+  friend traced_function detail::make_trace(const F& f, const Spec&... specs);
 
   PARTITA_DECL static sharding laid(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
-    return moves_of_dry_run(sizeof(detail::real_of<T>), [this](const std::shared_ptr<detail::bound_mesh>& on) {
+    return dry_run_moves(sizeof(detail::real_of<T>), [this](const std::shared_ptr<detail::bound_mesh>& on) {
       std::vector<sharded_tensor<T>> arguments;
       for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_argument<T>(on, i));
       const auto y = run<T>(arguments);
@@ -146,9 +146,9 @@ class traced_function {
   /// The reshards of the backward pass that `run(mesh)` makes in a dry run. The bytes of the reshards are converted
   /// from numbers of `number_bytes` bytes to numbers of 4 bytes.
   template <class Run>
-  std::vector<backward_reshard> moves_of_dry_run(std::size_t number_bytes, const Run& run) const {
+  std::vector<backward_reshard> dry_run_moves(std::size_t number_bytes, const Run& run) const {
     std::vector<movement> log;
-    const detail::logging now(log, true);
+    const detail::scoped_log now(log, true);
     try {
       run(std::make_shared<detail::bound_mesh>(operations().on()));
     } catch (const error&) {
@@ -164,7 +164,7 @@ class traced_function {
   /// is wanted.
   template <class T>
   sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
-    const sharding argument_layout = laid((*completed_)[inputs_[i]]);
+    const sharding argument_layout = laid((*completion_)[inputs_[i]]);
     const shape_list& shape = operations()[inputs_[i]].shape;
     const auto x = detail::tensor_of(on, argument_layout, shape,
                                      detail::new_block<T>(detail::shape_of_box(on->box(argument_layout, shape))));
@@ -182,7 +182,7 @@ class traced_function {
     for (std::size_t i = 0; window != nullptr && i < needs.size(); ++i)
       along_cuts = along_cuts || window->is_needed(i, needs[i]);
     if (!along_cuts) return detail::run_operation<T>(work, operands, {needs.data(), &made});
-    if (const auto* const own = dynamic_cast<const detail::runs_in_windows<T>*>(window))
+    if (const auto* const own = dynamic_cast<const detail::window_runner<T>*>(window))
       return own->run_in_windows(work, operands, needs.data(), made, wider);
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
@@ -191,7 +191,7 @@ class traced_function {
   template <class T>
   detail::block_window<T> wider_elements(std::size_t o, const std::vector<sharded_tensor<T>>& x,
                                          const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
-    const detail::naming_operation name(program_->work[o].how.name());
+    const detail::scoped_name name(program_->work[o].how.name());
     if (!y.state()->active()) return {y.box(), y.state()->block};
     const auto box = (*window.computed)[y.state()->on->worker()].box;
     std::vector<detail::tensor_block<T>> blocks{window.read->block};
@@ -202,8 +202,8 @@ class traced_function {
     }
     return {box, detail::local_result<T>(program_->work[o], blocks, places, {box, y.extents()})};
   }
-  /// Whether operation o is elementwise along sharded dimensions; see detail::laid_operation::is_of_elements.
-  PARTITA_DECL bool is_of_elements_along_cuts(std::size_t o, const std::vector<sharding>& needs,
+  /// Whether operation o is elementwise along sharded dimensions; see detail::placed_operation::is_elementwise.
+  PARTITA_DECL bool is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
                                               const sharding& made) const;
   /// The values of a program in which all values have the same element type.
   template <class T>
@@ -219,11 +219,11 @@ class traced_function {
     void take(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
-    void begin(std::vector<detail::laid_operation>& laid) override {
-      const detail::step_list* const steps = detail::executing.steps;
+    void begin(std::vector<detail::placed_operation>& laid) override {
+      const detail::step_list* const steps = detail::run_state.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
       for (std::size_t o = 0; o < laid.size(); ++o)
-        laid[o].is_of_elements = program.is_of_elements_along_cuts(o, laid[o].needs, laid[o].made);
+        laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].needs, laid[o].made);
       wider =
           detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
       wider_values.resize(values.size());
@@ -233,7 +233,7 @@ class traced_function {
       std::vector<sharded_tensor<T>> operands;
       for (std::size_t i = 0; i < needs.size(); ++i) {
         const sharded_tensor<T>& x = values[program.operand(o, i).number];
-        operands.push_back(program.is_stopped(o, i) ? detail::detached(x) : x);
+        operands.push_back(program.is_stopped(o, i) ? detail::detach(x) : x);
       }
       const std::size_t result = program.operand(o, needs.size()).number;
       detail::wider_window<T> window;
@@ -248,7 +248,7 @@ class traced_function {
   /// Operand i of operation o; the number after the operands is that of the result. is_stopped says whether an operand
   /// has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
-  bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped[o] >> i & 1U) != 0; }
+  bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_through(detail::running_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
@@ -262,18 +262,17 @@ class traced_function {
         run_through(values);
         return values.values[result_.number];
       }
-    std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // dependent: only calls instantiate it
-    for (const auto& x : arguments) all.push_back(detail::tensor_of_some_type::of(x));
+    std::vector<std::conditional_t<true, detail::untyped_tensor, T>> all;  // dependent: only calls instantiate it
+    for (const auto& x : arguments) all.push_back(detail::untyped_tensor::of(x));
     return run_mixed<Result>(all.data());
   }
   template <class T>
-  sharded_tensor<T> run_mixed(const detail::tensor_of_some_type* arguments) const {
+  sharded_tensor<T> run_mixed(const detail::untyped_tensor* arguments) const {
     return mixed_result(arguments, detail::type_number<T>()).template as<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
   /// elements of the type of this number.
-  PARTITA_DECL detail::tensor_of_some_type mixed_result(const detail::tensor_of_some_type* arguments,
-                                                        std::uint64_t type) const;
+  PARTITA_DECL detail::untyped_tensor mixed_result(const detail::untyped_tensor* arguments, std::uint64_t type) const;
   /// Executes the program, whose result must have elements of type Result.
   template <class Result, class... T>
   sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
@@ -285,7 +284,7 @@ class traced_function {
       static_assert(of_one_precision,
                     "partita: program(x...): requires arguments of one precision, real or complex; cast the others");
       if constexpr (of_one_precision) {
-        const detail::tensor_of_some_type all[] = {detail::tensor_of_some_type::of(x)...};
+        const detail::untyped_tensor all[] = {detail::untyped_tensor::of(x)...};
         return run_mixed<Result>(all);
       } else {
         return {};
@@ -297,14 +296,14 @@ class traced_function {
   std::vector<value> inputs_;
   value result_;
   std::optional<std::vector<std::size_t>> gradients_of_;
-  mutable std::shared_ptr<const completion> completed_;
+  mutable std::shared_ptr<const completion> completion_;
 };
 
 namespace detail {
 
 /// The class of traced value that an argument with a spec of this type becomes; Traced is the class for other specs.
 template <class Traced, class Spec>
-struct traced_as {
+struct traced_arg {
   using type = Traced;
 };
 template <class Traced, class... Spec>
@@ -312,21 +311,21 @@ struct first_traced {
   using type = Traced;
 };
 template <class Traced, class First, class... Spec>
-struct first_traced<Traced, First, Spec...> : traced_as<Traced, First> {};
+struct first_traced<Traced, First, Spec...> : traced_arg<Traced, First> {};
 /// The class of a traced program, which depends on the placeholders for the element types of its first argument and of
 /// its result.
 template <class Argument, class Result>
-struct program_between {
+struct mixed_program {
   using type = traced_function;
 };
 template <class Traced, class F, class... Spec>
-using program_of = typename program_between<typename first_traced<Traced, Spec...>::type::value_type,
+using program_type = typename mixed_program<typename first_traced<Traced, Spec...>::type::value_type,
                                             element_of_tensor<decltype(std::declval<const F&>()(
-                                                std::declval<typename traced_as<Traced, Spec>::type>()...))>>::type;
+                                                std::declval<typename traced_arg<Traced, Spec>::type>()...))>>::type;
 
 /// Traces f with arguments of the class Traced.
 template <class Traced, class F, class... Spec>
-traced_function trace_by(const F& f, const Spec&... specs) {
+traced_function make_trace(const F& f, const Spec&... specs) {
   const spec all[] = {specs...};
   const spec* known = nullptr;
   for (const spec& one : all)
@@ -342,10 +341,10 @@ traced_function trace_by(const F& f, const Spec&... specs) {
   for (const spec& one : all)
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
                                : program->operations.input(one.shape));
-  const bool complex[] = {is_complex<typename traced_as<Traced, Spec>::type::value_type>...};
+  const bool complex[] = {is_complex<typename traced_arg<Traced, Spec>::type::value_type>...};
   for (std::size_t i = 0; i < inputs.size(); ++i) program->operations.set_complex(inputs[i], complex[i]);
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return traced(f(typename traced_as<Traced, Spec>::type(program, inputs[I])...));
+    return traced(f(typename traced_arg<Traced, Spec>::type(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());
   return {program, inputs, result.number_in_graph()};
 }
@@ -359,7 +358,7 @@ traced_function trace_by(const F& f, const Spec&... specs) {
 template <class F, class... Spec>
   requires(std::is_convertible_v<const Spec&, spec> && ...)
 auto trace(const F& f, const Spec&... specs) {
-  return typename detail::program_of<traced, F, Spec...>(detail::trace_by<traced>(f, specs...));
+  return typename detail::program_type<traced, F, Spec...>(detail::make_trace<traced>(f, specs...));
 }
 
 }  // namespace partita

@@ -42,17 +42,17 @@ auto parameter_of(const X& x) {
 template <class X>
 void require_no_other_gradient(const X& x) {
   if constexpr (tensor_value<X>)
-    if (as_run_time(x).state()->node) refuse_second_derivative();
+    if (as_run_time(x).state()->node) reject_second_derivative();
 }
 /// Records that the gradient with respect to a parameter is wanted.
 template <class T>
 void note_parameter(const sharded_tensor<T>& x) {
-  noted<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
+  log_op<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
 }
 
 /// The gradient that was accumulated for a parameter; zeros if there was no contribution.
 template <class T>
-sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
+sharded_tensor<T> gradient_of(const sharded_tensor<T>& parameter) {
   const auto& s = *parameter.state();
   if (s.node->cotangent.state() != nullptr) return s.node->cotangent;
   tensor_block<T> none(s.block.shape);
@@ -60,16 +60,16 @@ sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
   return tensor_of(s.on, cotangent(s.layout), s.extents, std::move(none), s.number);
 }
 template <class T>
-sharded_tensor<T> gradient_as(const sharded_tensor<T>&, const sharded_tensor<T>& parameter) {
-  return collected(parameter);
+sharded_tensor<T> typed_gradient(const sharded_tensor<T>&, const sharded_tensor<T>& parameter) {
+  return gradient_of(parameter);
 }
 template <class T, auto Layout>
-auto gradient_as(const typed_sharded<T, Layout>&, const typed_sharded<T, Layout>& parameter) {
-  return typed_sharded<T, name_of_cotangent<Layout>>(collected(parameter.at_run_time()));
+auto typed_gradient(const typed_sharded<T, Layout>&, const typed_sharded<T, Layout>& parameter) {
+  return typed_sharded<T, cotangent_name<Layout>>(gradient_of(parameter.at_run_time()));
 }
 template <ranked_array X, class T>
-auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
-  return as_array<rank_of<X>>(collected(parameter));
+auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {
+  return as_array<rank_of<X>>(gradient_of(parameter));
 }
 
 /// F may be callable: it is a lambda or another object that is not a tensor, or a function.
@@ -102,14 +102,14 @@ auto value_and_gradient(const F& f, const P&... parameters) {
   if constexpr (have_elements && are_real) {
     // 1. Mark the parameters, and run f; the operations are recorded on the tape.
     (detail::require_no_other_gradient(parameters), ...);
-    const std::uint64_t nodes_before = detail::executing.tape_nodes;
-    tape_contents& held = detail::on_tape();
+    const std::uint64_t nodes_before = detail::run_state.tape_nodes;
+    tape_contents& held = detail::current_contents();
     held.most_bytes = held.bytes;
     const auto leaves = std::tuple(detail::parameter_of(parameters)...);
     std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
     const auto result = detail::as_run_time(std::apply(f, leaves));
     using T = typename std::remove_cvref_t<decltype(result)>::value_type;
-    if (detail::volume_in(result.extents()) != 1)
+    if (detail::shape_size(result.extents()) != 1)
       throw shape_error(
           text("partita::value_and_gradient(f, parameters...): requires an f whose result is one number, ")
           << "got a result of extents " << result.extents() << "; let f return sum(...) or mean(...) of it");
@@ -124,8 +124,8 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     // 3. Return the accumulated gradients in the types that belong to the parameters.
     return std::apply(
         [&](const auto&... leaf) {
-          return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{
-              value, std::tuple(detail::gradient_as(parameters, leaf)...)};
+          return value_with_gradients<T, decltype(detail::typed_gradient(parameters, leaf))...>{
+              value, std::tuple(detail::typed_gradient(parameters, leaf)...)};
         },
         leaves);
   } else {

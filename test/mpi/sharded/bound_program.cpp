@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(each_gradient_is_a_block_of_its_own_and_arguments_are_let_g
   auto forward = program.bind<double>(everyone);
   const auto x = made(everyone, rows, {7, 3}, 1), y = made(everyone, rows, {7, 3}, 2),
              dy = made(everyone, rows, {7, 3}, 3);
-  const auto alone = [](const auto& one) { return !one.state()->active() || one.state()->block.alone(); };
+  const auto alone = [](const auto& one) { return !one.state()->active() || one.state()->block.is_unique(); };
   for (int round = 0; round < 2; ++round) {
     step(x, y);
     for (const auto& one : step.backward(dy)) BOOST_TEST(test::same_blocks(one, multiply(dy, 2)));
@@ -177,13 +177,13 @@ BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
   const timetable guess = step.timetable();
   const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
   BOOST_TEST(step.measured().seconds() == 0);
-  const std::size_t before = detail::executing.moved.bytes;
+  const std::size_t before = detail::run_state.moved.bytes;
   step(x(0), x(1), x(2), x(3));
   step.backward(made(everyone, layout_of_cotangent(program.complete()[program.result()]), {12, 30}, 1));
   const timetable times = step.measured();
   BOOST_TEST(times.is_measured);
   BOOST_TEST(times.entries.size() == guess.entries.size());
-  BOOST_TEST(times.received() == detail::executing.moved.bytes - before);
+  BOOST_TEST(times.received() == detail::run_state.moved.bytes - before);
   BOOST_TEST(times.seconds() >= times.computing());
   bool has_product = false, ascends = true;
   double last = 0;
@@ -221,11 +221,11 @@ BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
       auto step = program.bind<double>(everyone, {.overlap = overlap, .model = {.memory_bytes = 1e13}});
       step.measured();
       BOOST_TEST(test::same_blocks(step(x), expected));
-      const auto before = detail::executing.moved;
+      const auto before = detail::run_state.moved;
       const std::size_t sent_before = test::messages();
       BOOST_TEST(test::same_blocks(step(x), expected));
       sent[overlap] = test::messages() - sent_before;
-      const auto& now = detail::executing.moved;
+      const auto& now = detail::run_state.moved;
       const std::size_t exchanges = p == 1 ? now.exchanges - before.exchanges : overlap ? 1 : 40;
       BOOST_TEST(now.exchanges - before.exchanges == exchanges);
       BOOST_TEST(now.messages - before.messages == exchanges * (p - 1));

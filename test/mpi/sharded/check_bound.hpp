@@ -58,7 +58,7 @@ void check_bound(const world& everyone, const traced_function& program, std::ind
       const std::size_t allocate_for_fftw = allocations() - before;
       if (round > 0) BOOST_TEST(allocate_for_fftw == 0U);
       BOOST_TEST(same_blocks(z, y));
-      for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::collected(x[k])));
+      for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::gradient_of(x[k])));
     }
     if (dy.state()->active()) BOOST_TEST(steps[0].bytes_held() < steps[0].bytes_without_sharing());
   }

@@ -45,7 +45,7 @@ using measure = std::conditional_t<std::is_integral_v<T>, T, double>;
 /// Whether the extents of the gathered x are those of the plain y, and no element is further away than the tolerance.
 template <class T>
 bool same(const sharded_tensor<T>& x, const sharded_tensor<T>& y, measure<T> tolerance = 0) {
-  const auto all = reshard(detail::detached(x), sharding(x.layout().on, x.rank()));
+  const auto all = reshard(detail::detach(x), sharding(x.layout().on, x.rank()));
   bool equal = all.extents() == y.extents();
   if (!equal || !all.state()->on->active()) return equal;
   for (std::size_t k = 0; k < y.size(); ++k) {

@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_rows_writes_nothing_outside_the_block_of_it
   const std::vector<std::size_t> rows{0, 2, 3, 3, 4, 5};
   const std::vector<double> dy(rows.size(), 1);
   std::vector<double> memory(9, 7);  // rows 2 and 3 of 6 lie in its middle
-  const detail::untake_operation<0, 1, true> back{{std::make_shared<const std::vector<std::size_t>>(rows), {6}}, 6};
+  const detail::take_adjoint_op<0, 1, true> back{{std::make_shared<const std::vector<std::size_t>>(rows), {6}}, 6};
   back.local(tensor_part<const double>{dy.data(), {6}, {interval{0, 6}}, {6}},
              tensor_part<double>{memory.data() + 3, {2}, {interval{2, 4}}, {6}});
   BOOST_TEST(memory == (std::vector<double>{7, 7, 7, 1, 2, 7, 7, 7, 7}), boost::test_tools::per_element());

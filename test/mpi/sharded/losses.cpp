@@ -52,7 +52,7 @@ struct cases {
   /// Whether the gathered y equals f(row, column) everywhere.
   template <class F>
   bool is(const tensor& y, F f) const {
-    const auto all = reshard(detail::detached(y), sharding(m, 2));
+    const auto all = reshard(detail::detach(y), sharding(m, 2));
     bool equal = all.extents() == extents;
     for (std::size_t k = 0; equal && k < all.size(); ++k) {
       const double wanted = f(k / extents[1], k % extents[1]);

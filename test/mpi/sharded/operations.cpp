@@ -20,9 +20,9 @@ BOOST_AUTO_TEST_CASE(operations_are_the_sequential_ones) {
     check(everyone, "subtract", random, {{a, b}, {b}},
           [](const v& x) { return subtract(x[0], x[1], broadcast_dimensions<1>); });
     test::check_linear(everyone, "multiply by columns", random, {{a, b, c}, {b}},
-                       [](const v& x) { return multiply(x[0], detail::detached(x[1]), broadcast_dimensions<1>); });
+                       [](const v& x) { return multiply(x[0], detail::detach(x[1]), broadcast_dimensions<1>); });
     test::check_linear(everyone, "columns multiplied", random, {{a, b, c}, {b, a}}, [](const v& x) {
-      return multiply(detail::detached(x[0]), transpose(x[1]), broadcast_dimensions<0, 1>);
+      return multiply(detail::detach(x[0]), transpose(x[1]), broadcast_dimensions<0, 1>);
     });
     check(everyone, "affine", random, {{a}}, [](const v& x) { return add(multiply(x[0], 3), 2); });
     check(everyone, "maximum of two", random, {{a, b}, {a, b}}, [](const v& x) { return maximum(x[0], x[1]); });

@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
       "x has extents [8, 4] in the pipeline, got [9, 4]");
   {
     std::vector<movement> log;
-    const detail::logging dry(log, true);  // in a dry run tensors have no elements
+    const detail::scoped_log dry(log, true);  // in a dry run tensors have no elements
     test::expect_refused<partition_error>([&] { step(x, t, weights); }, "x is another");
   }
   test::expect_refused<error>([&] { step(x, t, {weights[0]}); }, "a list of parameters for each of the 2 stages");
@@ -433,11 +433,11 @@ BOOST_AUTO_TEST_CASE(each_stage_receives_only_what_it_needs) {
   const auto x = net.on_stage(0, 1, {8, width}), t = net.on_stage(1, 2, {8, width});
   const auto weights = net.parameters();
   step(x, t, weights);
-  const auto before = sum_over(everyone, detail::executing.moved.bytes);
+  const auto before = sum_over(everyone, detail::run_state.moved.bytes);
   step(x, t, weights);
   const std::size_t of_stages[] = {net.where(0).size(), net.where(1).size()};
   if (of_stages[0] == 1 && of_stages[1] == 1)  // 8 rows of 4 numbers there, and their cotangents back
-    BOOST_TEST(sum_over(everyone, detail::executing.moved.bytes) - before == 2 * 8 * width * sizeof(double));
+    BOOST_TEST(sum_over(everyone, detail::run_state.moved.bytes) - before == 2 * 8 * width * sizeof(double));
   step.measured();
   const std::uint64_t calls = detail::status_slots::instance().own().calls;
   step(x, t, weights);

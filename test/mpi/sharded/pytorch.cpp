@@ -65,7 +65,7 @@ double distance(const F& loss, const std::array<tensor, N>& w, const double (&re
     if (all.state()->on->active())
       for (std::size_t k = 0; k < all.size(); ++k)
         most = std::max(most, test::distance_between(all.data()[k], record[std::min(next + k, Size - 1)]));
-    next += detail::volume_in(gradient.extents());
+    next += detail::shape_size(gradient.extents());
   };
   std::apply([&](const auto&... g) { (compare(g), ...); }, gradients);
   return next == Size ? most : 1;

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<error>(
       [&] {
         std::vector<movement> log;
-        const detail::logging dry(log, true);
+        const detail::scoped_log dry(log, true);
         select_if(x, keep(m, "a", {0, 1}));
       },
       "select_if(x, keep): requires a call that is carried out at once");

@@ -83,7 +83,7 @@ const operation_of_two operations[] = {
      }},
     {"take", [](const tensor& x, const tensor& y) { return take(add(x, y), xt::xtensor<int, 1>{0}, dimensions<1>); }},
     {"reshape", [](const tensor& x,
-                   const tensor& y) { return reshape(multiply(x, y), shape_list{detail::volume_in(x.extents())}); }},
+                   const tensor& y) { return reshape(multiply(x, y), shape_list{detail::shape_size(x.extents())}); }},
     {"einsum", [](const tensor& x, const tensor& y) { return einsum<"ij,ij->j">(x, add(y, y)); }},
     {"pad",
      [](const tensor& x, const tensor& y) {

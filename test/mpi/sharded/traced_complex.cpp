@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(bound_programs_lead_from_real_arguments_to_complex_results_
     detail::run_backward(y, plain<U>({4, 4}, 5));
     auto step = program.template bind<element_of_argument<decltype(given)>>(everyone, {0});
     BOOST_TEST(same(step(given), y, 1e-9));
-    BOOST_TEST(same(step.backward(placed<U>(everyone, zs, {4, 4}, 5))[0], detail::collected(parameter), 1e-9));
+    BOOST_TEST(same(step.backward(placed<U>(everyone, zs, {4, 4}, 5))[0], detail::gradient_of(parameter), 1e-9));
   };
   expect(wave, trace(wave, spec(xs, {4, 4})), x, plain<double>({4, 4}, 1));
   expect(size, trace<complex>(size, spec(zs, {4, 4})), z, plain<complex>({4, 4}, 2));
@@ -166,8 +166,8 @@ BOOST_AUTO_TEST_CASE(bound_programs_have_real_and_complex_arguments) {
                            placed<Second>(everyone, layout(m, 2, 2), {4, 4}, 2));
       BOOST_TEST(same(z, y, 1e-9));
       const auto& back = step.backward(placed<Result>(everyone, layout(m, 2, 0), {4, 4}, 5));
-      BOOST_TEST(same(back[0].template of<Second>(), detail::collected(b), 1e-9));
-      BOOST_TEST(same(back[1].template of<First>(), detail::collected(a), 1e-9));
+      BOOST_TEST(same(back[0].template of<Second>(), detail::gradient_of(b), 1e-9));
+      BOOST_TEST(same(back[1].template of<First>(), detail::gradient_of(a), 1e-9));
       BOOST_TEST((back[0].is_complex() == detail::is_complex<Second> && back[1].is_complex() != back[0].is_complex()));
     }
   };

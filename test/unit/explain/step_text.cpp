@@ -29,15 +29,15 @@ std::string first_lines(const std::string& all, std::size_t n) {
 BOOST_AUTO_TEST_SUITE(explain_step_text)
 
 BOOST_AUTO_TEST_CASE(quantities_have_three_figures) {
-  BOOST_TEST((detail::in_seconds(1.9282) == "1.93 s"));
-  BOOST_TEST((detail::in_seconds(2.504e-5) == "25.0 us"));
-  BOOST_TEST((detail::in_seconds(9.9951e-4) == "1.00 ms"));
-  BOOST_TEST((detail::in_seconds(3.2e-7) == "320 ns"));
-  BOOST_TEST((detail::in_seconds(0) == "0.00 ns"));
-  BOOST_TEST((detail::in_bytes(999) == "999 B"));
-  BOOST_TEST((detail::in_bytes(3145728) == "3.15 MB"));
-  BOOST_TEST((detail::in_bytes(1048) == "1.05 kB"));
-  BOOST_TEST((detail::in_percent(0.0573) == "5.73 %"));
+  BOOST_TEST((detail::seconds_text(1.9282) == "1.93 s"));
+  BOOST_TEST((detail::seconds_text(2.504e-5) == "25.0 us"));
+  BOOST_TEST((detail::seconds_text(9.9951e-4) == "1.00 ms"));
+  BOOST_TEST((detail::seconds_text(3.2e-7) == "320 ns"));
+  BOOST_TEST((detail::seconds_text(0) == "0.00 ns"));
+  BOOST_TEST((detail::bytes_text(999) == "999 B"));
+  BOOST_TEST((detail::bytes_text(3145728) == "3.15 MB"));
+  BOOST_TEST((detail::bytes_text(1048) == "1.05 kB"));
+  BOOST_TEST((detail::percentage(0.0573) == "5.73 %"));
 }
 
 BOOST_AUTO_TEST_CASE(a_step_is_told_event_by_event) {
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
                              : most == sending      ? "the bytes that move"
                                                     : "starting messages";
     const std::string line =
-        "what binds: " + name + ", " + std::string(detail::in_percent(most / cost.seconds())) + " ";
+        "what binds: " + name + ", " + std::string(detail::percentage(most / cost.seconds())) + " ";
     BOOST_TEST(std::string(explain(found)).find(line) != std::string::npos, explain(found) << " has not " << line);
     named += name + ";";
   }
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_runner_up_takes_its_difference_to_the_best_more) {
   for (const double more : {0.01, 0.25, 0.5, 1.0, 3.0}) {
     found.runner_up.cost = {.computing = 2e-3 * (1 + more)};
     found.runner_up.is_there = true;
-    const std::string said = ", " + std::string(detail::in_percent(more).c_str()) + " more, with\n";
+    const std::string said = ", " + std::string(detail::percentage(more).c_str()) + " more, with\n";
     BOOST_TEST(std::string(explain(found)).find(said) != std::string::npos, explain(found).c_str());
   }
 }

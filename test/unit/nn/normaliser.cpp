@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(moments_of_a_union) {
     std::vector<double> a(random() % 6), b(random() % 3), both;
     for (auto* some : {&a, &b})
       for (double& one : *some) both.push_back(one = static_cast<double>(random() % 9));
-    const auto joined = detail::joined_moments()(moments_of(a), moments_of(b)), wanted = moments_of(both);
+    const auto joined = detail::merge_moments()(moments_of(a), moments_of(b)), wanted = moments_of(both);
     BOOST_TEST(joined.count == wanted.count);
     BOOST_TEST(std::abs(joined.mean - wanted.mean) < 1e-12);
     BOOST_TEST(std::abs(joined.deviations - wanted.deviations) < 1e-12);

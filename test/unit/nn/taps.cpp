@@ -1,6 +1,6 @@
 // The inputs of each output of pooling and upsampling, and their weights, equal their definitions: loops over all
 // inputs of one dimension, also for a range of the outputs.
-#include <partita/nn/detail/largest_of_taps.hpp>
+#include <partita/nn/detail/max_of_taps.hpp>
 #include <partita/nn/pooling.hpp>
 #include <partita/nn/upsampling.hpp>
 
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(the_largest_is_the_first_of_equal_ones_and_the_first_NaN) {
     }
     detail::local_taps<1> by;
     by.along[0] = taps_of_window({.kernel = kernel}, {0, m}, n, true), by.window[0] = n, by.outputs[0] = m;
-    detail::largest_of_taps largest;
+    detail::max_of_taps largest;
     largest.forward(by, x.data(), y.data());
     largest.backward(by, dy.data(), dx.data());
     for (std::size_t o = 0; o < m; ++o) BOOST_TEST((y[o] == wanted[o] || (std::isnan(y[o]) && std::isnan(wanted[o]))));

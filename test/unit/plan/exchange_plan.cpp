@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE(cuts_and_boxes_give_the_same_plan) {
     const trial t = trial::make(seed, false);
     for (std::size_t worker = 0; worker < t.workers(); ++worker)
       BOOST_TEST((plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes) ==
-                  plan_repartition(t.src, partita::detail::boxes_of(t.from, t.src), t.dst,
-                                   partita::detail::boxes_of(t.to, t.dst), worker, t.axes)),
+                  plan_repartition(t.src, partita::detail::block_boxes(t.from, t.src), t.dst,
+                                   partita::detail::block_boxes(t.to, t.dst), worker, t.axes)),
                  "seed " << seed << ", worker " << worker);
   }
 }

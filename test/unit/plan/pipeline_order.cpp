@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
         add(numbers.of(numbers.forward, s, m), false, {x}, block(made, s, m));
         x = block(made, s, m);
         if (s + 1 == shape.stages() || shape.group_of[s] == shape.group_of[s + 1]) continue;
-        add(numbers.of(numbers.to_next, s, m), true, {x}, block(arrived, s, m));
+        add(numbers.of(numbers.y_move, s, m), true, {x}, block(arrived, s, m));
         x = block(arrived, s, m);
       }
       x = block(input, 1, m);
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
         add(numbers.of(numbers.backward, s, m), false, {x, block(made, s, m)}, block(gradient, s, m));
         x = block(cotangent, s, m);
         if (s == 0 || shape.group_of[s] == shape.group_of[s - 1]) continue;
-        add(numbers.of(numbers.to_last, s, m), true, {x}, block(returned, s, m));
+        add(numbers.of(numbers.dy_move, s, m), true, {x}, block(returned, s, m));
         x = block(returned, s, m);
       }
     }

@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(gradients_read_what_they_need_and_are_not_taken_of_indices)
       if (operands.size() == 2) g.apply(one.how, {operands[0], operands[1]});
       if (operands.size() == 3) g.apply(one.how, {operands[0], operands[1], operands[2]});
       const detail::step_estimate<graph> estimate(g);
-      const detail::operation_facts& facts = estimate.operations[0];
+      const detail::operation_estimate& facts = estimate.operations[0];
       BOOST_TEST(facts.wanted == (one.wanted & parameters), one.how.name);
       if (facts.wanted != 0) BOOST_TEST((facts.read & all) == one.read, one.how.name);
     }

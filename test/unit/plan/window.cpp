@@ -37,11 +37,11 @@ BOOST_AUTO_TEST_CASE(runs_fill_each_cell_by_the_index_that_belongs_there) {
         for (std::ptrdiff_t start = 1 - n; start <= n; ++start)
           for (std::ptrdiff_t stop = start; stop < 2 * n; ++stop) {
             std::vector<std::optional<std::ptrdiff_t>> cells(static_cast<std::size_t>(stop - start));
-            detail::for_runs({start, stop}, static_cast<std::size_t>(n), before, after,
-                             [&](std::size_t at, interval range) {
-                               for (std::size_t i = range.start; i < range.stop; ++i, ++at)
-                                 cells[at] = static_cast<std::ptrdiff_t>(i);
-                             });
+            detail::for_each_run({start, stop}, static_cast<std::size_t>(n), before, after,
+                                 [&](std::size_t at, interval range) {
+                                   for (std::size_t i = range.start; i < range.stop; ++i, ++at)
+                                     cells[at] = static_cast<std::ptrdiff_t>(i);
+                                 });
             bool right = true;
             for (std::ptrdiff_t cell = start; cell < stop; ++cell)
               right = right && cells[static_cast<std::size_t>(cell - start)] ==

@@ -113,9 +113,9 @@ BOOST_AUTO_TEST_CASE(each_part_of_a_complex_number_has_its_gradient) {
   BOOST_TEST((std::get<0>(both) == by_real));
   BOOST_TEST((std::get<1>(both) == by_imaginary));
   const auto first =
-      value_and_gradient([&](const auto& x) { return f(x, multiply(detail::detached(x), 3)); }, a).gradients;
+      value_and_gradient([&](const auto& x) { return f(x, multiply(detail::detach(x), 3)); }, a).gradients;
   const auto second =
-      value_and_gradient([&](const auto& x) { return f(multiply(detail::detached(x), 3), x); }, b).gradients;
+      value_and_gradient([&](const auto& x) { return f(multiply(detail::detach(x), 3), x); }, b).gradients;
   BOOST_TEST((std::get<0>(first) == by_real));
   BOOST_TEST((std::get<0>(second) == by_imaginary));
 }

@@ -115,7 +115,7 @@ operation_case random_operation(random_numbers& random) {
     case 29:
       return of<1>(detail::expand_operation<1>{{b}}, {{a, one, c}});
     case 30:
-      return of<1>(detail::untake_operation<0, 1, false>{indices_below(random, b, d), d}, {{b, c}});
+      return of<1>(detail::take_adjoint_op<0, 1, false>{indices_below(random, b, d), d}, {{b, c}});
     case 31:
       return of<1>(detail::roll_operation<0, 1>({static_cast<std::ptrdiff_t>(b) - 3, 1}), {{d, 1 + c}});
     case 32:
@@ -225,8 +225,8 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
                               ? propagate(m, c.op.how, spec_list(specs))
                               : propagate(m, c.op.how, spec_list(specs), spec_list(&result, 1), direction::mixed);
     std::vector<sharding> lie;
-    for (std::size_t i = 0; i < x.size(); ++i) lie.push_back(detail::bare(p.operands[i]));
-    const sharding left = detail::bare(p.results[0]);
+    for (std::size_t i = 0; i < x.size(); ++i) lie.push_back(detail::layout_of(p.operands[i]));
+    const sharding left = detail::layout_of(p.results[0]);
     partial += left.is_partial();
     cut += left.cutting() != 0;
     std::string why;
@@ -340,6 +340,6 @@ BOOST_AUTO_TEST_CASE(a_gradient_of_a_lookup_stays_within_its_block) {
   const shape_list given{5, 2}, block{2, 2};
   const tensor_part<const number> from{dy.data(), given, {interval{0, 5}, interval{0, 2}}, given};
   const tensor_part<number> to{memory.data() + 4, block, {interval{1, 3}, interval{0, 2}}, given};
-  detail::untake_operation<0, 1, true>{{rows, {5}}, 5}.local(from, to);
+  detail::take_adjoint_op<0, 1, true>{{rows, {5}}, 5}.local(from, to);
   BOOST_TEST((memory == std::vector<number>{77, 77, 77, 77, 0, 0, 14, 16, 77, 77, 77, 77}));
 }

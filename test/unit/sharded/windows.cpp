@@ -102,14 +102,14 @@ BOOST_AUTO_TEST_CASE(convolutions_read_the_cells_under_their_places_and_the_plac
               for (std::size_t cell = 0; cell < n; ++cell)
                 if (cell + padding >= y.start * stride && cell + padding < (y.stop - 1) * stride + reach)
                   include(wanted, cell);
-              BOOST_TEST(are_equal(by.cells_under(0, y), wanted));
+              BOOST_TEST(are_equal(by.input_cells(0, y), wanted));
             });
             for_intervals(n, [&](interval x) {
               interval wanted;
               for (std::size_t place = 0; place < places; ++place)
                 for (std::size_t cell = x.start; cell < x.stop; ++cell)
                   if (is_over(place, cell)) include(wanted, place);
-              BOOST_TEST(are_equal(by.places_over(0, x), wanted));
+              BOOST_TEST(are_equal(by.output_places(0, x), wanted));
             });
           }
 }

@@ -16,9 +16,9 @@ PARTITA_DEF long_text& long_text::operator<<(const char* characters) {
   return *this;
 }
 
-PARTITA_DEF long_text& long_text::operator<<(const long_text& other) {
-  characters_.reserve(characters_.size() + other.size());
-  for (std::size_t k = 0, n = other.size(); k < n; ++k) *this << other.characters_[k];
+PARTITA_DEF long_text& long_text::operator<<(const long_text& tail) {
+  characters_.reserve(characters_.size() + tail.size());
+  for (std::size_t k = 0, n = tail.size(); k < n; ++k) *this << tail.characters_[k];
   return *this;
 }
 
@@ -28,8 +28,8 @@ PARTITA_DEF std::size_t long_text::columns() const {
   return n;
 }
 
-PARTITA_DEF long_text& long_text::pad(std::size_t columns_wanted) {
-  for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
+PARTITA_DEF long_text& long_text::pad(std::size_t column_count) {
+  for (std::size_t n = columns(); n < column_count; ++n) *this << ' ';
   return *this;
 }
 

@@ -21,18 +21,18 @@ PARTITA_DEF long_text to_svg(const group_plan& plan) {
     const std::size_t shown = g.members.size() < most ? g.members.size() : most;
     for (std::size_t k = 1; k < shown; ++k) {
       const std::size_t above = binomial_tree::above(k);
-      on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark.ink);
+      on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark_colour.ink);
     }
     for (std::size_t k = 0; k < shown; ++k) {
       const bool here = k == g.position,
                  holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
-      const colour paint = here ? colour_of(plan.worker) : detail::pale;
+      const colour paint = here ? colour_of(plan.worker) : detail::pale_colour;
       on.rectangle(x(k), y(k), wide, high, paint, here ? 2 : 1, !holds, 5);
       on.words(x(k) + wide / 2, y(k) + 20, long_text("worker ") << g.members[k],
                {.size = 12, .at = drawing::anchor::middle, .ink = paint.ink, .bold = here});
     }
   }
-  on.lines(0, on.height() + 28, to_text(plan), detail::code);
+  on.lines(0, on.height() + 28, to_text(plan), detail::code_style);
   return on.svg();
 }
 

@@ -10,9 +10,9 @@ PARTITA_DEF long_text decision_writer::tensor(std::size_t t) const {
   return long_text(is_operand ? "operand " : "result ") << (is_operand ? t : t - p_.operands.size());
 }
 
-PARTITA_DEF long_text decision_writer::sentence(const decision& d) const {
+PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
   using enum decision::what;
-  const long_text f = factor(d.factor), a = axis(d.axis), here = place(d);
+  const long_text f = factor_text(d.factor), a = axis(d.axis), here = describe_place(d);
   switch (d.done) {
     case took:
       if (d.axis == decision::no_axis) return long_text() << f << " is sharded like " << here;
@@ -25,7 +25,7 @@ PARTITA_DEF long_text decision_writer::sentence(const decision& d) const {
     case overruled:
       return long_text() << here << " shards " << f << " differently and follows " << tensor(d.by);
     case lost:
-      return long_text() << f << " is not sharded over " << a << ", because " << factor(d.by) << " is";
+      return long_text() << f << " is not sharded over " << a << ", because " << factor_text(d.by) << " is";
     case uneven:
       return long_text() << f << " is not sharded over " << a << ": blocks would be uneven";
     case must_be_whole:
@@ -56,12 +56,12 @@ PARTITA_DEF long_text decision_writer::sentence(const decision& d) const {
   return {};
 }
 
-PARTITA_DEF long_text decision_writer::factor(std::size_t f) const {
+PARTITA_DEF long_text decision_writer::factor_text(std::size_t f) const {
   if (f >= most_factors || p_.letters[f] == '\0') return "a dimension";
   return long_text("'") << p_.letters[f] << "'";
 }
 
-PARTITA_DEF long_text decision_writer::place(const decision& d) const {
+PARTITA_DEF long_text decision_writer::describe_place(const decision& d) const {
   if (d.tensor == decision::none) return "no tensor";
   if (d.dimension == decision::none) return tensor(d.tensor);
   return long_text("dimension ") << std::size_t{d.dimension} << " of " << tensor(d.tensor);
@@ -75,7 +75,7 @@ PARTITA_DEF long_text to_text(const propagation& p) {
   const detail::decision_writer writer(p);
   long_text all;
   for (std::size_t t = 0; t < p.operands.size() + p.results.size(); ++t)
-    all << writer.tensor(t) << " " << detail::written(p[t]) << "\n";
+    all << writer.tensor(t) << " " << detail::text_of(p[t]) << "\n";
   for (const reshard_need& move : p.reshards)
     all << (move.tensor < p.operands.size() ? "before, " : "after, ") << writer.tensor(move.tensor)
         << " moves: " << move.bytes << " bytes to a worker\n";
@@ -85,7 +85,7 @@ PARTITA_DEF long_text to_text(const propagation& p) {
 PARTITA_DEF long_text explain(const propagation& p) {
   const detail::decision_writer writer(p);
   long_text all = to_text(p);
-  for (const decision& one : p.log) all << "  " << writer.sentence(one) << "\n";
+  for (const decision& one : p.log) all << "  " << writer.describe(one) << "\n";
   return all;
 }
 

@@ -8,21 +8,21 @@
 namespace partita {
 namespace detail {
 
-PARTITA_DECL long_text entry_text(const timetable::entry& one) {
-  long_text all(one.moves ? "moves for " : "");
-  all << (one.operation.empty() ? "a value" : one.operation.c_str());
-  if (one.others > 0) all << " and " << one.others << " more";
+PARTITA_DECL long_text entry_text(const timetable::entry& entry) {
+  long_text all(entry.moves ? "moves for " : "");
+  all << (entry.operation.empty() ? "a value" : entry.operation.c_str());
+  if (entry.others > 0) all << " and " << entry.others << " more";
   return all;
 }
 
 PARTITA_DECL long_text total_text(const timetable& times) {
   long_text all("a step takes ");
-  all << in_seconds(times.seconds()) << (times.is_measured ? ", measured: " : ", estimated: ") << "computing "
-      << in_seconds(times.computing()) << ", waiting for movements " << in_seconds(times.waiting());
+  all << seconds_text(times.seconds()) << (times.is_measured ? ", measured: " : ", estimated: ") << "computing "
+      << seconds_text(times.computing()) << ", waiting for movements " << seconds_text(times.waiting());
   if (times.moving() > 0) {
     const double hidden_share = 1 - times.waiting() / times.moving();
-    all << "; movements are pending for " << in_seconds(times.moving()) << ", "
-        << in_percent(hidden_share < 0 ? 0 : hidden_share) << " of it while something is computed";
+    all << "; movements are pending for " << seconds_text(times.moving()) << ", "
+        << percentage(hidden_share < 0 ? 0 : hidden_share) << " of it while something is computed";
   }
   return all;
 }
@@ -31,20 +31,20 @@ PARTITA_DECL long_text total_text(const timetable& times) {
 
 PARTITA_DEF long_text to_text(const timetable& times) {
   std::size_t wide = 0;
-  for (const timetable::entry& one : times.entries)
-    if (const std::size_t own = detail::entry_text(one).columns() + 2; own > wide) wide = own;
+  for (const timetable::entry& entry : times.entries)
+    if (const std::size_t own = detail::entry_text(entry).columns() + 2; own > wide) wide = own;
   long_text all;
-  for (const timetable::entry& one : times.entries) {
-    long_text line = long_text("at ") << detail::in_seconds(one.from);
-    line.pad(12) << detail::entry_text(one);
-    line.pad(12 + wide) << "takes " << detail::in_seconds(one.until - one.from);
-    line.pad(28 + wide) << detail::in_bytes(one.held) << " held";
-    if (one.moves) line << ", " << detail::in_bytes(one.received) << " received";
+  for (const timetable::entry& entry : times.entries) {
+    long_text line = long_text("at ") << detail::seconds_text(entry.from);
+    line.pad(12) << detail::entry_text(entry);
+    line.pad(12 + wide) << "takes " << detail::seconds_text(entry.until - entry.from);
+    line.pad(28 + wide) << detail::bytes_text(entry.held) << " held";
+    if (entry.moves) line << ", " << detail::bytes_text(entry.received) << " received";
     all << line << "\n";
   }
   all << detail::total_text(times) << "\n";
-  return all << "no order takes less than " << detail::in_seconds(times.least())
-             << ", the larger of computing and moving, or than " << detail::in_seconds(times.longest_chain)
+  return all << "no order takes less than " << detail::seconds_text(times.least())
+             << ", the larger of computing and moving, or than " << detail::seconds_text(times.longest_chain)
              << ", the longest chain of entries of which each needs the one before\n";
 }
 
@@ -52,11 +52,11 @@ PARTITA_DEF long_text to_svg(const timetable& times) {
   detail::timeline on{detail::total_text(times), "time, bytes received"};
   on.add_to_legend(2, "computes");
   on.add_to_legend(4, "moves");
-  for (const timetable::entry& one : times.entries) {
-    long_text beside = detail::in_seconds(one.until - one.from);
-    if (one.moves) beside << ", " << detail::in_bytes(one.received);
-    on.bars.push_back(
-        {detail::entry_text(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
+  for (const timetable::entry& entry : times.entries) {
+    long_text label = detail::seconds_text(entry.until - entry.from);
+    if (entry.moves) label << ", " << detail::bytes_text(entry.received);
+    on.bars.push_back({detail::entry_text(entry), label, entry.from, entry.until, entry.moves ? 4U : 2U, entry.held,
+                       entry.is_backward});
   }
   return on.svg();
 }

@@ -231,7 +231,7 @@ class planned_movement : public box_movement {
     decltype(from(std::declval<structure&>())) x;
     if (announced_exchanges != nullptr)
       if (structure* const known =
-              structures_.only(structures_.matching([&](const structure& s) { return s.matches_call(call); })))
+              structures_.sole_plan(structures_.matches([&](const structure& s) { return s.matches_call(call); })))
         if (box_exchange* const made = (known->*announced_exchanges).made(call.kind);
             made != nullptr && made->sends_speculatively()) {
           x = from(*known);

@@ -80,12 +80,12 @@ class chained_calls {
     const std::size_t known = plan_count();
     const std::uint64_t set = world.agree(
         mixed(mixed(call.chain_identity.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
-        calls_.matching([&](const agreed_call& c) {
+        calls_.matches([&](const agreed_call& c) {
           return c.plan_count == known && c.elements == call.elements && call.matches_key(c.key);
         }),
         failure::none, describe);
     agreed_call fresh;
-    agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
+    agreed_call& now = set != 0 ? calls_.use_last(set) : fresh;
     if (set != 0) now.steps.start_replay();
     auto result = run_recorded(world, now.steps, run);
     if (set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {

@@ -136,7 +136,7 @@ class fourier_engine {
   }
 
   arena* memory() const {
-    const structure* const s = structures_.latest();
+    const structure* const s = structures_.last_plan();
     return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
   }
   std::size_t plans_made() const {

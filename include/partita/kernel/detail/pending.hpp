@@ -100,7 +100,7 @@ class speculative_exchange final : public speculative_send {
 
  private:
   void begin(std::uint64_t choices) override {
-    const Structure* const known = structures_.only(choices);
+    const Structure* const known = structures_.sole_plan(choices);
     sent_exchange_ = known == nullptr ? nullptr : (known->*exchanges_member_).made(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }

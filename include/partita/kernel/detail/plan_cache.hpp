@@ -64,8 +64,8 @@ bool is_known_to_all(const Structure& s) {
 template <class Structure>
 void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
   if (known == world.failure_count()) return;
-  for (std::uint64_t all = cache.matching([](const Structure&) { return true; }); all != 0; all &= all - 1)
-    cache.only(all & ~(all - 1))->forget();
+  for (std::uint64_t all = cache.matches([](const Structure&) { return true; }); all != 0; all &= all - 1)
+    cache.sole_plan(all & ~(all - 1))->forget();
   cache = {};
   known = world.failure_count();
 }
@@ -81,9 +81,9 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
                                    : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
   };
   // Most calls end after one agreement: all workers have a plan for their blocks.
-  const std::uint64_t own = cache.matching(fits);
+  const std::uint64_t own = cache.matches(fits);
   const std::uint64_t set = agreed(call.before, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.ahead);
-  if (set != 0) return cache.last_used(set);
+  if (set != 0) return cache.use_last(set);
   if (call.depends_on_plan) world.discard_without_choice();
   // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
   local_error found_error;

@@ -37,19 +37,19 @@ class column_convolver {
   using sizes = local_convolution<Features>;
 
  public:
-  explicit column_convolver(const sizes& s) : s_(s), cells_(sizes::product(s.window)) {
+  explicit column_convolver(const sizes& s) : s_(s), window_size_(sizes::product(s.window)) {
     // chosen: half a megabyte of columns fits into a second-level cache together with the weights
     const std::size_t row = std::max<std::size_t>(1, s.rows()) * sizeof(T);
-    tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
+    tile_columns_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
-    for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
-    // taps_ holds, for each weight of one output, the offset of its input from the first cell of the output's window.
+    for (std::size_t f = Features; f-- > 0;) strides_[f] = step, step *= s.window[f];
+    // offsets_ holds, for each weight of one output, the offset of its input from the first cell of the window.
     for (std::size_t c = 0; c < s.group_in_channels; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
-        std::size_t offset = c * cells_, remaining = t;
+        std::size_t offset = c * window_size_, remaining = t;
         for (std::size_t f = Features; f-- > 0; remaining /= s.kernel[f])
-          offset += remaining % s.kernel[f] * s.dilation[f] * steps_[f];
-        taps_.push_back(offset);
+          offset += remaining % s.kernel[f] * s.dilation[f] * strides_[f];
+        offsets_.push_back(offset);
       }
   }
 
@@ -61,30 +61,30 @@ class column_convolver {
   /// feature, then arrive(), then the other tiles. The tiles, and so the bits of y, do not depend on `available`.
   template <class Arrive>
   void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& available,
-               Arrive arrive) {
+               Arrive wait_for_input) {
     const std::size_t n = s_.columns();
-    if (s_.empty()) return arrive();
+    if (s_.empty()) return wait_for_input();
     for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
       std::fill_n(y + row * n, n, bias == nullptr ? T(0) : bias[row % s_.out]);
-    if (s_.rows() == 0) return arrive();
+    if (s_.rows() == 0) return wait_for_input();
     const auto product = [&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
-      gather(x + (sample * s_.in + g.in) * cells_, count);
+      gather(x + (sample * s_.in + g.in) * window_size_, count);
       multiply<T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()}), columns(count), T(1),
-                  block_of_y(y, sample, g, from, count));
+                  y_block(y, sample, g, from, count));
     };
-    for_tiles(product, [&](std::size_t from, std::size_t count) { return needs_only(available, from, count); });
-    arrive();
-    for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(available, from, count); });
+    for_each_tile(product, [&](std::size_t from, std::size_t count) { return is_ready(available, from, count); });
+    wait_for_input();
+    for_each_tile(product, [&](std::size_t from, std::size_t count) { return !is_ready(available, from, count); });
   }
   /// dx = W^T dy. Overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
-    std::fill_n(dx, s_.batch * s_.in * cells_, T(0));
+    std::fill_n(dx, s_.batch * s_.in * window_size_, T(0));
     if (s_.empty() || s_.rows() == 0) return;
-    for_tiles([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+    for_each_tile([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
       columns_.resize(s_.rows() * count);
       multiply<T>(transposed<const T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()})),
-                  block_of_y(dy, sample, g, from, count), T(0), dense_block<T, 2>(columns_.data(), {s_.rows(), count}));
-      scatter(dx + (sample * s_.in + g.in) * cells_, count);
+                  y_block(dy, sample, g, from, count), T(0), dense_block<T, 2>(columns_.data(), {s_.rows(), count}));
+      scatter(dx + (sample * s_.in + g.in) * window_size_, count);
     });
   }
   /// Adds dy x^T to dw, and, unless db is null, the sum of dy over samples and positions to db.
@@ -92,9 +92,9 @@ class column_convolver {
     if (s_.empty()) return;
     if (db != nullptr) bias_gradients(dy, db);
     if (s_.rows() == 0) return;
-    for_tiles([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
-      gather(x + (sample * s_.in + g.in) * cells_, count);
-      multiply<T>(block_of_y(dy, sample, g, from, count), transposed<const T>(columns(count)), T(1),
+    for_each_tile([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+      gather(x + (sample * s_.in + g.in) * window_size_, count);
+      multiply<T>(y_block(dy, sample, g, from, count), transposed<const T>(columns(count)), T(1),
                   dense_block<T, 2>(dw + g.out * s_.rows(), {g.size, s_.rows()}));
     });
   }
@@ -113,19 +113,19 @@ class column_convolver {
   };
   /// `count` consecutive output positions along the last dimension. `column` is the first position's column in the
   /// tile, `cell` the offset of its window in one channel of x.
-  struct run {
+  struct cell_run {
     std::size_t cell, column, count;
   };
 
   template <class F>
-  void for_tiles(F f) {
-    for_tiles(f, [](std::size_t, std::size_t) { return true; });
+  void for_each_tile(F f) {
+    for_each_tile(f, [](std::size_t, std::size_t) { return true; });
   }
   template <class F, class Chosen>
-  void for_tiles(F f, Chosen chosen) {
-    for (std::size_t from = 0; from < s_.columns(); from += tile_) {
-      const std::size_t count = std::min(tile_, s_.columns() - from);
-      if (!chosen(from, count)) continue;
+  void for_each_tile(F f, Chosen is_selected) {
+    for (std::size_t from = 0; from < s_.columns(); from += tile_columns_) {
+      const std::size_t count = std::min(tile_columns_, s_.columns() - from);
+      if (!is_selected(from, count)) continue;
       find_runs(from, count);
       for (std::size_t sample = 0; sample < s_.batch; ++sample)
         for (std::size_t o = 0; o < s_.out;) {
@@ -138,7 +138,7 @@ class column_convolver {
   }
   /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The function checks the
   /// bounding box of their positions.
-  bool needs_only(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
+  bool is_ready(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
       first[f] = a % s_.places[f], last[f] = b % s_.places[f];
@@ -160,7 +160,7 @@ class column_convolver {
       std::size_t remaining = from + column, cell = 0;
       const std::size_t run_length = std::min(count - column, last - remaining % last);
       for (std::size_t f = Features; f-- > 0; remaining /= s_.places[f])
-        cell += remaining % s_.places[f] * s_.stride[f] * steps_[f];
+        cell += remaining % s_.places[f] * s_.stride[f] * strides_[f];
       runs_.push_back({cell, column, run_length});
       column += run_length;
     }
@@ -169,8 +169,8 @@ class column_convolver {
     columns_.resize(s_.rows() * count);
     const std::size_t stride = s_.stride[Features - 1];
     T* row = columns_.data();
-    for (const std::size_t tap : taps_) {
-      for (const run& r : runs_) {
+    for (const std::size_t tap : offsets_) {
+      for (const cell_run& r : runs_) {
         const T* const from = x + tap + r.cell;
         if (stride == 1) std::copy_n(from, r.count, row + r.column);
         else
@@ -182,8 +182,8 @@ class column_convolver {
   void scatter(T* dx, std::size_t count) {
     const std::size_t stride = s_.stride[Features - 1];
     const T* row = columns_.data();
-    for (const std::size_t tap : taps_) {
-      for (const run& r : runs_)
+    for (const std::size_t tap : offsets_) {
+      for (const cell_run& r : runs_)
         for (std::size_t k = 0; k < r.count; ++k) dx[tap + r.cell + k * stride] += row[r.column + k];
       row += count;
     }
@@ -192,16 +192,16 @@ class column_convolver {
     return dense_block<const T, 2>(columns_.data(), {s_.rows(), count});
   }
   template <class Y>
-  strided<Y, 2> block_of_y(Y* y, std::size_t sample, const group& g, std::size_t from, std::size_t count) const {
+  strided<Y, 2> y_block(Y* y, std::size_t sample, const group& g, std::size_t from, std::size_t count) const {
     const std::size_t n = s_.columns();
     return {y + (sample * s_.out + g.out) * n + from, {g.size, count}, {static_cast<std::ptrdiff_t>(n), 1}};
   }
 
   sizes s_;
-  std::size_t cells_, tile_ = 1;
-  std::array<std::size_t, Features> steps_{};
-  std::vector<std::size_t> taps_;
-  std::vector<run> runs_;
+  std::size_t window_size_, tile_columns_ = 1;
+  std::array<std::size_t, Features> strides_{};
+  std::vector<std::size_t> offsets_;
+  std::vector<cell_run> runs_;
   std::vector<T> columns_;
 };
 

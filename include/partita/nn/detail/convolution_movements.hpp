@@ -47,22 +47,22 @@ class convolution_planner {
 
 /// The extents of the last tensors for which an exchange was prepared. The list is the same on all workers.
 template <std::size_t Rank>
-class prepared_tensors {
+class prepared_extents {
  public:
   /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
-  bool is_new(const std::array<std::size_t, Rank>& extents) {
-    const auto found = std::find(all_.begin(), all_.end(), extents);
-    const bool is_new_tensor = found == all_.end();
-    if (!is_new_tensor) all_.erase(found);
-    if (all_.size() == most) all_.erase(all_.begin());
-    all_.push_back(extents);
+  bool add_if_new(const std::array<std::size_t, Rank>& extents) {
+    const auto found = std::find(seen_extents_.begin(), seen_extents_.end(), extents);
+    const bool is_new_tensor = found == seen_extents_.end();
+    if (!is_new_tensor) seen_extents_.erase(found);
+    if (seen_extents_.size() == max_extents) seen_extents_.erase(seen_extents_.begin());
+    seen_extents_.push_back(extents);
     return is_new_tensor;
   }
-  void forget(const std::array<std::size_t, Rank>& extents) { std::erase(all_, extents); }
+  void forget(const std::array<std::size_t, Rank>& extents) { std::erase(seen_extents_, extents); }
 
  private:
-  static constexpr std::size_t most = 16;  // chosen: a movement caches more plans, so no listed one is lost
-  std::vector<std::array<std::size_t, Rank>> all_;
+  static constexpr std::size_t max_extents = 16;  // chosen: a movement caches more plans, so no listed one is lost
+  std::vector<std::array<std::size_t, Rank>> seen_extents_;
 };
 
 #ifdef PARTITA_CORE

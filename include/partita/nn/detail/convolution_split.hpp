@@ -27,28 +27,28 @@ class convolution_split {
 
   convolution_split(const grid<dynamic_extents<rank>>& places, convolution_form form,
                     const convolution_options<Features>& options)
-      : places_(places), form_(form), options_(options) {}
+      : grid_(places), form_(form), options_(options) {}
 
-  const grid<dynamic_extents<rank>>& places() const { return places_; }
+  const grid<dynamic_extents<rank>>& places() const { return grid_; }
   convolution_form form() const { return form_; }
   const convolution_options<Features>& options() const { return options_; }
 
   /// The number of parts into which y (parts_of_y) or x (parts_of_x) is split along each dimension.
   shape_type parts_of_y() const {
-    shape_type parts = places_.shape();
+    shape_type parts = grid_.shape();
     if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
     if (form_ == convolution_form::by_weights) parts[1] = parts[0], parts[0] = 1;
     return parts;
   }
   shape_type parts_of_x() const {
-    shape_type parts = places_.shape();
+    shape_type parts = grid_.shape();
     if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
     if (form_ == convolution_form::by_weights) parts[0] = 1;
     return parts;
   }
   position part_of_y(const position& i) const {
     position part = i;
-    if (form_ == convolution_form::by_groups) part[1] = i[0] * places_.shape()[1] + i[1], part[0] = 0;
+    if (form_ == convolution_form::by_groups) part[1] = i[0] * grid_.shape()[1] + i[1], part[0] = 0;
     if (form_ == convolution_form::by_weights) part[1] = i[0], part[0] = 0;
     return part;
   }
@@ -58,25 +58,24 @@ class convolution_split {
     if (form_ == convolution_form::by_weights) part[0] = 0;
     return part;
   }
-  /// Calls f(worker) for each worker that needs this part of x (`of_x`), or that computes this part of y.
+  /// Calls f(worker) for each worker that needs this part of x (`is_input`), or that computes this part of y.
   template <class F>
-  void for_workers(bool of_x, const position& part, F f) const {
+  void for_workers(bool is_input, const position& part, F f) const {
     position i = part;
-    if (form_ == convolution_form::by_output) return f(places_.worker(i));
+    if (form_ == convolution_form::by_output) return f(grid_.worker(i));
     if (form_ == convolution_form::by_groups) {
-      i[0] = part[1] / places_.shape()[1], i[1] = part[1] % places_.shape()[1];
-      return f(places_.worker(i));
+      i[0] = part[1] / grid_.shape()[1], i[1] = part[1] % grid_.shape()[1];
+      return f(grid_.worker(i));
     }
-    const std::size_t free = of_x ? 0 : 1;
+    const std::size_t free = is_input ? 0 : 1;
     i[1 - free] = part[1];
-    for (i[free] = 0; i[free] < places_.shape()[free]; ++i[free]) f(places_.worker(i));
+    for (i[free] = 0; i[free] < grid_.shape()[free]; ++i[free]) f(grid_.worker(i));
   }
 
   /// The channels of y in a part of y (out_channels), and the channels of x that a part of x holds (in_channels).
   interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
   interval in_channels(std::size_t part_of_x) const {
-    if (form_ == convolution_form::by_weights)
-      return balanced_part(options_.in_channels, places_.shape()[1], part_of_x);
+    if (form_ == convolution_form::by_weights) return balanced_part(options_.in_channels, grid_.shape()[1], part_of_x);
     const interval out = out_channels(form_ == convolution_form::by_output ? 0 : part_of_x);
     if (out.size() == 0) return {};
     const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
@@ -106,8 +105,8 @@ class convolution_split {
     const shape_type y = extents_of_y(x), parts = parts_of_x();
     windows_of_parts<rank> windows;
     for (std::size_t part = 0; part < parts[0]; ++part)
-      windows[0].push_back(as_window(balanced_part(x[0], parts[0], part)));
-    for (std::size_t part = 0; part < parts[1]; ++part) windows[1].push_back(as_window(in_channels(part)));
+      windows[0].push_back(to_window(balanced_part(x[0], parts[0], part)));
+    for (std::size_t part = 0; part < parts[1]; ++part) windows[1].push_back(to_window(in_channels(part)));
     for (std::size_t d = 2; d < rank; ++d)
       for (std::size_t part = 0; part < parts[d]; ++part)
         windows[d].push_back(window_under(options_.along(d - 2), balanced_part(y[d], parts[d], part)));
@@ -118,34 +117,34 @@ class convolution_split {
     windows_of_parts<rank> windows;
     for (std::size_t d = 0; d < rank; ++d)
       for (std::size_t part = 0; part < parts[d]; ++part)
-        windows[d].push_back(as_window(balanced_part(y[d], parts[d], part)));
+        windows[d].push_back(to_window(balanced_part(y[d], parts[d], part)));
     return windows;
   }
 
  private:
-  static window as_window(interval i) {
+  static window to_window(interval i) {
     return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
   }
 
-  grid<dynamic_extents<rank>> places_;
+  grid<dynamic_extents<rank>> grid_;
   convolution_form form_;
   convolution_options<Features> options_;
 };
 
-/// Lists the workers that need each window of x (`of_x`), or that compute each window of y.
+/// Lists the workers that need each window of x (`is_input`), or that compute each window of y.
 template <std::size_t Features>
-struct workers_of_windows {
+struct window_workers {
   const convolution_split<Features>* split;
-  bool of_x;
+  bool is_input;
 
   bool wants(std::size_t worker) const { return split->places().contains(worker); }
   index<Features + 2> parts(std::size_t worker) const {
     const auto i = split->places().index(split->places().place(worker));
-    return of_x ? split->part_of_x(i) : split->part_of_y(i);
+    return is_input ? split->part_of_x(i) : split->part_of_y(i);
   }
   template <class F>
   void for_workers(const index<Features + 2>& part, F f) const {
-    split->for_workers(of_x, part, f);
+    split->for_workers(is_input, part, f);
   }
 };
 
@@ -154,20 +153,20 @@ template <std::size_t Features, class P>
 halo_plan<Features + 2> plan_convolution_input(const convolution_split<Features>& split, const grid<P>& p,
                                                const decomposition<Features + 2>& x, std::size_t worker) {
   return plan_windows(p, x, split.windows_of_x(x.extents()), padding_of(split.options()),
-                      workers_of_windows<Features>{&split, true}, worker);
+                      window_workers<Features>{&split, true}, worker);
 }
 template <std::size_t Features, class P>
 halo_plan<Features + 2> plan_convolution_output(const convolution_split<Features>& split, const grid<P>& p,
                                                 const decomposition<Features + 2>& y, std::size_t worker) {
   return plan_windows(p, y, split.windows_of_y(y.extents()), halo_boundaries<Features + 2>(boundary::none),
-                      workers_of_windows<Features>{&split, false}, worker);
+                      window_workers<Features>{&split, false}, worker);
 }
 
 /// The sizes of the local convolution of the worker of index i, for a window of x and a block of y of these shapes.
 template <std::size_t Features>
-local_convolution<Features> local_sizes(const convolution_split<Features>& split, const index<Features + 2>& i,
-                                        const std::array<std::size_t, Features + 2>& window,
-                                        const std::array<std::size_t, Features + 2>& y) {
+local_convolution<Features> local_convolution_of(const convolution_split<Features>& split, const index<Features + 2>& i,
+                                                 const std::array<std::size_t, Features + 2>& window,
+                                                 const std::array<std::size_t, Features + 2>& y) {
   const auto& o = split.options();
   const box<Features + 2> w = split.weights(i);
   local_convolution<Features> s;

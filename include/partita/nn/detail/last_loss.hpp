@@ -10,7 +10,7 @@ namespace partita::detail {
 /// What a loss returned last: nothing yet, one number, or one number for each element or row.
 enum class last_loss : std::uint8_t { none, number, each };
 
-inline void require_number_before(last_loss last, const char* name) {
+inline void require_reduced_loss(last_loss last, const char* name) {
   if (last == last_loss::number) return;
   throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "
                                << (last == last_loss::none ? "and none was called; call loss(x, target) first"

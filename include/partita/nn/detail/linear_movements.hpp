@@ -25,7 +25,7 @@ using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
 
 /// Makes a tensor of this shape from the elements, without a copy. Requires a shape of this number of elements.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> with_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
+pooled_tensor<T, Rank> to_tensor(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
   pooled_tensor<T, Rank> tensor;
   tensor.storage() = std::move(elements);
   tensor.resize(typename pooled_tensor<T, Rank>::shape_type(shape));
@@ -34,7 +34,7 @@ pooled_tensor<T, Rank> with_shape(pooled_storage<T>&& elements, const std::array
 
 /// An uninitialised tensor, allocated in `memory`, or in the pool on the heap if `memory` is null.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> uninitialised_in(arena* memory, const std::array<std::size_t, Rank>& shape) {
+pooled_tensor<T, Rank> uninitialised_tensor(arena* memory, const std::array<std::size_t, Rank>& shape) {
   if (memory != nullptr) return make_pooled<T, Rank>(*memory, shape);
   return pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(shape));
 }
@@ -48,23 +48,23 @@ std::array<std::size_t, Rank> as_array(const Shape& shape) {
 
 /// The extents of a tensor as a matrix: the product of all extents but the last, and the last extent.
 template <std::size_t Rank>
-std::array<std::size_t, 2> rows_and_columns(const std::array<std::size_t, Rank>& shape) {
+std::array<std::size_t, 2> matrix_shape(const std::array<std::size_t, Rank>& shape) {
   std::size_t rows = 1;
   for (std::size_t d = 0; d + 1 < Rank; ++d) rows *= shape[d];
   return {rows, shape[Rank - 1]};
 }
 
 template <class T, std::size_t Rank>
-pooled_tensor<T, 2> matrix_of(pooled_tensor<T, Rank>&& tensor) {
-  const auto shape = rows_and_columns(as_array<Rank>(tensor.shape()));
-  return with_shape<T, 2>(std::move(tensor.storage()), shape);
+pooled_tensor<T, 2> to_matrix(pooled_tensor<T, Rank>&& tensor) {
+  const auto shape = matrix_shape(as_array<Rank>(tensor.shape()));
+  return to_tensor<T, 2>(std::move(tensor.storage()), shape);
 }
 
 /// Reshapes a matrix to a tensor with the batch dimensions of `shape`; the columns become the last dimension.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> with_batch(pooled_tensor<T, 2>&& matrix, std::array<std::size_t, Rank> shape) {
+pooled_tensor<T, Rank> restore_batch(pooled_tensor<T, 2>&& matrix, std::array<std::size_t, Rank> shape) {
   shape[Rank - 1] = matrix.shape()[1];
-  return with_shape<T, Rank>(std::move(matrix.storage()), shape);
+  return to_tensor<T, Rank>(std::move(matrix.storage()), shape);
 }
 
 /// A caller's block as dense memory: used in place if it is dense, otherwise packed into a copy.
@@ -82,7 +82,7 @@ class dense_argument {
   const std::array<std::size_t, rank>& shape() const { return argument_.block().shape; }
   const T* data() const { return packed_.size() != 0 ? packed_.data() : argument_.block().data; }
   auto matrix() const {
-    const auto both = rows_and_columns(shape());
+    const auto both = matrix_shape(shape());
     return xt::adapt(static_cast<const T*>(data()), both[0] * both[1], xt::no_ownership(), both);
   }
 
@@ -107,22 +107,22 @@ class received_block {
 template <class T, std::size_t Rank>
 class pending_product {
  public:
-  /// Makes a product of which `later` returns the sum. With `in_place` the sum overwrites the product.
-  pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
-      : product_(std::move(product)), in_place_(in_place), later_(std::move(later)) {}
+  /// Makes a product of which `pending_sum` returns the sum. With `in_place` the sum overwrites the product.
+  pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& pending_sum)
+      : product_(std::move(product)), in_place_(in_place), pending_sum_(std::move(pending_sum)) {}
   /// Makes a product that is complete without communication.
   explicit pending_product(pooled_tensor<T, Rank>&& product)
       : pending_product(std::move(product), true, {{}, nullptr, 0}) {}
 
   pooled_tensor<T, Rank> finish() {
-    auto sum = later_.finish();
+    auto sum = pending_sum_.finish();
     return in_place_ ? std::move(product_) : std::move(sum);
   }
 
  private:
   pooled_tensor<T, Rank> product_;
   bool in_place_;
-  pending<pooled_tensor<T, Rank>> later_;  // destroyed before product_, so other workers have read product_
+  pending<pooled_tensor<T, Rank>> pending_sum_;  // destroyed before product_, so other workers have read product_
 };
 
 template <class T, linear_algorithm Algorithm>
@@ -131,10 +131,10 @@ class linear_movements;
 /// Weight-stationary: x is broadcast along the columns of p_w, and the products are summed along the rows of p_w.
 template <class T>
 class linear_movements<T, weight_stationary> {
-  using anywhere = dynamic_extents<2>;
+  using any_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>& p_y, const partition<anywhere>& p_w)
+  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>& p_y, const partition<any_shape>& p_w)
       : broadcast_(p_x, p_w), sum_(p_w, p_y, transpose_src) {}
 
   arena* memory() const { return broadcast_.memory(); }
@@ -144,7 +144,7 @@ class linear_movements<T, weight_stationary> {
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text&) {
-    if (!sums_in_place(sum_.plan())) return sum_(product);
+    if (!can_sum_in_place(sum_.plan())) return sum_(product);
     kernel_access::into(sum_, product, product, {});
     return std::move(product);
   }
@@ -154,10 +154,10 @@ class linear_movements<T, weight_stationary> {
   }
   template <std::size_t Rank, class Fill>
   pending_product<T, Rank> start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
-    const bool in_place = sums_in_place(broadcast_.plan());
-    auto later = in_place ? kernel_access::start_adjoint_into(broadcast_, product, product, error_message, fill)
-                          : kernel_access::start_adjoint(broadcast_, product, error_message, fill);
-    return {std::move(product), in_place, std::move(later)};
+    const bool in_place = can_sum_in_place(broadcast_.plan());
+    auto pending_sum = in_place ? kernel_access::start_adjoint_into(broadcast_, product, product, error_message, fill)
+                                : kernel_access::start_adjoint(broadcast_, product, error_message, fill);
+    return {std::move(product), in_place, std::move(pending_sum)};
   }
   void describe(linear_plan& plan) const {
     plan.input = broadcast_.plan();
@@ -166,28 +166,28 @@ class linear_movements<T, weight_stationary> {
 
  private:
   /// Whether this worker contributes to one sum only and is its root, so that the sum can overwrite the contribution.
-  static bool sums_in_place(const group_plan& plan) {
+  static bool can_sum_in_place(const group_plan& plan) {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
 
-  broadcast<anywhere, anywhere> broadcast_;
-  sum_reduce<anywhere, anywhere, transpose_src_t> sum_;
+  broadcast<any_shape, any_shape> broadcast_;
+  sum_reduce<any_shape, any_shape, transpose_src_t> sum_;
 };
 
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
 template <class T>
 class linear_movements<T, column_parallel> {
-  using anywhere = dynamic_extents<2>;
+  using any_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&)
+  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>&, const partition<any_shape>&)
       : gather_(p_x, dimensions<1>) {}
 
   arena* memory() const { return gather_.memory(); }
   template <class X>
   auto receive_x(const X& x, const text& error_message) {
     const dense_argument<X> argument(x);
-    return with_batch(kernel_access::call(gather_, argument.matrix(), error_message), argument.shape());
+    return restore_batch(kernel_access::call(gather_, argument.matrix(), error_message), argument.shape());
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text&) {
@@ -199,49 +199,49 @@ class linear_movements<T, column_parallel> {
   }
   template <std::size_t Rank, class Fill>
   auto start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
-    struct with_its_batch {
+    struct batched_product {
       pending_product<T, 2> rows;
       std::array<std::size_t, Rank> shape;
-      pooled_tensor<T, Rank> finish() { return with_batch(rows.finish(), shape); }
+      pooled_tensor<T, Rank> finish() { return restore_batch(rows.finish(), shape); }
     };
     const auto shape = as_array<Rank>(product.shape());
-    auto rows = matrix_of(std::move(product));
-    auto later = kernel_access::start_adjoint(gather_, rows, error_message, fill);
-    return with_its_batch{pending_product<T, 2>(std::move(rows), false, std::move(later)), shape};
+    auto rows = to_matrix(std::move(product));
+    auto pending_sum = kernel_access::start_adjoint(gather_, rows, error_message, fill);
+    return batched_product{pending_product<T, 2>(std::move(rows), false, std::move(pending_sum)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
  private:
-  all_gather<anywhere> gather_;
+  all_gather<any_shape> gather_;
 };
 
 /// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
 template <class T>
 class linear_movements<T, row_parallel> {
-  using anywhere = dynamic_extents<2>;
+  using any_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&)
+  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>&, const partition<any_shape>&)
       : scatter_(p_x, dimensions<1>) {}
 
   arena* memory() const { return scatter_.memory(); }
   template <class X>
   auto receive_x(const X& x, const text&) {
     const block_argument<X> argument(x);
-    auto kept = uninitialised_in<T, rank_of<X>>(nullptr, argument.block().shape);
+    auto kept = uninitialised_tensor<T, rank_of<X>>(nullptr, argument.block().shape);
     copy<T, rank_of<X>>(block_of(kept), argument.block());
     return kept;
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text& error_message) {
     const auto shape = as_array<Rank>(product.shape());
-    return with_batch(kernel_access::call(scatter_, matrix_of(std::move(product)), error_message), shape);
+    return restore_batch(kernel_access::call(scatter_, to_matrix(std::move(product)), error_message), shape);
   }
   template <class Y>
   auto receive_dy(const Y& dy, const text& error_message) {
     const dense_argument<Y> argument(dy);
     return received_block<T, rank_of<Y>>(
-        with_batch(kernel_access::adjoint(scatter_, argument.matrix(), error_message), argument.shape()));
+        restore_batch(kernel_access::adjoint(scatter_, argument.matrix(), error_message), argument.shape()));
   }
   template <std::size_t Rank, class Fill>
   pending_product<T, Rank> start_send_dx(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {
@@ -251,7 +251,7 @@ class linear_movements<T, row_parallel> {
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 
  private:
-  reduce_scatter<anywhere> scatter_;
+  reduce_scatter<any_shape> scatter_;
 };
 
 }  // namespace partita::detail

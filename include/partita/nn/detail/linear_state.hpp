@@ -20,11 +20,11 @@ namespace partita::detail {
 
 template <class T, linear_algorithm Algorithm>
 struct linear_state {
-  using anywhere = dynamic_extents<2>;
+  using any_shape = dynamic_extents<2>;
 
-  linear_state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
+  linear_state(const partition<any_shape>& x_on, const partition<any_shape>& y_on, const partition<any_shape>& w_on,
                const linear_options& o)
-      : options(checked(o)), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
+      : options(require_valid(o)), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
     if (p_w.active()) {
       const auto i = p_w.index();
       rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);
@@ -37,7 +37,7 @@ struct linear_state {
     bias = bias_gradient;
     if (o.initial == initial_values::uniform) set_uniform();
   }
-  static const linear_options& checked(const linear_options& o) {
+  static const linear_options& require_valid(const linear_options& o) {
     require_no_overflow(std::array{o.out_features, o.in_features}, "out_features x in_features",
                         "partita::linear(p_x, p_y, p_w, options)");
     return o;
@@ -49,7 +49,7 @@ struct linear_state {
   void set_uniform() {
     const std::size_t in = options.in_features;
     const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
-    const auto at = [&](std::size_t number) { return uniform_at<T>(bound, options.seed, number); };
+    const auto at = [&](std::size_t number) { return draw_uniform<T>(bound, options.seed, number); };
     for (std::size_t i = rows.start; i < rows.stop; ++i)
       for (std::size_t j = columns.start; j < columns.stop; ++j)
         weight(i - rows.start, j - columns.start) = at(i * in + j);
@@ -61,28 +61,28 @@ struct linear_state {
     x = pooled_storage<T>();
     forward_done = false;
   }
-  void add_gradients(const strided<const T, 2>& dy_w) {
-    const auto x_w = dense_block<const T, 2>(x.data(), {x_rows, columns.size()});
-    multiply_by_conjugate<T>(transposed<const T>(dy_w), x_w, T(1), block_of(weight_gradient));
+  void add_gradients(const strided<const T, 2>& dy_block) {
+    const auto x_w = dense_block<const T, 2>(x.data(), {row_count, columns.size()});
+    multiply_by_conjugate<T>(transposed<const T>(dy_block), x_w, T(1), block_of(weight_gradient));
     if (!has_bias()) return;
     T* const sum = bias_gradient.data();
-    const T* row = dy_w.data;
-    for (std::size_t i = 0; i < x_rows; ++i, row += rows.size())
+    const T* row = dy_block.data;
+    for (std::size_t i = 0; i < row_count; ++i, row += rows.size())
       for (std::size_t j = 0; j < rows.size(); ++j) sum[j] += row[j];
   }
 
   /// Makes the workers compare their options in the next agreement, which is part of the first exchange.
-  void note(const char* call) const {
+  void log_call(const char* call) const {
     p_w.world().state()->note_local(hasher(layer_fingerprint<T>(options)).mix(call).value(), "partita::linear");
   }
   /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
   /// shapes; empty if their shapes fit.
   text error_in_blocks(const char* call) const {
     text error_message;
-    const auto check_block = [&](const char* name, const auto& block, const auto& wanted) {
-      if (!error_message.empty() || may_replace(wanted, block.shape())) return;
-      error_message << "partita::linear" << call << ": requires a " << name << " block of " << wanted << " on worker "
-                    << p_w.world().id() << ", " << name << "() is now " << block.shape()
+    const auto check_block = [&](const char* name, const auto& block, const auto& expected_shape) {
+      if (!error_message.empty() || can_replace(expected_shape, block.shape())) return;
+      error_message << "partita::linear" << call << ": requires a " << name << " block of " << expected_shape
+                    << " on worker " << p_w.world().id() << ", " << name << "() is now " << block.shape()
                     << "; assign a block of the first shape";
     };
     check_block("weight", weight, weight_shape());
@@ -95,11 +95,11 @@ struct linear_state {
   text error_in(const Shape& x_shape) const {
     if (text t = error_in_blocks("(x)"); !t.empty()) return t;
     if (!p_x.active()) return {};
-    const std::size_t wanted = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
+    const std::size_t expected_shape = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
     const std::size_t given = static_cast<std::size_t>(x_shape.back());
-    if (given == wanted) return {};
+    if (given == expected_shape) return {};
     return text("partita::linear(x): requires ")
-           << wanted << " features in the last dimension of x on worker " << p_x.world().id() << " ("
+           << expected_shape << " features in the last dimension of x on worker " << p_x.world().id() << " ("
            << options.in_features << " input features over " << p_x.size() << " workers, balanced), got " << given
            << "; repartition x, or make the layer with other in_features";
   }
@@ -118,7 +118,7 @@ struct linear_state {
   /// communicated as a matrix, so different batches with the same number of rows would go unnoticed.
   /// Cost:     one agreement, for x of more than one batch dimension; a small all-gather if the batch is new.
   template <class Shape>
-  void expect_one_batch(const Shape& x_shape, const text& error_message) {
+  void require_same_batch(const Shape& x_shape, const text& error_message) {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
@@ -128,11 +128,11 @@ struct linear_state {
           [&] { return text("partita::linear(x)"); }, !p_x.active() || known ? 1 : 0);
       if (all_know != 0) return;
       if (const text difference = difference_of_batches(p_x, x_shape); !difference.empty())
-        throw shape_error(one_batch(difference));
+        throw shape_error(batch_error_message(difference));
       last_batch.assign(x_shape.begin(), x_shape.end() - 1);
     }
   }
-  static text one_batch(const text& difference) {
+  static text batch_error_message(const text& difference) {
     return text("partita::linear(x): requires x of one batch on all workers of p_x, got ")
            << difference << "; give every worker the same rows of x";
   }
@@ -140,7 +140,7 @@ struct linear_state {
   /// Returns the result of `move()`. If `move()` throws on all workers because the blocks of x do not fit, the batches
   /// of the workers differ; then all workers throw an error that names the user's call.
   template <class Shape, class Move>
-  auto of_one_batch(const Shape& x_shape, Move move) const {
+  auto run_with_same_batch(const Shape& x_shape, Move move) const {
     try {
       return move();
     } catch (const shape_error& found) {
@@ -150,19 +150,19 @@ struct linear_state {
                           << found.sentence());
       const text difference = difference_of_batches(p_x, x_shape);
       if (difference.empty()) throw;
-      throw shape_error(one_batch(difference));
+      throw shape_error(batch_error_message(difference));
     }
   }
 
   linear_options options;
-  partition<anywhere> p_x, p_y, p_w;
+  partition<any_shape> p_x, p_y, p_w;
   linear_movements<T, Algorithm> movements;
   interval rows, columns;
   bool first_column = false, forward_done = false;
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
-  pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of x_rows rows
-  std::size_t x_rows = 0;
+  pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
+  std::size_t row_count = 0;
   std::vector<std::size_t> y_shape;
   std::vector<std::size_t> last_batch;  ///< several batch extents of the last x, the same on all workers of p_x
 };

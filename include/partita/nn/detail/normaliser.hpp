@@ -24,7 +24,7 @@ struct moments {
 
 /// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). The formula
 /// stays accurate where the mean is large.
-struct joined_moments {
+struct merge_moments {
   static constexpr const char* name = "moments";
   static constexpr moments identity() { return {}; }
   constexpr moments operator()(const moments& a, const moments& b) const {
@@ -53,118 +53,118 @@ struct element_map {
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
     for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
   }
-  /// Numbers the elements by their indices in the dimensions with `distinguished[d]`, in C order; elements that differ
+  /// Numbers the elements by their indices in the dimensions with `is_counted[d]`, in C order; elements that differ
   /// in the other dimensions only have the same number.
-  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& distinguished)
+  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& is_counted)
       : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
-      if (!distinguished[d]) continue;
+      if (!is_counted[d]) continue;
       for (std::size_t i = 0; i < shape[d]; ++i) at[d][i] = i * count;
       count *= shape[d];
     }
   }
 };
 
-/// Normalises blocks. Statistics are taken over the `averaged` dimensions of the tensor; parameters are the same along
-/// its `shared` dimensions. With `centred` the mean is subtracted; root mean square normalisation does not subtract it.
+/// Normalises blocks. Statistics are taken over the `is_averaged` dimensions; parameters are the same along the
+/// `is_shared` dimensions. With `has_mean` the mean is subtracted; root mean square normalisation does not subtract it.
 template <class T, std::size_t Rank>
 class normaliser {
-  using anywhere = dynamic_extents<Rank>;
+  using any_shape = dynamic_extents<Rank>;
 
  public:
-  normaliser(const partition<anywhere>& p, const std::array<bool, Rank>& averaged, const std::array<bool, Rank>& shared,
-             bool centred)
-      : merge_(p, list_of(averaged), joined_moments{}),
-        sum_(p, list_of(averaged), partita::sum),
-        sum_parameters_(p, list_of(shared), partita::sum),
-        same_groups_(averaged == shared),
-        centred_(centred) {}
+  normaliser(const partition<any_shape>& p, const std::array<bool, Rank>& is_averaged,
+             const std::array<bool, Rank>& is_shared, bool has_mean)
+      : merge_moments_(p, list_dimensions(is_averaged), merge_moments{}),
+        sum_statistics_(p, list_dimensions(is_averaged), partita::sum),
+        sum_parameters_(p, list_dimensions(is_shared), partita::sum),
+        has_same_groups_(is_averaged == is_shared),
+        has_mean_(has_mean) {}
 
   /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
-  void arrange(element_map<Rank> statistics, element_map<Rank> parameters) {
+  void set_maps(element_map<Rank> statistics, element_map<Rank> parameters) {
     statistics_ = std::move(statistics);
     parameters_ = std::move(parameters);
   }
   const element_map<Rank>& statistics() const { return statistics_; }
 
   /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
-  std::vector<moments> measure(const xt::xtensor<T, Rank>& x) const {
+  std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {
     auto block_moments = uninitialised<moments, 1>({statistics_.count});
     for (auto& m : block_moments) m = moments{};
-    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
+    for_each_element(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
       block_moments(s).count += 1;
       block_moments(s).mean += static_cast<double>(x.data()[k]);
     });
     for (auto& m : block_moments) m.mean = m.count > 0 ? m.mean / m.count : 0;
-    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
+    for_each_element(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
       const double distance = static_cast<double>(x.data()[k]) - block_moments(s).mean;
       block_moments(s).deviations += distance * distance;
     });
-    const auto all = merge_(block_moments);
+    const auto all = merge_moments_(block_moments);
     return {all.begin(), all.end()};
   }
   /// Returns (x - mean) / sqrt(variance + epsilon) * gamma + beta, where mean and variance are functions of the number
   /// of the element's statistic.
   template <class Mean, class Spread>
   xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread variance, double epsilon,
-                                 const norm_parameters<T>& by) {
+                                 const norm_weights<T>& by) {
     inverse_deviation_.resize(statistics_.count);
     std::vector<double> subtracted(statistics_.count, 0);
     for (std::size_t s = 0; s < statistics_.count; ++s) {
       inverse_deviation_[s] = 1 / std::sqrt(variance(s) + epsilon);
-      if (centred_) subtracted[s] = mean(s);
+      if (has_mean_) subtracted[s] = mean(s);
     }
-    normalised_.resize(x.shape());
+    normalised_x_.resize(x.shape());
     auto y = uninitialised<T, Rank>(shape_array<Rank>(x.shape()));
-    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+    for_each_element(x.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       const double n = (static_cast<double>(x.data()[k]) - subtracted[s]) * inverse_deviation_[s];
-      normalised_.data()[k] = n;
-      y.data()[k] = static_cast<T>(n * (by.scales ? static_cast<double>(by.gamma[q]) : 1) +
+      normalised_x_.data()[k] = n;
+      y.data()[k] = static_cast<T>(n * (by.has_scale ? static_cast<double>(by.gamma[q]) : 1) +
                                    (by.beta ? static_cast<double>(by.beta[q]) : 0));
     });
     return y;
   }
-  /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them. `fixed`
+  /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them. `is_fixed`
   /// means that the statistics were not computed from x. Cost: one all_reduce, and a second all_reduce if parameters
   /// are shared along dimensions other than the averaged ones.
-  xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool fixed, const std::vector<double>& counts,
-                               const norm_parameters<T>& by) const {
+  xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool is_fixed, const std::vector<double>& counts,
+                               const norm_weights<T>& by) const {
     const std::size_t statistics = statistics_.count, parameters = parameters_.count;
     const auto g = [&](std::size_t k, std::size_t q) {
-      return static_cast<double>(dy.data()[k]) * (by.scales ? static_cast<double>(by.gamma[q]) : 1);
+      return static_cast<double>(dy.data()[k]) * (by.has_scale ? static_cast<double>(by.gamma[q]) : 1);
     };
     // 1. Sum over this block. For each parameter sum dy (the gradient of beta) and dy n (the gradient of gamma), where
     // n is the normalised x; for each statistic sum dy gamma and dy gamma n.
     auto parameter_sums = uninitialised<double, 2>({2, parameters});
     auto statistic_sums = uninitialised<double, 2>({2, statistics});
     parameter_sums.fill(0), statistic_sums.fill(0);
-    for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+    for_each_element(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       parameter_sums(0, q) += static_cast<double>(dy.data()[k]);
-      parameter_sums(1, q) += static_cast<double>(dy.data()[k]) * normalised_.data()[k];
+      parameter_sums(1, q) += static_cast<double>(dy.data()[k]) * normalised_x_.data()[k];
       statistic_sums(0, s) += g(k, q);
-      statistic_sums(1, s) += g(k, q) * normalised_.data()[k];
+      statistic_sums(1, s) += g(k, q) * normalised_x_.data()[k];
     });
     // 2. Sum these sums over the workers.
-    if (same_groups_ || by.scales) parameter_sums = sum_parameters_(parameter_sums);
-    if (same_groups_) {  // here all elements that share a statistic have the same gamma
+    if (has_same_groups_ || by.has_scale) parameter_sums = sum_parameters_(parameter_sums);
+    if (has_same_groups_) {  // here all elements that share a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
         for (std::size_t row = 0; row < 2; ++row)
-          statistic_sums(row, s) = parameter_sums(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
-    } else if (!fixed) {
-      statistic_sums = sum_(statistic_sums);
+          statistic_sums(row, s) = parameter_sums(row, s) * (by.has_scale ? static_cast<double>(by.gamma[s]) : 1);
+    } else if (!is_fixed) {
+      statistic_sums = sum_statistics_(statistic_sums);
     }
-    for (std::size_t q = 0; by.scales && q < parameters; ++q)
+    for (std::size_t q = 0; by.has_scale && q < parameters; ++q)
       by.gamma_gradient[q] += static_cast<T>(parameter_sums(1, q));
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
       by.beta_gradient[q] += static_cast<T>(parameter_sums(0, q));
     // 3. Compute dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon), without both means
-    // if `fixed`, and without the first mean if not centred.
+    // if `is_fixed`, and without the first mean if not centred.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
-    for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+    for_each_element(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);
-      if (!fixed) {
-        slope -= normalised_.data()[k] * statistic_sums(1, s) / counts[s];
-        if (centred_) slope -= statistic_sums(0, s) / counts[s];
+      if (!is_fixed) {
+        slope -= normalised_x_.data()[k] * statistic_sums(1, s) / counts[s];
+        if (has_mean_) slope -= statistic_sums(0, s) / counts[s];
       }
       dx.data()[k] = static_cast<T>(slope * inverse_deviation_[s]);
     });
@@ -172,15 +172,15 @@ class normaliser {
   }
   /// The error message of an adjoint: `error_message` if it is not empty, else a message if dy does not have the shape
   /// of the last result, else an empty text.
-  text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
-    if (said.empty() && (!forward_done || (active && dy.shape() != normalised_.shape())))
-      said << name << ".adjoint(dy): requires a dy of the shape of the last result"
-           << (forward_done ? "" : "; call the layer first") << ", got " << dy.shape();
-    return said;
+  text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text message) const {
+    if (message.empty() && (!forward_done || (active && dy.shape() != normalised_x_.shape())))
+      message << name << ".adjoint(dy): requires a dy of the shape of the last result"
+              << (forward_done ? "" : "; call the layer first") << ", got " << dy.shape();
+    return message;
   }
 
  private:
-  static dimension_list list_of(const std::array<bool, Rank>& chosen) {
+  static dimension_list list_dimensions(const std::array<bool, Rank>& chosen) {
     dimension_list list;
     for (std::size_t d = 0; d < Rank; ++d)
       if (chosen[d]) list.push_back(d);
@@ -188,7 +188,7 @@ class normaliser {
   }
   /// Calls f(offset of the element, number of its statistic, number of its parameter) for all elements in C order.
   template <class Shape, class F>
-  void for_each(const Shape& shape, F f) const {
+  void for_each_element(const Shape& shape, F f) const {
     index<Rank> i{};
     std::size_t volume = 1;
     for (std::size_t d = 0; d < Rank; ++d) volume *= static_cast<std::size_t>(shape[d]);
@@ -205,12 +205,12 @@ class normaliser {
     }
   }
 
-  all_reduce<anywhere, joined_moments> merge_;
-  all_reduce<anywhere, sum_t> sum_, sum_parameters_;
-  bool same_groups_, centred_;
+  all_reduce<any_shape, merge_moments> merge_moments_;
+  all_reduce<any_shape, sum_t> sum_statistics_, sum_parameters_;
+  bool has_same_groups_, has_mean_;
   element_map<Rank> statistics_{std::array<std::size_t, Rank>{}}, parameters_{std::array<std::size_t, Rank>{}};
   std::vector<double> inverse_deviation_;
-  xt::xtensor<double, Rank> normalised_;
+  xt::xtensor<double, Rank> normalised_x_;
 };
 
 /// The split of a norm's channels into this number of parts: channel_cut of the options, by default a balanced split.
@@ -228,20 +228,20 @@ cut cut_of_channels(const Options& options, std::size_t parts, const char* name)
 }
 /// The range of the channels that this worker keeps.
 template <class Extents>
-interval part_of_channels(const partition<Extents>& p, const cut& of_channels) {
+interval part_of_channels(const partition<Extents>& p, const cut& channel_cut) {
   interval own;
-  if (p.active()) of_channels.for_pieces(p.index()[1], [&](interval piece, std::size_t) { own = piece; });
+  if (p.active()) channel_cut.for_pieces(p.index()[1], [&](interval piece, std::size_t) { own = piece; });
   return own;
 }
 /// Throws the same error on all workers unless x has the number of channels and their split that the norm was made for.
 template <std::size_t Rank>
-void expect_channels(const tensor_layout<Rank>& tensor, const cut& made_for, const char* name) {
-  if (tensor.extents[1] != made_for.extent())
-    throw shape_error(text(name) << ": requires x of " << made_for.extent() << " channels in dimension 1, got "
+void require_channels(const tensor_layout<Rank>& tensor, const cut& channel_cut, const char* name) {
+  if (tensor.extents[1] != channel_cut.extent())
+    throw shape_error(text(name) << ": requires x of " << channel_cut.extent() << " channels in dimension 1, got "
                                  << tensor.extents);
   for (std::size_t k = 0; k < tensor.sizes[1].size(); ++k)
-    if (tensor.sizes[1][k] != made_for.size(k))
-      throw shape_error(text(name) << ": requires the channels cut as the layer was made for, " << made_for.size(k)
+    if (tensor.sizes[1][k] != channel_cut.size(k))
+      throw shape_error(text(name) << ": requires the channels cut as the layer was made for, " << channel_cut.size(k)
                                    << " in part " << k << ", got " << tensor.sizes[1][k]
                                    << "; say {.channel_cut = ...}, or repartition x");
 }

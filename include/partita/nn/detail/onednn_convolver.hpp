@@ -21,7 +21,7 @@ static_assert(DNNL_VERSION_MAJOR == 2, "partita/nn: requires oneDNN 2.x for conv
 namespace partita::detail {
 
 /// The four computations of a convolution: y, y with a bias, the gradient of x (images), and that of W (filters).
-enum class convolution_task : std::size_t { forward, forward_with_bias, images, filters };
+enum class convolution_task : std::size_t { forward, forward_with_bias, dx, dw };
 
 /// One computation of one convolution: a kernel of oneDNN, and the memory layouts that oneDNN chose.
 template <std::size_t Features>
@@ -31,25 +31,25 @@ class onednn_task {
  public:
   onednn_task(const dnnl::engine& engine, const sizes& s, std::size_t groups, convolution_task task) : engine_(engine) {
     try {
-      choose(s, groups, task);
+      create_primitive(s, groups, task);
     } catch (const dnnl::error&) {
-      kernel_ = {};  // oneDNN does not support this computation, so the caller uses im2col
+      primitive_ = {};  // oneDNN does not support this computation, so the caller uses im2col
     }
   }
-  bool usable() const { return static_cast<bool>(kernel_); }
+  bool is_usable() const { return static_cast<bool>(primitive_); }
 
   /// Computes `to` from `a` and `b`, which are in C order. `buffers` keeps buffers for other layouts between calls.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
                   std::array<std::vector<float>, 3>& buffers) {
-    std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, buffers[0])},
-                                              {b_.role, laid_out(stream, b_, b, buffers[1])}};
+    std::unordered_map<int, dnnl::memory> all{{a_.role, convert(stream, a_, a, buffers[0])},
+                                              {b_.role, convert(stream, b_, b, buffers[1])}};
     if (bias != nullptr) all.insert({DNNL_ARG_BIAS, dnnl::memory(bias_, engine_, const_cast<float*>(bias))});
-    const dnnl::memory plain(to_.plain, engine_, to);
-    const dnnl::memory result = to_.is_plain() ? plain : dnnl::memory(to_.chosen, engine_, aligned(to_, buffers[2]));
-    all.insert({to_.role, result});
-    kernel_.execute(stream, all);
-    if (!to_.is_plain())
-      to_.change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
+    const dnnl::memory plain(out_.plain, engine_, to);
+    const dnnl::memory result = out_.is_plain() ? plain : dnnl::memory(out_.blocked, engine_, align(out_, buffers[2]));
+    all.insert({out_.role, result});
+    primitive_.execute(stream, all);
+    if (!out_.is_plain())
+      out_.change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
     stream.wait();
   }
 
@@ -57,12 +57,12 @@ class onednn_task {
   /// An operand or the result of a computation, with its layout in C order and the layout that oneDNN chose.
   struct argument {
     int role = 0;
-    dnnl::memory::desc plain, chosen;
+    dnnl::memory::desc plain, blocked;
     dnnl::reorder change;
-    bool is_plain() const { return plain == chosen; }
+    bool is_plain() const { return plain == blocked; }
   };
 
-  void choose(const sizes& s, std::size_t groups, convolution_task task) {
+  void create_primitive(const sizes& s, std::size_t groups, convolution_task task) {
     using namespace dnnl;
     const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
     memory::dims x{n(s.batch), n(s.in)}, w{n(s.out / groups), n(s.group_in_channels)}, y{n(s.batch), n(s.out)}, stride,
@@ -94,42 +94,42 @@ class onednn_task {
     if (forward) {
       a_ = {DNNL_ARG_SRC, plain(x), forward_desc.src_desc(), {}};
       b_ = {DNNL_ARG_WEIGHTS, plain(w), forward_desc.weights_desc(), {}};
-      to_ = {DNNL_ARG_DST, plain(y), forward_desc.dst_desc(), {}};
-      kernel_ = convolution_forward(forward_desc);
-    } else if (task == convolution_task::images) {
+      out_ = {DNNL_ARG_DST, plain(y), forward_desc.dst_desc(), {}};
+      primitive_ = convolution_forward(forward_desc);
+    } else if (task == convolution_task::dx) {
       const convolution_backward_data::primitive_desc back(
           convolution_backward_data::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_,
           forward_desc);
       a_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
       b_ = {DNNL_ARG_WEIGHTS, plain(w), back.weights_desc(), {}};
-      to_ = {DNNL_ARG_DIFF_SRC, plain(x), back.diff_src_desc(), {}};
-      kernel_ = convolution_backward_data(back);
+      out_ = {DNNL_ARG_DIFF_SRC, plain(x), back.diff_src_desc(), {}};
+      primitive_ = convolution_backward_data(back);
     } else {
       const convolution_backward_weights::primitive_desc back(
           convolution_backward_weights::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_,
           forward_desc);
       a_ = {DNNL_ARG_SRC, plain(x), back.src_desc(), {}};
       b_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
-      to_ = {DNNL_ARG_DIFF_WEIGHTS, plain(w), back.diff_weights_desc(), {}};
-      kernel_ = convolution_backward_weights(back);
+      out_ = {DNNL_ARG_DIFF_WEIGHTS, plain(w), back.diff_weights_desc(), {}};
+      primitive_ = convolution_backward_weights(back);
     }
     for (argument* given : {&a_, &b_})
       if (!given->is_plain())
-        given->change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->chosen));
-    if (!to_.is_plain()) to_.change = reorder(reorder::primitive_desc(engine_, to_.chosen, engine_, to_.plain));
+        given->change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->blocked));
+    if (!out_.is_plain()) out_.change = reorder(reorder::primitive_desc(engine_, out_.blocked, engine_, out_.plain));
   }
 
-  dnnl::memory laid_out(dnnl::stream& stream, const argument& wanted, const float* data, std::vector<float>& buffers) {
-    dnnl::memory plain(wanted.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
-    if (wanted.is_plain()) return plain;
-    dnnl::memory chosen(wanted.chosen, engine_, aligned(wanted, buffers));
-    wanted.change.execute(stream, plain, chosen);
-    return chosen;
+  dnnl::memory convert(dnnl::stream& stream, const argument& target, const float* data, std::vector<float>& buffers) {
+    dnnl::memory plain(target.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
+    if (target.is_plain()) return plain;
+    dnnl::memory blocked(target.blocked, engine_, align(target, buffers));
+    target.change.execute(stream, plain, blocked);
+    return blocked;
   }
   /// A buffer for a tensor in the layout that oneDNN chose, aligned to a cache line.
-  static float* aligned(const argument& a, std::vector<float>& buffers) {
+  static float* align(const argument& a, std::vector<float>& buffers) {
     constexpr std::size_t line = 64;
-    const std::size_t bytes = a.chosen.get_size();
+    const std::size_t bytes = a.blocked.get_size();
     if (buffers.size() * sizeof(float) < bytes + line) buffers.resize(bytes / sizeof(float) + line);
     void* from = buffers.data();
     std::size_t left = buffers.size() * sizeof(float);
@@ -137,9 +137,9 @@ class onednn_task {
   }
 
   dnnl::engine engine_;
-  argument a_, b_, to_;
+  argument a_, b_, out_;
   dnnl::memory::desc bias_;
-  dnnl::primitive kernel_;
+  dnnl::primitive primitive_;
 };
 
 /// A cache of the last computations of a thread, with the stream and buffers that the computations share. oneDNN needs
@@ -149,16 +149,16 @@ class onednn_tasks {
   using sizes = local_convolution<Features>;
 
  public:
-  static onednn_tasks& of_this_thread() {
+  static onednn_tasks& thread_tasks() {
     thread_local onednn_tasks all;
     return all;
   }
   onednn_task<Features>& find(const sizes& s, std::size_t groups, convolution_task task) {
-    const key wanted{s, groups, task};
-    auto entry = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == wanted; });
+    const key target{s, groups, task};
+    auto entry = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == target; });
     if (entry == all_.end()) {
       if (all_.size() == most) all_.erase(all_.begin());
-      all_.emplace_back(wanted, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
+      all_.emplace_back(target, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
       entry = all_.end() - 1;
     }
     return *entry->second;
@@ -190,11 +190,11 @@ class onednn_convolver {
   using task = convolution_task;
 
  public:
-  explicit onednn_convolver(const sizes& s) : s_(s), groups_(groups_of(s)), columns_(s) {}
+  explicit onednn_convolver(const sizes& s) : s_(s), groups_(count_groups(s)), columns_(s) {}
 
   /// Whether oneDNN supports all computations of this convolution.
-  bool by_onednn() const {
-    return usable(task::forward) && usable(task::forward_with_bias) && usable(task::images) && usable(task::filters);
+  bool uses_onednn() const {
+    return find_task(task::forward) && find_task(task::forward_with_bias) && find_task(task::dx) && find_task(task::dw);
   }
 
   void forward(const float* x, const float* w, const float* bias, float* y) {
@@ -203,24 +203,24 @@ class onednn_convolver {
   /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so nothing overlaps.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y,
-               const std::array<interval, Features>& available, Arrive arrive) {
-    auto* const task_kernel = usable(bias == nullptr ? task::forward : task::forward_with_bias);
-    if (task_kernel == nullptr) return columns_.forward(x, w, bias, y, available, arrive);
-    arrive();
-    auto& all = onednn_tasks<Features>::of_this_thread();
+               const std::array<interval, Features>& available, Arrive wait_for_input) {
+    auto* const task_kernel = find_task(bias == nullptr ? task::forward : task::forward_with_bias);
+    if (task_kernel == nullptr) return columns_.forward(x, w, bias, y, available, wait_for_input);
+    wait_for_input();
+    auto& all = onednn_tasks<Features>::thread_tasks();
     (*task_kernel)(all.stream(), x, w, bias, y, all.buffers());
   }
   void adjoint(const float* dy, const float* w, float* dx) {
-    auto* const task_kernel = usable(task::images);
+    auto* const task_kernel = find_task(task::dx);
     if (task_kernel == nullptr) return columns_.adjoint(dy, w, dx);
-    auto& all = onednn_tasks<Features>::of_this_thread();
+    auto& all = onednn_tasks<Features>::thread_tasks();
     (*task_kernel)(all.stream(), dy, w, nullptr, dx, all.buffers());
   }
   void gradients(const float* x, const float* dy, float* dw, float* db) {
-    auto* const task_kernel = usable(task::filters);
+    auto* const task_kernel = find_task(task::dw);
     if (task_kernel == nullptr) return columns_.gradients(x, dy, dw, db);
     if (db != nullptr) columns_.bias_gradients(dy, db);
-    auto& all = onednn_tasks<Features>::of_this_thread();
+    auto& all = onednn_tasks<Features>::thread_tasks();
     all.sums().resize(s_.out * s_.rows());
     (*task_kernel)(all.stream(), x, dy, nullptr, all.sums().data(), all.buffers());
     for (std::size_t k = 0; k < s_.out * s_.rows(); ++k) dw[k] += all.sums()[k];
@@ -228,17 +228,17 @@ class onednn_convolver {
 
  private:
   /// The oneDNN task for this computation, or null if im2col computes it.
-  onednn_task<Features>* usable(task t) const {
+  onednn_task<Features>* find_task(task t) const {
     // oneDNN pads fewer than 8 channels with zeros. With 3 channels, gradients by oneDNN took 1.9 times as long as by
     // im2col (bench/convolution).
     const bool is_padded = groups_ == 1 && s_.in < 8;
-    if (groups_ == 0 || (is_padded && (t == task::images || t == task::filters))) return nullptr;
-    auto& found = onednn_tasks<Features>::of_this_thread().find(s_, groups_, t);
-    return found.usable() ? &found : nullptr;
+    if (groups_ == 0 || (is_padded && (t == task::dx || t == task::dw))) return nullptr;
+    auto& found = onednn_tasks<Features>::thread_tasks().find(s_, groups_, t);
+    return found.is_usable() ? &found : nullptr;
   }
   /// The number of groups if the channels of this worker form whole groups. 0 if they do not, or if the window has
   /// other extents than the outputs need; then im2col is used.
-  static std::size_t groups_of(const sizes& s) {
+  static std::size_t count_groups(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)
       if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||

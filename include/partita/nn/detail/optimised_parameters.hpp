@@ -18,46 +18,46 @@ class optimised_parameters {
   using real = real_of<T>;
   using flat = flat_parameter<real, States>;
 
-  /// `used` is the number of states per real number that are allocated at once; the others are allocated on first use.
-  optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t used)
-      : call_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {
+  /// `state_count` states per real number are allocated at once; the others are allocated on first use.
+  optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t state_count)
+      : call_name_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {
     for (const auto& p : parameters_) sizes_.push_back(p.size());
-    make_states(used);
+    make_states(state_count);
   }
 
-  /// Calls f with every parameter and `used` states of each of its numbers. Throws an error before that if a parameter
-  /// or gradient does not have the size that it had when the optimiser was made.
+  /// Calls f with every parameter and `state_count` states of each of its numbers. Throws an error before that if a
+  /// parameter or gradient does not have the size that it had when the optimiser was made.
   template <class F>
-  void for_each(std::size_t used, F f) {
+  void for_each(std::size_t state_count, F f) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       if (parameters_[p].size() != sizes_[p])
-        throw shape_error(text(call_) << ": requires parameter " << p << " to keep the " << sizes_[p]
-                                      << " elements that it had when the optimiser was made, got "
-                                      << parameters_[p].size() << "; assign a block of the first shape");
+        throw shape_error(text(call_name_) << ": requires parameter " << p << " to keep the " << sizes_[p]
+                                           << " elements that it had when the optimiser was made, got "
+                                           << parameters_[p].size() << "; assign a block of the first shape");
       if (const text problem = parameters_[p].problem(); !problem.empty())
-        throw shape_error(text(call_) << ": requires for parameter " << p << " " << problem
-                                      << "; assign a gradient of that shape");
+        throw shape_error(text(call_name_)
+                          << ": requires for parameter " << p << " " << problem << "; assign a gradient of that shape");
     }
-    make_states(used);
+    make_states(state_count);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      flat one{numbers(p),
+      flat one{number_count(p),
                reinterpret_cast<real*>(parameters_[p].value()),
                reinterpret_cast<const real*>(parameters_[p].gradient()),
                {}};
-      for (std::size_t s = 0; s < used; ++s) one.state[s] = states_[p][s].data();
+      for (std::size_t s = 0; s < state_count; ++s) one.state[s] = states_[p][s].data();
       f(one);
     }
   }
 
  private:
-  /// Allocates the first `used` states of all parameters; new states are zeros.
-  void make_states(std::size_t used) {
+  /// Allocates the first `state_count` states of all parameters; new states are zeros.
+  void make_states(std::size_t state_count) {
     for (std::size_t p = 0; p < parameters_.size(); ++p)
-      for (std::size_t s = 0; s < used; ++s) states_[p][s].resize(numbers(p), real(0));
+      for (std::size_t s = 0; s < state_count; ++s) states_[p][s].resize(number_count(p), real(0));
   }
-  std::size_t numbers(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
+  std::size_t number_count(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
 
-  const char* call_;
+  const char* call_name_;
   std::vector<parameter<T>> parameters_;
   std::vector<std::size_t> sizes_;
   std::vector<std::array<std::vector<real>, States>> states_;

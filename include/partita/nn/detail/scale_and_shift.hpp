@@ -8,10 +8,10 @@
 
 namespace partita::detail {
 
-/// Pointers to the parameters of a norm. `scales` has the same value on all workers; if it is false, only beta is used.
+/// Pointers to the parameters of a norm. `has_scale` is the same on all workers; if it is false, only beta is used.
 template <class T>
-struct norm_parameters {
-  bool scales = false;
+struct norm_weights {
+  bool has_scale = false;
   const T* gamma = nullptr;
   const T* beta = nullptr;
   T* gamma_gradient = nullptr;
@@ -37,11 +37,11 @@ class scale_and_shift {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  protected:
-  scale_and_shift(const std::array<std::size_t, Rank>& shape, bool scales, bool shifts)
-      : scales_(scales), shifts_(shifts) {
+  scale_and_shift(const std::array<std::size_t, Rank>& shape, bool has_scale, bool has_shift)
+      : has_scale_(has_scale), has_shift_(has_shift) {
     const std::array<std::size_t, Rank> none{};
-    weight_ = weight_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(scales ? shape : none));
-    bias_ = bias_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(shifts ? shape : none));
+    weight_ = weight_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(has_scale ? shape : none));
+    bias_ = bias_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(has_shift ? shape : none));
     weight_.fill(T(1));
     shapes_ = {weight_.shape(), bias_.shape()};
   }
@@ -49,22 +49,22 @@ class scale_and_shift {
   /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else empty.
   text error_in_parameters(const char* name) const {
     text error_message;
-    if (!may_replace(weight_.shape(), shapes_[0]) || !may_replace(weight_gradient_.shape(), shapes_[0]))
+    if (!can_replace(weight_.shape(), shapes_[0]) || !can_replace(weight_gradient_.shape(), shapes_[0]))
       error_message << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got "
                     << weight_.shape() << " and " << weight_gradient_.shape()
                     << "; assign blocks of the shape they had";
-    else if (!may_replace(bias_.shape(), shapes_[1]) || !may_replace(bias_gradient_.shape(), shapes_[1]))
+    else if (!can_replace(bias_.shape(), shapes_[1]) || !can_replace(bias_gradient_.shape(), shapes_[1]))
       error_message << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
                     << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
     return error_message;
   }
-  norm_parameters<T> memory() {
-    return {scales_, weight_.data(), shifts_ ? bias_.data() : nullptr, weight_gradient_.data(),
-            shifts_ ? bias_gradient_.data() : nullptr};
+  norm_weights<T> memory() {
+    return {has_scale_, weight_.data(), has_shift_ ? bias_.data() : nullptr, weight_gradient_.data(),
+            has_shift_ ? bias_gradient_.data() : nullptr};
   }
 
  private:
-  bool scales_, shifts_;
+  bool has_scale_, has_shift_;
   xt::xtensor<T, Rank> weight_, bias_, weight_gradient_, bias_gradient_;
   std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;
 };

@@ -64,13 +64,13 @@ struct local_taps {
 
 /// The exchange that gives each worker its window of a layer's input, and the adjoint of this exchange.
 template <class Rule, std::size_t Rank>
-class windowed {
+class window_exchange {
  public:
-  windowed(const partition<dynamic_extents<Rank>>& p, const Rule& rule) : movement_({p, rule}) {}
+  window_exchange(const partition<dynamic_extents<Rank>>& p, const Rule& rule) : movement_({p, rule}) {}
 
   const partition<dynamic_extents<Rank>>& p() const { return movement_.windows().p(); }
   const Rule& rule() const { return movement_.windows().rule(); }
-  const local_taps<Rank>& local() const { return local_; }
+  const local_taps<Rank>& local() const { return local_taps_; }
 
   /// Returns this worker's window of x. Collective.
   template <class X>
@@ -78,44 +78,44 @@ class windowed {
     using T = element_of<X>;
     const block_argument<X> argument(x);
     auto window = movement_.template forward<T>(argument.block(), {}, "(x)", local_error()).finish();
-    local_ = {};
+    local_taps_ = {};
     if (!p().active()) return window;
     const auto n = movement_.last_call_cuts().extents(), m = rule().outputs(n), parts = p().grid().shape();
     // Compute the taps of this worker's outputs, relative to the start of its window.
-    local_.window = shape_array<Rank>(window.shape());
+    local_taps_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {
-      local_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
+      local_taps_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
       const auto start = static_cast<std::size_t>(movement_.last_windows()->start[d]);
-      for (std::size_t& i : local_.along[d].input) i -= start;
-      local_.outputs[d] = local_.along[d].outputs();
+      for (std::size_t& i : local_taps_.along[d].input) i -= start;
+      local_taps_.outputs[d] = local_taps_.along[d].outputs();
     }
-    called_ = true;
+    was_called_ = true;
     return window;
   }
   /// The error message if dy does not have the shape of the last result; empty if it has.
   template <class Y>
   text error_in(const Y& dy) const {
     text error_message;
-    if (p().active() && (!called_ || shape_array<Rank>(dy.shape()) != local_.outputs))
+    if (p().active() && (!was_called_ || shape_array<Rank>(dy.shape()) != local_taps_.outputs))
       error_message << rule().name() << ".adjoint(dy): requires a dy of the shape of the last result, "
-                    << local_.outputs << ", got " << dy.shape() << "; call the layer first";
+                    << local_taps_.outputs << ", got " << dy.shape() << "; call the layer first";
     return error_message;
   }
   /// Sends the gradients of the windows back and adds them to the blocks of x.
   template <class T>
-  xt::xtensor<T, Rank> send_window_gradient(const xt::xtensor<T, Rank>& of_window, const text& error_message) {
-    return movement_.template backward<T>(block_of(of_window), {}, ".adjoint(dy)", local_error(error_message)).finish();
+  xt::xtensor<T, Rank> send_window_gradient(const xt::xtensor<T, Rank>& gradient, const text& error_message) {
+    return movement_.template backward<T>(block_of(gradient), {}, ".adjoint(dy)", local_error(error_message)).finish();
   }
 
  private:
   window_movement<window_planner<Rule, Rank>> movement_;
-  local_taps<Rank> local_;
-  bool called_ = false;
+  local_taps<Rank> local_taps_;
+  bool was_called_ = false;
 };
 
 /// Calls f(offset of an output, product of the output's divisors along all dimensions) for every output.
 template <std::size_t Rank, class F>
-void for_divisors(const local_taps<Rank>& by, F f) {
+void visit_divisors(const local_taps<Rank>& by, F f) {
   const std::size_t volume = volume_of(by.outputs);
   for (std::size_t k = 0; k < volume; ++k) {
     const auto i = index_of(k, by.outputs);
@@ -141,7 +141,7 @@ struct taps_buffers {
 
 /// Computes y by applying the taps of one dimension after the other to a dense x, and divides at the end.
 template <class T, std::size_t Rank>
-void apply(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers, T* y) {
+void apply_taps(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers, T* y) {
   auto& [from, to] = buffers;
   buffers.reserve(by);
   std::array<std::size_t, Rank> shape = by.window;
@@ -164,26 +164,26 @@ void apply(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers, T* 
     from.swap(to);
   }
   const T* const sums = from.data();
-  for_divisors(by, [=](std::size_t k, double divisor) { y[k] = static_cast<T>(sums[k] / static_cast<T>(divisor)); });
+  visit_divisors(by, [=](std::size_t k, double divisor) { y[k] = static_cast<T>(sums[k] / static_cast<T>(divisor)); });
 }
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
+xt::xtensor<T, Rank> apply_taps(const local_taps<Rank>& by, const T* x) {
   taps_buffers<T> buffers;
   auto y = uninitialised<T, Rank>(by.outputs);
-  apply(by, x, buffers, y.data());
+  apply_taps(by, x, buffers, y.data());
   return y;
 }
 
 /// The adjoint of apply(): computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
-void apply_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buffers, T* dx) {
+void apply_taps_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buffers, T* dx) {
   auto& [from, to] = buffers;
   buffers.reserve(by);
   std::array<std::size_t, Rank> shape = by.outputs;
   from.assign(dy, dy + volume_of(shape));
   T* const given = from.data();
-  for_divisors(by,
-               [=](std::size_t k, double divisor) { given[k] = static_cast<T>(given[k] / static_cast<T>(divisor)); });
+  visit_divisors(by,
+                 [=](std::size_t k, double divisor) { given[k] = static_cast<T>(given[k] / static_cast<T>(divisor)); });
   for (std::size_t d = 0; d < Rank; ++d) {
     const taps& t = by.along[d];
     std::size_t outer = 1, inner = 1;
@@ -204,15 +204,15 @@ void apply_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buf
   std::copy(from.begin(), from.end(), dx);
 }
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply_adjoint(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+xt::xtensor<T, Rank> apply_taps_adjoint(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
   taps_buffers<T> buffers;
   auto dx = uninitialised<T, Rank>(by.window);
-  apply_adjoint(by, dy.data(), buffers, dx.data());
+  apply_taps_adjoint(by, dy.data(), buffers, dx.data());
   return dx;
 }
 
 template <class X, std::size_t Rank>
-consteval bool takes_block() {
+consteval bool is_valid_input() {
   constexpr bool fits = has_rank<X, Rank>() && has_elements_in_place<X>();
   static_assert(fits,
                 "partita: a layer over p requires x of the rank of p, batch x channels x features, as an xt::xtensor "
@@ -220,7 +220,7 @@ consteval bool takes_block() {
   return fits;
 }
 template <class Y, std::size_t Rank>
-consteval bool takes_block_back() {
+consteval bool is_valid_gradient() {
   constexpr bool fits = has_rank<Y, Rank>() && has_summable_elements<Y>();
   static_assert(fits, "partita: a layer over p requires dy of the rank of p, as an xt::xtensor of numbers");
   return fits;
@@ -230,11 +230,11 @@ consteval bool takes_block_back() {
 struct weighted_taps {
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {
-    return apply<T, Rank>(by, window);
+    return apply_taps<T, Rank>(by, window);
   }
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
-    return apply_adjoint<T, Rank>(by, dy);
+    return apply_taps_adjoint<T, Rank>(by, dy);
   }
 };
 
@@ -248,7 +248,7 @@ class windowed_layer {
  public:
   template <class X>
   auto operator()(const X& x) {
-    if constexpr (takes_block<X, rank>()) return forward_block(x);
+    if constexpr (is_valid_input<X, rank>()) return forward_block(x);
     else return rejected_call{};
   }
   template <class X>
@@ -257,7 +257,7 @@ class windowed_layer {
   }
   template <class Y>
   auto adjoint(const Y& dy) {
-    if constexpr (takes_block_back<Y, rank>()) return adjoint_block(dy);
+    if constexpr (is_valid_gradient<Y, rank>()) return adjoint_block(dy);
     else return rejected_call{};
   }
 
@@ -285,7 +285,7 @@ class windowed_layer {
         error_message);
   }
 
-  windowed<Rule, rank> exchange_;
+  window_exchange<Rule, rank> exchange_;
   Taps taps_;
 };
 

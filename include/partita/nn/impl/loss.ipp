@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF worker_groups sums_over_world::all_of(const world& everyone) {
+PARTITA_DEF worker_groups sums_over_world::group_of_all(const world& everyone) {
   std::vector<std::size_t> ids(everyone.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k;
   return worker_groups({ids});

@@ -10,9 +10,9 @@ PARTITA_DEF void taps::tap(std::size_t index, double by) {
   weight.push_back(by);
 }
 
-PARTITA_DEF void taps::end(double divided_by) {
+PARTITA_DEF void taps::end(double output_divisor) {
   first.push_back(input.size());
-  divisor.push_back(divided_by);
+  divisor.push_back(output_divisor);
 }
 
 PARTITA_DEF interval taps::footprint() const {
@@ -30,7 +30,7 @@ PARTITA_DEF taps taps_of_identity(interval outputs) {
   return all;
 }
 
-PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool padding_counts) {
+PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool counts_padding) {
   taps all;
   const auto extent = static_cast<std::ptrdiff_t>(n), padded = static_cast<std::ptrdiff_t>(n + kernel.padding);
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
@@ -42,7 +42,7 @@ PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::si
       all.tap(static_cast<std::size_t>(i));
       inside += 1;
     }
-    all.end(padding_counts ? counted : inside);
+    all.end(counts_padding ? counted : inside);
   }
   return all;
 }

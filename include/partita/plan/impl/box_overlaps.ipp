@@ -7,22 +7,22 @@
 
 namespace partita {
 
-PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted)
-    : had_(std::move(had)), wanted_(std::move(wanted)), copies_(had_.size()), order_(had_.size()) {
+PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held_boxes, std::vector<worker_box> wanted_boxes)
+    : held_(std::move(held_boxes)), wanted_(std::move(wanted_boxes)), copies_(held_.size()), order_(held_.size()) {
   // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replicas.
-  std::vector<std::uint64_t> number(had_.size());
+  std::vector<std::uint64_t> number(held_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) {
     order_[k] = k;
-    hasher all(had_[k].summand);
-    for (const interval& one : had_[k].box) all.mix(one.start).mix(one.stop);
-    number[k] = all.mix(had_[k].there).value();
+    hasher all(held_[k].summand);
+    for (const interval& one : held_[k].box) all.mix(one.start).mix(one.stop);
+    number[k] = all.mix(held_[k].there).value();
   }
-  detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].replica; });
+  detail::stable_sort(order_, [&](std::size_t worker) { return held_[worker].replica; });
   detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
   // Find the ranges of workers with equal boxes: these workers hold copies.
   for (std::size_t k = 0; k < order_.size();) {
     std::size_t end = k + 1;
-    while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;
+    while (end < order_.size() && held_[order_[end]] == held_[order_[k]]) ++end;
     for (std::size_t i = k; i < end; ++i) copies_[order_[i]] = {k, end};
     k = end;
   }
@@ -32,7 +32,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) con
   std::vector<box_overlap> all;
   short_list<interval> where;
   for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end)
-    if (meet(had_[order_[k]], wanted_[worker], where)) all.push_back(transfer_of(order_[k], worker, where));
+    if (intersect(held_[order_[k]], wanted_[worker], where)) all.push_back(find_transfer(order_[k], worker, where));
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
@@ -41,14 +41,14 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
   std::vector<box_overlap> all;
   short_list<interval> where;
   const auto give = [&](std::size_t holder, std::size_t other, bool passed_on) {
-    if (!meet(had_[holder], wanted_[other], where)) return;
-    const box_overlap one = transfer_of(holder, other, where);
+    if (!intersect(held_[holder], wanted_[other], where)) return;
+    const box_overlap one = find_transfer(holder, other, where);
     if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, where, passed_on});
   };
-  for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other) give(worker, other, false);
+  for (std::size_t other = 0; other < wanted_.size() && held_[worker].there; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
-    if (meet(had_[order_[k]], wanted_[worker], where))
+    if (intersect(held_[order_[k]], wanted_[worker], where))
       for (const std::size_t neighbour : nodes_.members(nodes_.node_of(worker)))
         if (neighbour != worker) give(order_[k], neighbour, true);
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
@@ -65,13 +65,13 @@ PARTITA_DEF std::size_t box_overlaps::most_taken() const {
   for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
     if (!wanted_[worker].there) continue;
     short_list<interval> own;
-    const std::size_t kept = meet(had_[worker], wanted_[worker], own) ? volume(own) : 0;
+    const std::size_t kept = intersect(held_[worker], wanted_[worker], own) ? volume(own) : 0;
     if (const std::size_t taken = volume(wanted_[worker].box) - kept; taken > most) most = taken;
   }
   return most;
 }
 
-PARTITA_DEF bool box_overlaps::meet(const worker_box& a, const worker_box& b, short_list<interval>& where) {
+PARTITA_DEF bool box_overlaps::intersect(const worker_box& a, const worker_box& b, short_list<interval>& where) {
   where = {};
   bool all = a.there && b.there && a.summand == b.summand;
   for (std::size_t d = 0; all && d < a.box.size(); ++d) {
@@ -82,9 +82,9 @@ PARTITA_DEF bool box_overlaps::meet(const worker_box& a, const worker_box& b, sh
   return all;
 }
 
-PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_t receiver,
-                                                  const short_list<interval>& where) const {
-  if (had_[receiver] == had_[holder]) return {receiver, where};
+PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::size_t receiver,
+                                                    const short_list<interval>& where) const {
+  if (held_[receiver] == held_[holder]) return {receiver, where};
   const range all = copies_[holder];
   const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
@@ -92,7 +92,7 @@ PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_
     short_list<interval> wanted;
     for (const std::size_t neighbour : nodes_.members(nodes_.node_of(receiver))) {
       if (copies_[neighbour].first == all.first) copies.push_back(neighbour);
-      if (meet(had_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
+      if (intersect(held_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
     // The one that is paired with the first holder receives the box from another node, and passes it on to the others.

@@ -13,24 +13,24 @@ namespace partita {
 namespace detail {
 
 template <class Graph>
-class completer {
+class layout_completer {
  public:
-  completer(const Graph& program, const policy& by) : g_(program) {
-    done_.program = &program;
-    done_.by = by;
-    done_.first_origin.assign(g_.values(), Graph::none);
-    done_.layouts.reserve(g_.values());
-    active_.assign(g_.values(), 0);
+  layout_completer(const Graph& program, const policy& by) : g_(program) {
+    result_.program = &program;
+    result_.by = by;
+    result_.first_origin.assign(g_.values(), Graph::none);
+    result_.layouts.reserve(g_.values());
+    is_active_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
       const value one{static_cast<std::uint32_t>(v)};
-      done_.layouts.emplace_back(g_.on(), g_[one].shape.size());
+      result_.layouts.emplace_back(g_.on(), g_[one].shape.size());
       if (const sharding* said = g_.annotation(one)) {
-        done_.layouts.back() = *said;
+        result_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
           for (std::size_t k = 0; k < said->cuts[d].size(); ++k)
             add_origin(one, d, said->cuts[d][k], Graph::none, {one, d, 0});
       } else {
-        done_.layouts.back().open = 0xffff;
+        result_.layouts.back().open = 0xffff;
       }
     }
     find_readers();
@@ -43,24 +43,24 @@ class completer {
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
-        active_[v] = 1;
+        is_active_[v] = 1;
         has_annotations = true;
       }
       if (!has_annotations) continue;
       // Propagate first by the operations that pass axes on, then by all operations; each until no value changes.
       for (const bool all : {false, true}) {
         for (std::size_t o = 0; o < g_.operations(); ++o) enqueue(o, all);
-        while (first_queued_ < queue_.size()) visit(queue_[first_queued_++], all);
+        while (first_queued_ < queue_.size()) propagate_operation(queue_[first_queued_++], all);
         queue_.clear();
         first_queued_ = 0;
       }
     }
     find_moves();
-    return static_cast<completion_of<Graph>&&>(done_);
+    return static_cast<completion_of<Graph>&&>(result_);
   }
 
  private:
-  static bool only_passes_axes(const rule& r) {
+  static bool passes_axes_only(const rule& r) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (r.factors[f].kind != factor_kind::pass) return false;
     return true;
@@ -79,51 +79,51 @@ class completer {
         readers_[at[g_.operand(g_.operation(o), i).number]++] = static_cast<std::uint32_t>(o);
     is_queued_.assign(g_.operations(), 0);
   }
-  std::size_t readers(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
+  std::size_t reader_count(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
 
   // --- the fixpoint iteration ---
 
   void enqueue(std::size_t o, bool all) {
-    if (is_queued_[o] != 0 || (!all && !only_passes_axes(g_.operation(o).how))) return;
+    if (is_queued_[o] != 0 || (!all && !passes_axes_only(g_.operation(o).how))) return;
     is_queued_[o] = 1;
     queue_.push_back(static_cast<std::uint32_t>(o));
   }
-  void enqueue_around(value v, bool all) {
+  void enqueue_neighbours(value v, bool all) {
     if (g_[v].producer != Graph::none) enqueue(g_[v].producer, all);
     for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) enqueue(readers_[k], all);
   }
-  spec spec_of(value v, bool known) const {
+  spec make_spec(value v, bool is_known) const {
     spec s(g_[v].shape);
-    s.layout = done_.layouts[v.number];
-    s.known = known;
+    s.layout = result_.layouts[v.number];
+    s.known = is_known;
     return s;
   }
   /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
-  bool proposes(value v) const {
-    return active_[v.number] != 0 || (g_[v].annotation == Graph::none && done_.layouts[v.number].cutting() != 0);
+  bool may_propose(value v) const {
+    return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cutting() != 0);
   }
-  void visit(std::size_t o, bool all) {
+  void propagate_operation(std::size_t o, bool all) {
     is_queued_[o] = 0;
     const typename Graph::node& n = g_.operation(o);
     bool has_axes = false;
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
-      const bool known = proposes(g_.of(n, t));
-      has_axes = has_axes || (known && done_.layouts[g_.of(n, t).number].cutting() != 0);
-      specs_.push_back(spec_of(g_.of(n, t), known));
+      const bool is_known = may_propose(g_.of(n, t));
+      has_axes = has_axes || (is_known && result_.layouts[g_.of(n, t).number].cutting() != 0);
+      specs_.push_back(make_spec(g_.of(n, t), is_known));
     }
     if (!has_axes) return;
-    ++done_.visits;
+    ++result_.visits;
     const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                    {specs_.data() + n.operands, n.results}, direction::mixed, done_.by);
+                                    {specs_.data() + n.operands, n.results}, direction::mixed, result_.by);
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
-      if (extend(o, t, p[t])) enqueue_around(g_.of(n, t), all);
+      if (extend_sharding(o, t, p[t])) enqueue_neighbours(g_.of(n, t), all);
   }
   /// Takes from a proposal only the axes that extend the value's own axes, dimension by dimension.
-  bool extend(std::size_t o, std::size_t t, const sharding& proposal) {
+  bool extend_sharding(std::size_t o, std::size_t t, const sharding& proposal) {
     const typename Graph::node& n = g_.operation(o);
     const value v = g_.of(n, t);
-    sharding& now = done_.layouts[v.number];
+    sharding& now = result_.layouts[v.number];
     bool changed = false;
     for (std::size_t d = 0; d < now.rank(); ++d) {
       const axis_list next = proposal.cuts[d];
@@ -151,43 +151,43 @@ class completer {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
       for (std::size_t u = 0; u < n.how.tensor_count(); ++u) {
-        if (u == t || !proposes(g_.of(n, u))) continue;
+        if (u == t || !may_propose(g_.of(n, u))) continue;
         for (std::size_t e = 0; e < n.how.rank(u); ++e)
           for (std::size_t l = 0; l < n.how.at(u, e).count; ++l)
             if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) &&
-                done_.layouts[g_.of(n, u).number].cuts[e].contains(a))
+                result_.layouts[g_.of(n, u).number].cuts[e].contains(a))
               return {g_.of(n, u), e, n.how.term(here, k)};
       }
     return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
   void add_origin(value v, std::size_t d, std::size_t a, std::size_t o, const axis_source& axis) {
-    done_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
-                             static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor), axis.from.number,
-                             static_cast<std::uint8_t>(axis.dimension), done_.first_origin[v.number]});
-    done_.first_origin[v.number] = static_cast<std::uint32_t>(done_.origins.size() - 1);
+    result_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
+                               static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor), axis.from.number,
+                               static_cast<std::uint8_t>(axis.dimension), result_.first_origin[v.number]});
+    result_.first_origin[v.number] = static_cast<std::uint32_t>(result_.origins.size() - 1);
   }
 
   // --- the moves ---
 
   /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
   void find_moves() {
-    for (sharding& s : done_.layouts) s.open = s.kept_whole = s.priority = 0;
+    for (sharding& s : result_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
       const typename Graph::node& n = g_.operation(o);
       specs_.clear();
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(spec_of(g_.of(n, t), true));
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(make_spec(g_.of(n, t), true));
       const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                      {specs_.data() + n.operands, n.results}, direction::mixed, done_.by);
-      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, done_.layouts[g_.operand(n, i).number], p.operands[i]);
+                                      {specs_.data() + n.operands, n.results}, direction::mixed, result_.by);
+      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, result_.layouts[g_.operand(n, i).number], p.operands[i]);
       for (std::size_t j = 0; j < n.results; ++j) {
         const value v = g_.of(n, n.operands + j);
         const sharding& as_made = p.results[j];
-        sharding& layout = done_.layouts[v.number];
+        sharding& layout = result_.layouts[v.number];
         // A value without an annotation keeps the sharding in which it was made. The value stays partial only for a
         // single reader, which may reduce it directly into the sharding that the reader needs; with several readers, or
         // none, the value is reduced once.
         if (g_.annotation(v) == nullptr) {
-          layout = readers(v) == 1 ? as_made : as_made.finished();
+          layout = reader_count(v) == 1 ? as_made : as_made.finished();
           add_origins_of_result(o, n.operands + j);
         }
         move(o, n.operands + j, as_made, layout);
@@ -197,21 +197,21 @@ class completer {
   /// Notes the origin of axes that a value has only because its operation makes the value with them.
   void add_origins_of_result(std::size_t o, std::size_t t) {
     const value v = g_.of(g_.operation(o), t);
-    const sharding& layout = done_.layouts[v.number];
+    const sharding& layout = result_.layouts[v.number];
     for (std::size_t d = 0; d < layout.rank(); ++d)
       for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
-        if (const std::size_t a = layout.cuts[d][k]; done_.origin(v, d, a) == nullptr)
+        if (const std::size_t a = layout.cuts[d][k]; result_.origin(v, d, a) == nullptr)
           add_origin(v, d, a, o, source_of_axis(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
     if (from.same_layout(to)) return;
-    done_.reshards.push_back(
+    result_.reshards.push_back(
         {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
   const Graph& g_;
-  completion_of<Graph> done_{};
-  std::vector<std::uint8_t> active_{}, is_queued_{};
+  completion_of<Graph> result_{};
+  std::vector<std::uint8_t> is_active_{}, is_queued_{};
   std::vector<std::uint32_t> first_reader_{}, readers_{}, queue_{};
   std::size_t first_queued_ = 0;
   std::vector<spec> specs_{};
@@ -221,7 +221,7 @@ class completer {
 
 template <std::size_t Letters>
 completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by) {
-  return detail::completer<basic_graph<Letters>>(program, by).run();
+  return detail::layout_completer<basic_graph<Letters>>(program, by).run();
 }
 #ifdef PARTITA_CORE
 template completion complete(const graph&, const policy&);

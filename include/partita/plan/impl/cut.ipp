@@ -5,9 +5,9 @@
 
 namespace partita {
 
-PARTITA_DEF cut cut::at(const std::vector<std::size_t>& sizes, cut reused) {
+PARTITA_DEF cut cut::at(const std::vector<std::size_t>& sizes, cut reused_cut) {
   cut result(kind::explicit_sizes, 0, sizes.size(), 0);
-  result.starts_ = static_cast<std::vector<std::size_t>&&>(reused.starts_);
+  result.starts_ = static_cast<std::vector<std::size_t>&&>(reused_cut.starts_);
   result.starts_.reserve(sizes.size() + 1), result.starts_.assign(1, 0);
   for (const std::size_t size : sizes) {
     if (size > static_cast<std::size_t>(-1) - result.n_)
@@ -52,13 +52,13 @@ PARTITA_DEF interval cut::part(std::size_t k) const {
 
 PARTITA_DEF std::size_t cut::owner(std::size_t i) const {
   require_index(i);
-  if (kind_ == kind::block_cyclic) return i / block_ % p_;
-  return kind_ == kind::balanced ? balanced_owner(n_, p_, i) : last_start_not_after(i);
+  if (kind_ == kind::block_cyclic) return i / width_ % p_;
+  return kind_ == kind::balanced ? balanced_owner(n_, p_, i) : find_last_start(i);
 }
 
 PARTITA_DEF std::size_t cut::place(std::size_t i) const {
   require_index(i);
-  if (kind_ == kind::block_cyclic) return i / (p_ * block_) * block_ + i % block_;
+  if (kind_ == kind::block_cyclic) return i / (p_ * width_) * width_ + i % width_;
   return i - part(owner(i)).start;
 }
 
@@ -66,18 +66,18 @@ PARTITA_DEF std::size_t cut::size(std::size_t k) const {
   detail::require_part(k, p_);
   if (kind_ == kind::balanced) return balanced_part(n_, p_, k).size();
   if (kind_ == kind::explicit_sizes) return starts_[k + 1] - starts_[k];
-  const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last round may be short
+  const std::size_t turn = p_ * width_, rest = n_ % turn, before = k * width_;  // the last round may be short
   const std::size_t last = rest > before ? rest - before : 0;
-  return n_ / turn * block_ + (last < block_ ? last : block_);
+  return n_ / turn * width_ + (last < width_ ? last : width_);
 }
 
 PARTITA_DEF std::size_t cut::count_overlaps(interval range) const {
   if (range.start >= range.stop) return 0;
   detail::require_range(range.start, range.stop, n_);
   const std::size_t last = range.stop - 1;
-  if (kind_ == kind::block_cyclic) return last / block_ - range.start / block_ + 1;
+  if (kind_ == kind::block_cyclic) return last / width_ - range.start / width_ + 1;
   if (kind_ == kind::balanced) return balanced_owner(n_, p_, last) - balanced_owner(n_, p_, range.start) + 1;
-  return last_start_not_after(last) - last_start_not_after(range.start) + 1;
+  return find_last_start(last) - find_last_start(range.start) + 1;
 }
 
 PARTITA_DEF void cut::require_index(std::size_t i) const {
@@ -85,7 +85,7 @@ PARTITA_DEF void cut::require_index(std::size_t i) const {
     throw shape_error(text("partita::cut: requires an index below the extent ") << n_ << ", got index " << i);
 }
 
-PARTITA_DEF std::size_t cut::last_start_not_after(std::size_t i) const {
+PARTITA_DEF std::size_t cut::find_last_start(std::size_t i) const {
   std::size_t low = 0, high = p_;  // invariant: starts_[low] <= i < starts_[high]
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;

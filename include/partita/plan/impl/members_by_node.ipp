@@ -6,7 +6,7 @@
 namespace partita {
 
 PARTITA_DEF members_by_node::members_by_node(const std::vector<std::size_t>& node)
-    : node_(node.size()), rank_(node.size()) {
+    : nodes_(node.size()), ranks_(node.size()) {
   std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member of the k-th's node
   for (std::size_t k = 0; k < node.size(); ++k) by_node[k] = k;
   detail::stable_sort(by_node, [&](std::size_t k) { return node[k]; });
@@ -15,16 +15,16 @@ PARTITA_DEF members_by_node::members_by_node(const std::vector<std::size_t>& nod
     first[by_node[at]] = is_first ? by_node[at] : first[by_node[at - 1]];
   }
   for (std::size_t k = 0; k < node.size(); ++k) {
-    const std::size_t n = first[k] == k ? members_.size() : node_[first[k]];
+    const std::size_t n = first[k] == k ? members_.size() : nodes_[first[k]];
     if (first[k] == k) members_.emplace_back();
-    node_[k] = n;
-    rank_[k] = members_[n].size();
+    nodes_[k] = n;
+    ranks_[k] = members_[n].size();
     members_[n].push_back(k);
   }
 }
 
 PARTITA_DEF std::size_t members_by_node::lane(std::size_t member, std::size_t node) const {
-  if (node_[member] == node) return member;
+  if (nodes_[member] == node) return member;
   return members_[node][turn(member, members_[node].size())];
 }
 

@@ -13,9 +13,9 @@ PARTITA_DEF node_messages::posted node_messages::posted_by(std::size_t worker) c
 }
 
 PARTITA_DEF std::vector<std::size_t> node_messages::workers_of(std::size_t first, std::size_t last,
-                                                               std::size_t crossing_box::*side) const {
+                                                               std::size_t crossing_box::*sender_or_receiver) const {
   std::vector<std::size_t> workers;
-  for (std::size_t k = first; k < last; ++k) workers.push_back(boxes[k].*side);
+  for (std::size_t k = first; k < last; ++k) workers.push_back(boxes[k].*sender_or_receiver);
   detail::stable_sort(workers, [](std::size_t worker) { return worker; });
   std::size_t n = 0;
   for (const std::size_t worker : workers)
@@ -24,10 +24,10 @@ PARTITA_DEF std::vector<std::size_t> node_messages::workers_of(std::size_t first
   return workers;
 }
 
-PARTITA_DEF std::size_t node_messages::owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other,
-                                             std::size_t lane) const {
-  const auto workers = workers_of(m.first, m.last, side);
-  return workers[node_traffic::owner(workers.size(), other, lane)];
+PARTITA_DEF std::size_t node_messages::owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
+                                             std::size_t other_node, std::size_t lane) const {
+  const auto workers = workers_of(m.first, m.last, sender_or_receiver);
+  return workers[node_traffic::owner(workers.size(), other_node, lane)];
 }
 
 }  // namespace partita

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::size_t about_how_many(const cut& own, std::size_t part, const cut& other) {
+PARTITA_DEF std::size_t estimate_overlaps(const cut& own, std::size_t part, const cut& other) {
   std::size_t count = 0;
   own.for_pieces(part, [&](interval piece, std::size_t) {
     if (count == 0) count = other.count_overlaps(piece);
@@ -13,10 +13,10 @@ PARTITA_DEF std::size_t about_how_many(const cut& own, std::size_t part, const c
   return count;
 }
 
-PARTITA_DEF void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found) {
+PARTITA_DEF void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& overlaps) {
   own.for_pieces(part, [&](interval piece, std::size_t at) {
-    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other, std::size_t size) {
-      found.push_back({other_part, range, at + range.start - piece.start, at_other, size});
+    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t other_start, std::size_t size) {
+      overlaps.push_back({other_part, range, at + range.start - piece.start, other_start, size});
     });
   });
 }

@@ -24,27 +24,27 @@ namespace detail {
 /// The times at which the tasks of a pipeline end, as far as they are known.
 class pipeline_clock {
  public:
-  static constexpr double never = -1;
+  static constexpr double not_done = -1;
 
   pipeline_clock(const pipeline_shape& shape, double moving)
-      : shape_(shape), moving_(moving), done_(shape.numbers(), never) {}
+      : shape_(shape), transfer_seconds_(moving), end_times_(shape.numbers(), not_done) {}
 
-  double& done(const pipeline_task& one) { return done_[shape_.number(one)]; }
-  bool is_done(const pipeline_task& one) const { return done_[shape_.number(one)] != never; }
+  double& end_time(const pipeline_task& one) { return end_times_[shape_.number(one)]; }
+  bool is_done(const pipeline_task& one) const { return end_times_[shape_.number(one)] != not_done; }
 
   /// An unfinished task that task `one` needs; task `one` itself if it could begin.
-  pipeline_task waits_for(const pipeline_task& one) const {
+  pipeline_task first_missing_task(const pipeline_task& one) const {
     pipeline_task missing = one;
-    for_each_need(one, [&](const pipeline_task& required, double) {
-      if (missing == one && !is_done(required)) missing = required;
+    for_each_dependency(one, [&](const pipeline_task& needed_task, double) {
+      if (missing == one && !is_done(needed_task)) missing = needed_task;
     });
     return missing;
   }
   /// The time at which all inputs of a task have arrived.
-  double ready(const pipeline_task& one) const {
+  double ready_at(const pipeline_task& one) const {
     double start = 0;
-    for_each_need(one, [&](const pipeline_task& required, double transfer) {
-      const double arrival = done_[shape_.number(required)] + transfer;
+    for_each_dependency(one, [&](const pipeline_task& needed_task, double transfer) {
+      const double arrival = end_times_[shape_.number(needed_task)] + transfer;
       start = arrival > start ? arrival : start;
     });
     return start;
@@ -52,9 +52,9 @@ class pipeline_clock {
 
  private:
   template <class F>
-  void for_each_need(const pipeline_task& one, F f) const {
+  void for_each_dependency(const pipeline_task& one, F f) const {
     const auto from_stage = [&](pipeline_pass pass, std::uint32_t stage) {
-      f({pass, stage, one.micro_batch}, shape_.group_of[stage] == shape_.group_of[one.stage] ? 0 : moving_);
+      f({pass, stage, one.micro_batch}, shape_.group_of[stage] == shape_.group_of[one.stage] ? 0 : transfer_seconds_);
     };
     switch (one.pass) {
       case pipeline_pass::forward:
@@ -71,8 +71,8 @@ class pipeline_clock {
   }
 
   const pipeline_shape& shape_;
-  double moving_;
-  std::vector<double> done_;
+  double transfer_seconds_;
+  std::vector<double> end_times_;
 };
 
 PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_times& times) {
@@ -106,7 +106,7 @@ PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_t
       if (seen.is_done(one))
         throw partition_error(text("partita::pipeline: requires each task once, got twice: ")
                               << "" << one << "; leave one out");
-      seen.done(one) = 0;
+      seen.end_time(one) = 0;
       std::uint32_t& expected = next[static_cast<std::size_t>(one.pass) * shape.stages() + one.stage];
       if (one.pass != pipeline_pass::forward && one.micro_batch != expected)
         throw partition_error(text("partita::pipeline: requires the gradients of a stage in ascending order of "
@@ -123,12 +123,12 @@ PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_t
 }
 
 /// Throws the error for a deadlock, and names the circle of tasks that wait for each other.
-PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_tasks& tasks,
-                                const std::vector<std::size_t>& next, const pipeline_clock& clock) {
+PARTITA_DECL void reject_cycle(const pipeline_shape& shape, const pipeline_tasks& tasks,
+                               const std::vector<std::size_t>& next, const pipeline_clock& clock) {
   std::vector<bool> seen(tasks.size(), false);
   std::size_t g = 0;
   while (next[g] == tasks[g].size()) ++g;
-  const auto needed_by = [&](std::size_t group) { return clock.waits_for(tasks[group][next[group]]); };
+  const auto needed_by = [&](std::size_t group) { return clock.first_missing_task(tasks[group][next[group]]); };
   const auto group_needed_by = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
   while (!seen[g]) seen[g] = true, g = group_needed_by(g);
   basic_text<1200> circle;  // longer text ends with dots, and the way out follows
@@ -148,32 +148,32 @@ class pipeline_chooser {
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
       : shape_(shape), times_(times), has_weights_(has_weights) {}
 
-  pipeline_tasks chosen() {
+  pipeline_tasks choose_tasks() {
     const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
     for (std::size_t k = 0; k < all; ++k) {
       // Find the task that can begin first; among several that could begin at that time, the preferred task.
       pipeline_task best;
-      double start = pipeline_clock::never;
+      double start = pipeline_clock::not_done;
       for (std::uint32_t s = 0; s < shape_.stages(); ++s)
         for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
           const pipeline_task one{pass, s, next(pass, s)};
-          if (!may_begin(one)) continue;
-          const double ready = clock_.ready(one), free = free_[shape_.group_of[s]], from = ready > free ? ready : free;
-          if (start == pipeline_clock::never || from < start || (from == start && is_preferred(one, best)))
+          if (!is_allowed(one)) continue;
+          const double due = clock_.ready_at(one), free = free_at_[shape_.group_of[s]], from = due > free ? due : free;
+          if (start == pipeline_clock::not_done || from < start || (from == start && is_preferred(one, best)))
             best = one, start = from;
         }
       next(best.pass, best.stage) += 1;
-      clock_.done(best) = free_[shape_.group_of[best.stage]] = start + times_.of(best);
-      tasks_[shape_.group_of[best.stage]].push_back(best);
+      clock_.end_time(best) = free_at_[shape_.group_of[best.stage]] = start + times_.of(best);
+      group_tasks_[shape_.group_of[best.stage]].push_back(best);
     }
-    return tasks_;
+    return group_tasks_;
   }
 
  private:
   std::uint32_t& next(pipeline_pass pass, std::uint32_t stage) {
-    return next_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
+    return next_micro_batches_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
-  bool may_begin(const pipeline_task& one) {
+  bool is_allowed(const pipeline_task& one) {
     if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // A stage keeps at most as many micro-batches as there are stages from it to the last, and twice as many if the
     // gradients of its weights wait.
@@ -182,7 +182,7 @@ class pipeline_chooser {
       if (one.micro_batch - next(pipeline_pass::backward, one.stage) >= to_last) return false;
       if (has_weights_ && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
     }
-    return clock_.waits_for(one) == one;
+    return clock_.first_missing_task(one) == one;
   }
   /// Whether task a is preferred: backward passes, then forward passes of later stages, then gradients of weights.
   static bool is_preferred(const pipeline_task& a, const pipeline_task& b) {
@@ -197,13 +197,13 @@ class pipeline_chooser {
   const pipeline_times& times_;
   bool has_weights_;
   pipeline_clock clock_{shape_, times_.moving};
-  std::vector<double> free_ = std::vector<double>(shape_.groups(), 0);
-  std::vector<std::uint32_t> next_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
-  pipeline_tasks tasks_ = pipeline_tasks(shape_.groups());
+  std::vector<double> free_at_ = std::vector<double>(shape_.groups(), 0);
+  std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
+  pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
 };
 
 /// Whether the stages are assigned to the groups in turn, and the groups divide the number of micro-batches.
-PARTITA_DECL bool is_dealt_in_turn(const pipeline_shape& shape) {
+PARTITA_DECL bool is_round_robin(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups();
   bool is_in_turn = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
   for (std::uint32_t s = 0; s < shape.stages(); ++s) is_in_turn = is_in_turn && shape.group_of[s] == s % groups;
@@ -234,9 +234,9 @@ PARTITA_DECL pipeline_tasks interleaved_tasks(const pipeline_shape& shape) {
 
 PARTITA_DEF pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& shape, const pipeline_times& times) {
   detail::require_pipeline(shape, times);
-  if (order == pipeline_order::interleaved && detail::is_dealt_in_turn(shape)) return detail::interleaved_tasks(shape);
+  if (order == pipeline_order::interleaved && detail::is_round_robin(shape)) return detail::interleaved_tasks(shape);
   if (order != pipeline_order::gpipe)
-    return detail::pipeline_chooser(shape, times, order == pipeline_order::zero_bubble).chosen();
+    return detail::pipeline_chooser(shape, times, order == pipeline_order::zero_bubble).choose_tasks();
   pipeline_tasks all(shape.groups());
   for (std::uint32_t s = 0; s < shape.stages(); ++s)
     for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
@@ -272,16 +272,16 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     for (std::size_t g = 0; g < tasks.size(); ++g) {
       if (next[g] == tasks[g].size()) continue;
       const pipeline_task& one = tasks[g][next[g]];
-      if (!(clock.waits_for(one) == one)) continue;
-      const double ready = clock.ready(one), from = ready > free[g] ? ready : free[g];
+      if (!(clock.first_missing_task(one) == one)) continue;
+      const double ready = clock.ready_at(one), from = ready > free[g] ? ready : free[g];
       if (first == tasks.size() || from < at) first = g, at = from;
     }
-    if (first == tasks.size()) detail::refuse_circle(shape, tasks, next, clock);
+    if (first == tasks.size()) detail::reject_cycle(shape, tasks, next, clock);
     const pipeline_task& one = tasks[first][next[first]++];
     // Give every task a duration of at least one rounding, so that tasks that need each other begin at different times.
     const double least = at + at * 2.3e-16 + 1e-300, full = at + times.of(one), until = full > least ? full : least;
     run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
-    clock.done(one) = free[first] = until;
+    clock.end_time(one) = free[first] = until;
     busy += until - at;
     run.seconds = until > run.seconds ? until : run.seconds;
     if (one.pass == pipeline_pass::forward && ++kept[one.stage] > run.most_kept) run.most_kept = kept[one.stage];

@@ -15,7 +15,7 @@ PARTITA_DEF placed_mesh::placed_mesh(const partita::mesh& m, partita::workers id
 
 PARTITA_DEF placed_mesh placed_mesh::of_ids(std::initializer_list<row> ids, const char* major, const char* minor) {
   std::vector<std::size_t> all;
-  const std::size_t columns = append(all, ids);
+  const std::size_t columns = append_rows(all, ids);
   return {partita::mesh(axis(major, ids.size()), axis(minor, columns)), partita::workers(all)};
 }
 
@@ -24,8 +24,8 @@ PARTITA_DEF placed_mesh placed_mesh::of_ids(std::initializer_list<std::initializ
   std::vector<std::size_t> all;
   std::size_t rows = 0, columns = 0;
   for (const auto& plane : ids) {
-    const std::size_t width = append(all, plane);
-    if (rows != 0 && (plane.size() != rows || width != columns)) refuse_ragged(width, columns);
+    const std::size_t width = append_rows(all, plane);
+    if (rows != 0 && (plane.size() != rows || width != columns)) reject_ragged_rows(width, columns);
     rows = plane.size(), columns = width;
   }
   return {partita::mesh(axis(major, ids.size()), axis(middle, rows), axis(minor, columns)), partita::workers(all)};
@@ -37,15 +37,15 @@ PARTITA_DEF std::size_t placed_mesh::worker(std::size_t place) const {
   return workers_[place];
 }
 
-PARTITA_DEF void placed_mesh::refuse_ragged(std::size_t one, std::size_t other) {
+PARTITA_DEF void placed_mesh::reject_ragged_rows(std::size_t row_size, std::size_t other_size) {
   throw partition_error(text("partita::placed_mesh::of_ids: requires rows of one length, not ")
-                        << other << " and " << one << "; give a full arrangement");
+                        << other_size << " and " << row_size << "; give a full arrangement");
 }
 
-PARTITA_DEF std::size_t placed_mesh::append(std::vector<std::size_t>& all, std::initializer_list<row> rows) {
+PARTITA_DEF std::size_t placed_mesh::append_rows(std::vector<std::size_t>& all, std::initializer_list<row> rows) {
   const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
   for (const row& one : rows) {
-    if (one.size() != columns) refuse_ragged(one.size(), columns);
+    if (one.size() != columns) reject_ragged_rows(one.size(), columns);
     all.insert(all.end(), one);
   }
   return columns;

@@ -18,7 +18,7 @@ template <class Graph>
 class searcher {
  public:
   searcher(const Graph& g, std::size_t memory, const search_options& how)
-      : g_(g), memory_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
+      : g_(g), limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
     units_ = space_.groups;
     for (const auto& group : space_.groups)
       for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) units_.push_back({group[k]});
@@ -30,32 +30,32 @@ class searcher {
     std::vector<std::vector<choice>> starts{nothing};
     for (const auto& group : space_.groups) {  // find the best annotation of each group alone
       std::vector<choice> best = nothing;
-      descend_in(best, group);
+      descend_unit(best, group);
       if (best != nothing) starts.push_back(best);
     }
     for (std::vector<choice> from : starts) descend(from);
-    for (std::vector<choice> from = best_.selection; count_ < options_.most && improve_by_pairs(from);) descend(from);
-    restart();
-    const bool exact = space_.size(options_.most) < options_.most;
-    if (exact) evaluate_all();
-    return answer(exact);
+    for (std::vector<choice> from = best_.selection; tries_ < options_.most && improve_by_pairs(from);) descend(from);
+    restart_randomly();
+    const bool is_exact = space_.size(options_.most) < options_.most;
+    if (is_exact) evaluate_all();
+    return make_answer(is_exact);
   }
 
  private:
   using choice = std::uint16_t;
   struct evaluation {
     std::vector<choice> selection{};
-    judgement judged{};
+    judgement result{};
     bool is_evaluated = false;
   };
 
   /// Whether candidate a is better: first it fits into memory, then seconds, then peak memory, then fewer annotations.
-  static bool better(const evaluation& a, const evaluation& b) {
+  static bool is_better(const evaluation& a, const evaluation& b) {
     if (!b.is_evaluated || !a.is_evaluated) return a.is_evaluated && !b.is_evaluated;
-    if (a.judged.over != b.judged.over) return a.judged.over < b.judged.over;
-    const double s = a.judged.cost.seconds(), t = b.judged.cost.seconds(), tolerance = 1e-12 * (s + t);
+    if (a.result.over != b.result.over) return a.result.over < b.result.over;
+    const double s = a.result.cost.seconds(), t = b.result.cost.seconds(), tolerance = 1e-12 * (s + t);
     if (s < t - tolerance || s > t + tolerance) return s < t;
-    if (a.judged.cost.peak != b.judged.cost.peak) return a.judged.cost.peak < b.judged.cost.peak;
+    if (a.result.cost.peak != b.result.cost.peak) return a.result.cost.peak < b.result.cost.peak;
     const std::size_t m = annotations(a.selection), n = annotations(b.selection);
     return m != n ? m < n : a.selection < b.selection;
   }
@@ -67,16 +67,16 @@ class searcher {
 
   /// Evaluates a candidate once, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
-    if (2 * (tried_.size() + 1) > table_.size()) rehash();
-    std::uint32_t& slot = slot_of(selection);
-    if (slot != 0) return tried_[slot - 1];
-    ++count_;
+    if (2 * (log_.size() + 1) > slots_.size()) rehash();
+    std::uint32_t& slot = find_slot(selection);
+    if (slot != 0) return log_[slot - 1];
+    ++tries_;
     annotate(selection);
-    tried_.push_back({selection, judge_(annotations_), true});
-    slot = static_cast<std::uint32_t>(tried_.size());
-    const evaluation& result = tried_.back();
-    if (better(result, best_)) best_ = result;
-    if (!fastest_.is_evaluated || result.judged.plain.seconds() < fastest_.judged.plain.seconds()) fastest_ = result;
+    log_.push_back({selection, judge_(annotations_), true});
+    slot = static_cast<std::uint32_t>(log_.size());
+    const evaluation& result = log_.back();
+    if (is_better(result, best_)) best_ = result;
+    if (!fastest_.is_evaluated || result.result.plain.seconds() < fastest_.result.plain.seconds()) fastest_ = result;
     return result;
   }
   void annotate(const std::vector<choice>& selection) {
@@ -85,33 +85,33 @@ class searcher {
       if (selection[k] != 0)
         annotations_.push_back({space_.choices[k].of, &space_.choices[k].options[selection[k] - 1U]});
   }
-  std::uint32_t& slot_of(const std::vector<choice>& selection) {
-    std::size_t k = hasher().mix(selection).value() % table_.size();
-    while (table_[k] != 0 && tried_[table_[k] - 1].selection != selection) k = (k + 1) % table_.size();
-    return table_[k];
+  std::uint32_t& find_slot(const std::vector<choice>& selection) {
+    std::size_t k = hasher().mix(selection).value() % slots_.size();
+    while (slots_[k] != 0 && log_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
+    return slots_[k];
   }
   void rehash() {
-    table_.assign(table_.empty() ? 1024 : 4 * table_.size(), 0);
-    for (std::size_t k = 0; k < tried_.size(); ++k) slot_of(tried_[k].selection) = static_cast<std::uint32_t>(k + 1);
+    slots_.assign(slots_.empty() ? 1024 : 4 * slots_.size(), 0);
+    for (std::size_t k = 0; k < log_.size(); ++k) find_slot(log_[k].selection) = static_cast<std::uint32_t>(k + 1);
   }
 
   /// Tries all options of some choices together, keeps the best option, and leaves the other choices unchanged.
-  bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
+  bool descend_unit(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
     evaluation best = evaluate(from);
     bool gained = false;
     std::vector<choice> selection = from;
-    for (std::size_t option = 0; option < space_.choices[unit[0]].size() && count_ < options_.most; ++option) {
+    for (std::size_t option = 0; option < space_.choices[unit[0]].size() && tries_ < options_.most; ++option) {
       for (const std::size_t k : unit) selection[k] = static_cast<choice>(option);
-      if (const evaluation& result = evaluate(selection); better(result, best)) best = result, gained = true;
+      if (const evaluation& result = evaluate(selection); is_better(result, best)) best = result, gained = true;
     }
     from = best.selection;
     return gained;
   }
   void descend(std::vector<choice>& from) {
-    for (bool gained = true; gained && count_ < options_.most;) {
+    for (bool gained = true; gained && tries_ < options_.most;) {
       gained = false;
       for (std::size_t k = 0; k < units_.size(); ++k)
-        if (k < space_.groups.size() || !gained) gained = descend_in(from, units_[k]) || gained;
+        if (k < space_.groups.size() || !gained) gained = descend_unit(from, units_[k]) || gained;
     }
   }
   /// Changes two units of choices at a time, and stops at the first gain.
@@ -121,23 +121,23 @@ class searcher {
       for (std::size_t h = 0; h < g; ++h)
         for (std::size_t o = 0; o < space_.choices[units_[g][0]].size(); ++o)
           for (std::size_t p = 0; p < space_.choices[units_[h][0]].size(); ++p) {
-            if (count_ >= options_.most) return false;
+            if (tries_ >= options_.most) return false;
             std::vector<choice> selection = from;
             for (const std::size_t k : units_[h]) selection[k] = static_cast<choice>(p);
             for (const std::size_t k : units_[g]) selection[k] = static_cast<choice>(o);
-            if (better(evaluate(selection), start)) return from = selection, true;
+            if (is_better(evaluate(selection), start)) return from = selection, true;
           }
     return false;
   }
   /// Spends the remaining evaluations on restarts from pseudo-random candidates, the same in every run; half of them
   /// are near the best candidate.
-  void restart() {
+  void restart_randomly() {
     std::uint64_t state = 0x2545f4914f6cdd1dU;
-    const auto random = [&](std::size_t below) {
+    const auto random = [&](std::size_t upper_bound) {
       state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-      return static_cast<std::size_t>(state >> 11) % below;
+      return static_cast<std::size_t>(state >> 11) % upper_bound;
     };
-    for (std::size_t attempt = 0; count_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
+    for (std::size_t attempt = 0; tries_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
       std::vector<choice> from = best_.selection;
       const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : units_.size();
       for (std::size_t u = 0; u < parts; ++u) {
@@ -160,44 +160,44 @@ class searcher {
 
   // --- the answer ---
 
-  search_candidate candidate(const evaluation& one, bool with_states) {
+  search_candidate describe(const evaluation& one, bool has_states) {
     search_candidate c;
     if (!one.is_evaluated) return c;
     annotate(one.selection);
     for (const annotated_value& start : annotations_) c.annotations.push_back({start.of, *start.layout});
-    c.cost = with_states ? one.judged.cost : one.judged.plain;
+    c.cost = has_states ? one.result.cost : one.result.plain;
     c.is_there = true;
-    if (with_states && one.judged.cuts_states)
-      for (const auto& [v, layout] : judge_.cut_states(annotations_)) c.states.push_back({v, layout});
+    if (has_states && one.result.has_sharded_states)
+      for (const auto& [v, layout] : judge_.find_sharded_states(annotations_)) c.states.push_back({v, layout});
     return c;
   }
-  search_answer_of<Graph> answer(bool exact) {
-    if (best_.judged.over > 0)
+  search_answer_of<Graph> make_answer(bool is_exact) {
+    if (best_.result.over > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
-                            << memory_ << " bytes of each worker, but the least that was found holds "
-                            << best_.judged.cost.peak << "; give more memory, more workers or smaller tensors");
-    search_answer_of<Graph> out{&g_, options_.model, options_.by, memory_, count_, exact, candidate(best_, true)};
+                            << limit_ << " bytes of each worker, but the least that was found holds "
+                            << best_.result.cost.peak << "; give more memory, more workers or smaller tensors");
+    search_answer_of<Graph> out{&g_, options_.model, options_.by, limit_, tries_, is_exact, describe(best_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
-    for (const evaluation& one : tried_)
-      if (one.judged.over == 0 && !(one.judged.layouts == best_.judged.layouts) && better(one, second)) second = one;
-    out.runner_up = candidate(second, true);
-    if (fastest_.judged.plain.seconds() < best_.judged.cost.seconds() * (1 - 1e-12))
-      out.without_limit = candidate(fastest_, false);
+    for (const evaluation& one : log_)
+      if (one.result.over == 0 && !(one.result.layouts == best_.result.layouts) && is_better(one, second)) second = one;
+    out.runner_up = describe(second, true);
+    if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))
+      out.without_limit = describe(fastest_, false);
     return out;
   }
 
   const Graph& g_;
-  std::size_t memory_;
+  std::size_t limit_;
   const search_options& options_;
   search_space<Graph> space_;
   std::vector<std::vector<std::size_t>> units_{};  ///< choices that change together: each group, then each choice alone
   search_judge<Graph> judge_;
-  std::vector<evaluation> tried_{};
-  std::vector<std::uint32_t> table_{};
+  std::vector<evaluation> log_{};
+  std::vector<std::uint32_t> slots_{};
   std::vector<annotated_value> annotations_{};
   evaluation best_{}, fastest_{};
-  std::size_t count_ = 0;
+  std::size_t tries_ = 0;
 };
 
 }  // namespace detail

@@ -10,22 +10,22 @@ PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, cons
   hasher number(element_bytes);
   for (std::size_t d = 0; d < shape.size(); ++d) number.mix(shape[d]).mix(from.cuts[d].packed).mix(to.cuts[d].packed);
   for (std::size_t a = 0; a < m_.rank(); ++a) number.mix(from.pending[a]).mix(to.pending[a]);
-  if (2 * (used_ + 1) > table_.size()) {
-    std::vector<entry> all(4 * table_.size());
-    all.swap(table_);
-    for (const entry& entries : all)
-      if (entries.number != 0) slot_of(entries.number) = entries;
+  if (2 * (entry_count_ + 1) > price_table_.size()) {
+    std::vector<price_entry> all(4 * price_table_.size());
+    all.swap(price_table_);
+    for (const price_entry& entries : all)
+      if (entries.number != 0) find_slot(entries.number) = entries;
   }
-  entry& one = slot_of(number.value());
+  price_entry& one = find_slot(number.value());
   if (one.number != 0) return one.price;
-  ++used_;
+  ++entry_count_;
   return (one = {number.value(), plan_reshard(m_, from, to, shape, model_.links, element_bytes)}).price;
 }
 
-PARTITA_DEF move_prices::entry& move_prices::slot_of(std::uint64_t number) {
-  std::size_t k = number % table_.size();
-  while (table_[k].number != 0 && table_[k].number != number) k = (k + 1) % table_.size();
-  return table_[k];
+PARTITA_DEF move_prices::price_entry& move_prices::find_slot(std::uint64_t number) {
+  std::size_t k = number % price_table_.size();
+  while (price_table_[k].number != 0 && price_table_[k].number != number) k = (k + 1) % price_table_.size();
+  return price_table_[k];
 }
 
 }  // namespace partita::detail

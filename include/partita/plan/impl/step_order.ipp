@@ -11,14 +11,14 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// For each step, the number of steps that it waits for, and the steps that wait for it. Movements that share their
   /// messages are one step, with the number of the first of them.
   struct step_dependencies {
-    std::vector<std::size_t> waits_for;
-    std::vector<std::vector<std::size_t>> needed_by, joined;
+    std::vector<std::size_t> input_counts;
+    std::vector<std::vector<std::size_t>> dependent_steps, joined;
 
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
-        : waits_for(end - first, 0), needed_by(end - first), joined(end - first) {
+        : input_counts(end - first, 0), dependent_steps(end - first), joined(end - first) {
       struct block {
         std::size_t set_by = ~std::size_t{0};
-        std::vector<std::size_t> read_by{};
+        std::vector<std::size_t> reading_steps{};
       };
       std::vector<block> all;
       const auto block_of = [&](std::uint32_t b) -> block& {
@@ -29,21 +29,21 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         return (steps[k].joins == step_use::nothing ? k : steps[k].joins) - first;
       };
       for (std::size_t k = first; k < end; ++k) {
-        const auto wait_for = [&](std::size_t earlier) {
-          if (earlier >= k) return;  // no earlier step, or the step itself
-          needed_by[number(earlier)].push_back(number(k));
-          ++waits_for[number(k)];
+        const auto wait_for = [&](std::size_t earlier_step) {
+          if (earlier_step >= k) return;  // no earlier step, or the step itself
+          dependent_steps[number(earlier_step)].push_back(number(k));
+          ++input_counts[number(k)];
         };
         joined[number(k)].push_back(k);
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
             wait_for(block_of(b).set_by);
-            block_of(b).read_by.push_back(k);
+            block_of(b).reading_steps.push_back(k);
           }
         if (steps[k].sets == step_use::nothing) continue;
         block& y = block_of(steps[k].sets);
         wait_for(y.set_by);
-        for (const std::size_t reader : y.read_by) wait_for(reader);
+        for (const std::size_t reader : y.reading_steps) wait_for(reader);
         y = {k, {}};
       }
     }
@@ -57,20 +57,20 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         : steps_(steps),
           first_(first),
           limits_(limits),
-          depend_(steps, first, end),
-          done_(end - first, false),
-          lanes_(limits.pending, false),
-          now_(now),
-          link_free_(now) {
-      for (std::size_t k = 0; k < done_.size(); ++k)
-        if (depend_.waits_for[k] == 0 && !depend_.joined[k].empty()) add_ready(k);
+          graph_(steps, first, end),
+          is_finished_(end - first, false),
+          lane_used_(limits.pending, false),
+          time_(now),
+          link_end_(now) {
+      for (std::size_t k = 0; k < is_finished_.size(); ++k)
+        if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready(k);
     }
 
     std::vector<ordered_step> order() {
-      while (earliest_ < done_.size()) {
+      while (first_unfinished_ < is_finished_.size()) {
         start_movements();
-        const std::size_t arrived = first_arrival();
-        if (arrived != none && (pending_[arrived].until <= now_ || !may_compute())) finish(arrived);
+        const std::size_t index = first_arrival();
+        if (index != none && (pending_[index].until <= time_ || !may_compute())) finish_movement(index);
         else if (may_compute()) compute();
         else break;  // only with joined movements: the earliest unfinished step waits for earlier ones
       }
@@ -78,29 +78,29 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     }
 
    private:
-    bool is_in_reach(std::size_t k) const { return k - earliest_ <= limits_.ahead; }
+    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }
     void add_ready(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
     void finish_step(std::size_t k) {
-      for (const std::size_t j : depend_.joined[k]) done_[j - first_] = true;
-      while (earliest_ < done_.size() && done_[earliest_]) ++earliest_;
-      for (const std::size_t next : depend_.needed_by[k])
-        if (--depend_.waits_for[next] == 0) add_ready(next);
+      for (const std::size_t j : graph_.joined[k]) is_finished_[j - first_] = true;
+      while (first_unfinished_ < is_finished_.size() && is_finished_[first_unfinished_]) ++first_unfinished_;
+      for (const std::size_t next : graph_.dependent_steps[k])
+        if (--graph_.input_counts[next] == 0) add_ready(next);
     }
     void start_movements() {
-      while (!movements_.empty() && is_in_reach(movements_.back()) && pending_.size() < limits_.pending) {
+      while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
         std::size_t lane = 0;
-        while (lanes_[lane]) ++lane;
-        lanes_[lane] = true;
-        link_free_ = (now_ < link_free_ ? link_free_ : now_) + steps_[first_ + k].once;
-        for (const std::size_t j : depend_.joined[k]) link_free_ += steps_[j].seconds - steps_[j].once;
-        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), now_, link_free_});
-        for (const std::size_t j : depend_.joined[k])
+        while (lane_used_[lane]) ++lane;
+        lane_used_[lane] = true;
+        link_end_ = (time_ < link_end_ ? link_end_ : time_) + steps_[first_ + k].once;
+        for (const std::size_t j : graph_.joined[k]) link_end_ += steps_[j].seconds - steps_[j].once;
+        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_end_});
+        for (const std::size_t j : graph_.joined[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
       }
@@ -111,23 +111,23 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (first == none || pending_[k].until < pending_[first].until) first = k;
       return first;
     }
-    void finish(std::size_t arrived) {
-      const ordered_step one = pending_[arrived];
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(arrived));
-      lanes_[one.lane] = false;
-      const double until = now_ < one.until ? one.until : now_;
-      for (const std::size_t j : depend_.joined[one.step - first_])
-        order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, now_, until}),
-            now_ = until;
+    void finish_movement(std::size_t index) {
+      const ordered_step one = pending_[index];
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
+      lane_used_[one.lane] = false;
+      const double until = time_ < one.until ? one.until : time_;
+      for (const std::size_t j : graph_.joined[one.step - first_])
+        order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, time_, until}),
+            time_ = until;
       finish_step(one.step - first_);
     }
-    bool may_compute() const { return !computations_.empty() && is_in_reach(computations_.back()); }
+    bool may_compute() const { return !computations_.empty() && may_start(computations_.back()); }
     void compute() {
       const std::size_t k = computations_.back();
       computations_.pop_back();
-      const double until = now_ + steps_[first_ + k].seconds;
-      order_.push_back({ordered_step::what::compute, number(k), 0, now_, until});
-      now_ = until;
+      const double until = time_ + steps_[first_ + k].seconds;
+      order_.push_back({ordered_step::what::compute, number(k), 0, time_, until});
+      time_ = until;
       finish_step(k);
     }
     std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
@@ -135,12 +135,12 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     const std::vector<step_use>& steps_;
     std::size_t first_;
     order_limits limits_;
-    step_dependencies depend_;
-    std::vector<bool> done_, lanes_;
+    step_dependencies graph_;
+    std::vector<bool> is_finished_, lane_used_;
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;
-    std::size_t earliest_ = 0;  // the first step that is not finished
-    double now_, link_free_;
+    std::size_t first_unfinished_ = 0;  // the first step that is not finished
+    double time_, link_end_;
   };
 
   return step_walker(steps, first, end, limits, now).order();

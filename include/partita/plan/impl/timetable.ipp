@@ -22,9 +22,9 @@ PARTITA_DEF double timetable::moving() const {  // entries are in the order of t
 }
 
 PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order,
-                                   const std::vector<double>& measured) {
+                                   const std::vector<double>& measurements) {
   timetable all;
-  all.is_measured = !measured.empty();
+  all.is_measured = !measurements.empty();
   // chain[b] is the longest chain of entries that leads to block b, in which each entry needs the one before.
   const auto [first, last] = lives_of(steps, order);
   std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
@@ -38,8 +38,8 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     const step_use& one = steps[current.step];
     for (const std::uint32_t b : released[k]) held -= bytes[b];
     if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
-    const double from = all.is_measured ? measured[2 * k] : current.from;
-    const double until = all.is_measured ? measured[2 * k + 1] : current.until;
+    const double from = all.is_measured ? measurements[2 * k] : current.from;
+    const double until = all.is_measured ? measurements[2 * k + 1] : current.until;
     if (current.done == ordered_step::what::expect) continue;  // the movement begins when its sender starts
     if (current.done == ordered_step::what::finish) {
       timetable::entry& started = all.entries[entry_of[current.step]];

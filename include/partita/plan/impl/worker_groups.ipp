@@ -6,7 +6,7 @@
 
 namespace partita {
 
-PARTITA_DEF worker_groups::worker_groups(std::vector<std::vector<std::size_t>> lists) : members_(std::move(lists)) {
+PARTITA_DEF worker_groups::worker_groups(std::vector<std::vector<std::size_t>> groups) : members_(std::move(groups)) {
   for (std::size_t g = 0; g < members_.size(); ++g) {
     if (members_[g].empty())
       throw partition_error(text("partita::worker_groups: requires groups that have a worker, group ")
@@ -15,17 +15,17 @@ PARTITA_DEF worker_groups::worker_groups(std::vector<std::vector<std::size_t>> l
       if (worker > most_workers)
         throw partition_error(text("partita::worker_groups: requires ids of workers, got ")
                               << worker << " in group " << g);
-      if (worker >= group_of_.size()) group_of_.resize(worker + 1, none);
-      if (group_of_[worker] != none)
+      if (worker >= groups_.size()) groups_.resize(worker + 1, none);
+      if (groups_[worker] != none)
         throw partition_error(text("partita::worker_groups: requires each worker in one group at most, worker ")
-                              << worker << " is named in group " << group_of_[worker] << " and again in group " << g);
-      group_of_[worker] = g;
+                              << worker << " is named in group " << groups_[worker] << " and again in group " << g);
+      groups_[worker] = g;
     }
   }
 }
 
 PARTITA_DEF worker_groups worker_groups::by_colour(const std::vector<std::size_t>& colours) {
-  std::vector<std::vector<std::size_t>> lists;
+  std::vector<std::vector<std::size_t>> groups;
   std::vector<std::size_t> is_listed;
   for (std::size_t worker = 0; worker < colours.size(); ++worker) {
     if (colours[worker] == no_colour) continue;
@@ -33,11 +33,11 @@ PARTITA_DEF worker_groups worker_groups::by_colour(const std::vector<std::size_t
     while (g < is_listed.size() && is_listed[g] != colours[worker]) ++g;
     if (g == is_listed.size()) {
       is_listed.push_back(colours[worker]);
-      lists.emplace_back();
+      groups.emplace_back();
     }
-    lists[g].push_back(worker);
+    groups[g].push_back(worker);
   }
-  return worker_groups(std::move(lists));
+  return worker_groups(std::move(groups));
 }
 
 PARTITA_DEF const std::vector<std::size_t>& worker_groups::members(std::size_t group) const {

@@ -7,34 +7,34 @@ namespace partita::detail {
 
 PARTITA_DEF id_set::id_set(std::size_t count, std::size_t bound) {
   if (bound / sizeof(std::size_t) <= 2 * count) {
-    flags_.assign(bound, 0);
+    has_id_.assign(bound, 0);
     return;
   }
   std::size_t slots = 2;
   while (slots / 2 < count) slots *= 2;  // at most half of the slots are full, so that searches are short
-  slots_.assign(slots, none);
+  hash_table_.assign(slots, none);
 }
 
 PARTITA_DEF bool id_set::insert(std::size_t id) {
-  if (slots_.empty()) {
-    const bool is_new = flags_[id] == 0;
-    flags_[id] = 1;
+  if (hash_table_.empty()) {
+    const bool is_new = has_id_[id] == 0;
+    has_id_[id] = 1;
     return is_new;
   }
-  std::size_t& slot = slots_[find(id)];
+  std::size_t& slot = hash_table_[find(id)];
   const bool is_new = slot == none;
   slot = id;
   return is_new;
 }
 
 PARTITA_DEF bool id_set::contains(std::size_t id) const {
-  if (slots_.empty()) return id < flags_.size() && flags_[id] != 0;
-  return slots_[find(id)] == id;
+  if (hash_table_.empty()) return id < has_id_.size() && has_id_[id] != 0;
+  return hash_table_[find(id)] == id;
 }
 
 PARTITA_DEF std::size_t id_set::find(std::size_t id) const {
-  std::size_t k = static_cast<std::size_t>(hasher().mix(id).value()) & (slots_.size() - 1);
-  while (slots_[k] != none && slots_[k] != id) k = (k + 1) & (slots_.size() - 1);
+  std::size_t k = static_cast<std::size_t>(hasher().mix(id).value()) & (hash_table_.size() - 1);
+  while (hash_table_[k] != none && hash_table_[k] != id) k = (k + 1) & (hash_table_.size() - 1);
   return k;
 }
 
@@ -45,7 +45,7 @@ namespace partita {
 PARTITA_DEF workers::workers(std::vector<std::size_t> ids)
     : count_(ids.size()), ids_(static_cast<std::vector<std::size_t>&&>(ids)) {
   for (std::size_t k = 0; k < count_; ++k) require_id(ids_[k], k);
-  refuse_duplicates();
+  reject_duplicates();
   bool contiguous = true;
   for (std::size_t k = 1; k < count_; ++k) contiguous = contiguous && ids_[k] == ids_[0] + k;
   if (contiguous) {
@@ -61,11 +61,11 @@ PARTITA_DEF std::size_t workers::find(std::size_t id) const {
   return count_;
 }
 
-PARTITA_DEF bool workers::contain(const workers& others) const {
-  if (is_range() && others.is_range())
-    return others.empty() || (others.first_ >= first_ && others.first_ + others.count_ <= first_ + count_);
-  for (std::size_t k = 0; k < others.size(); ++k)
-    if (!contains(others[k])) return false;
+PARTITA_DEF bool workers::contain(const workers& subset) const {
+  if (is_range() && subset.is_range())
+    return subset.empty() || (subset.first_ >= first_ && subset.first_ + subset.count_ <= first_ + count_);
+  for (std::size_t k = 0; k < subset.size(); ++k)
+    if (!contains(subset[k])) return false;
   return true;
 }
 
@@ -87,12 +87,12 @@ PARTITA_DEF workers workers::subset(const workers& chosen) const {
   return workers(static_cast<std::vector<std::size_t>&&>(ids));
 }
 
-PARTITA_DEF void workers::refuse_place(std::size_t k) const {
+PARTITA_DEF void workers::reject_position(std::size_t k) const {
   throw partition_error(text("partita::workers: requires a place below the number of workers ")
                         << count_ << ", got place " << k);
 }
 
-PARTITA_DEF void workers::refuse_duplicates() const {
+PARTITA_DEF void workers::reject_duplicates() const {
   bool ascending = true;
   for (std::size_t k = 1; k < count_; ++k) ascending = ascending && ids_[k - 1] < ids_[k];
   if (ascending) return;

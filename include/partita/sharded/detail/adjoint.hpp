@@ -12,20 +12,20 @@ namespace partita::detail {
 
 /// The complex conjugate of a value that an adjoint reads. A value of real numbers is returned as it is.
 template <class T>
-sharded_tensor<T> conjugated(const sharded_tensor<T>& x) {
+sharded_tensor<T> conjugate_of(const sharded_tensor<T>& x) {
   if constexpr (is_complex<T>)
     return run_elements(elements_op<element_functions::conj<std::conditional_t<true, void, T>>>{}, std::vector{x});
   else return x;
 }
 
 template <class T>
-pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
-                        const sharded_tensor<T>& y) {
+pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
+                          const sharded_tensor<T>& y) {
   switch (op.work) {
     case block_work::product:
       return [op, x](std::size_t i, const sharded_tensor<T>& dy) {
         return run_operation<T>({select_tensors(op.how, {2, 1 - i}, i, "gradient of a product"), block_work::product},
-                                {dy, conjugated(x[1 - i])});
+                                {dy, conjugate_of(x[1 - i])});
       };
     case block_work::reshape:
       return [op](std::size_t, const sharded_tensor<T>& dy) {

@@ -43,17 +43,17 @@ constexpr sharding layout_along(const sharding& x) {
 /// Executes a planned movement along sharded dimensions, unless no elements move: calls `move()` after all workers have
 /// agreed. Throws an error if implicit reshards are forbidden.
 template <class T, class Move>
-void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& layout,
+void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& exchange, const sharding& layout,
                      const shape_list& extents, Move move) {
-  const std::size_t most = planned.most_taken();
+  const std::size_t most = exchange.most_taken();
   if (most == 0) return;
-  if (forbids_implicit_moves(layout))
+  if (is_move_forbidden(layout))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
                           << " on the mesh " << layout.on << ", which lies " << layout << ", it brings "
                           << most * sizeof(T) << " bytes to a worker; reshard it before");
   on.one_call([&] {
-    const announced_movement<T> one(on, name, layout, layout, extents, planned.counts().bytes, most * sizeof(T), most);
+    const announced_movement<T> one(on, name, layout, layout, extents, exchange.counts().bytes, most * sizeof(T), most);
     move();
     one.done();
   });
@@ -66,12 +66,12 @@ struct block_window {
   tensor_block<T> block{};
 };
 template <class T>
-block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
-                          const shape_list& extents, const std::vector<worker_box>& wanted) {
-  const auto exchange = on.movement<T>(on.boxes_of(layout, extents), wanted);
+block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
+                             const shape_list& extents, const std::vector<worker_box>& target) {
+  const auto exchange = on.movement<T>(on.boxes_of(layout, extents), target);
   block_window<T> read{on.box(layout, extents), x};
   move_along_cuts<T>(on, name, *exchange, layout, extents, [&] {
-    if (on.active()) read.box = wanted[on.worker()].box;
+    if (on.active()) read.box = target[on.worker()].box;
     read.block = new_block<T>(shape_of_box(read.box), on.memory());
     move_boxes(on, exchange, x, read.block);
   });
@@ -81,21 +81,21 @@ block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T
 /// The reduction by which an operation combines the totals of blocks: a sum, or the reduction `Op::carried`. A
 /// reduction with a member `numbers` combines tuples of that many elements, one from each equal part of the tensor.
 template <class Op>
-struct carried_of {
+struct carry_type {
   using type = sum_t;
 };
 template <class Op>
   requires requires { typename Op::carried; }
-struct carried_of<Op> {
+struct carry_type<Op> {
   using type = typename Op::carried;
 };
 template <class R>
-constexpr std::size_t numbers_carried() {
+constexpr std::size_t carried_count() {
   if constexpr (requires { R::numbers; }) return R::numbers;
   else return 1;
 }
 template <class R, class T>
-using carried_numbers = std::array<T, numbers_carried<R>()>;
+using carried_numbers = std::array<T, carried_count<R>()>;
 
 template <class R, class T>
 constexpr carried_numbers<R, T> carried_identity() {
@@ -106,7 +106,7 @@ template <class R, class T>
 constexpr carried_numbers<R, T> combine_carried(const carried_numbers<R, T>& before,
                                                 const carried_numbers<R, T>& here) {
   if constexpr (requires { R::numbers; }) return R()(before, here);
-  else return {combined<R>(before[0], here[0])};
+  else return {combine_pair<R>(before[0], here[0])};
 }
 
 /// The extents of a block as [outer, along, inner], where `along` is the product of those of the chosen dimensions.
@@ -122,102 +122,102 @@ struct dimension_loops {
 /// combined along the dimension of extent n.
 struct carried_lines {
   std::size_t outer = 1, n = 0, inner = 1;
-  bool backwards = false;
+  bool is_reversed = false;
 
-  carried_lines(const shape_list& shape, std::size_t along, std::size_t numbers, bool from_the_end)
-      : backwards(from_the_end) {
+  carried_lines(const shape_list& shape, std::size_t along, std::size_t numbers, bool reversed)
+      : is_reversed(reversed) {
     const dimension_loops all(shape, along);
     outer = all.outer / numbers, n = all.along, inner = all.inner;
   }
-  /// The tuple at step k of a line. Steps are counted from the end if `backwards`.
+  /// The tuple at step k of a line. Steps are counted from the end if `is_reversed`.
   template <class R, class T>
-  carried_numbers<R, T> get(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
+  carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> all{};
-    for (std::size_t c = 0; c < all.size(); ++c) all[c] = x[place(c, o, k, i)];
+    for (std::size_t c = 0; c < all.size(); ++c) all[c] = x[offset_of(c, o, k, i)];
     return all;
   }
   template <class R, class T>
-  void set(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& all) const {
-    for (std::size_t c = 0; c < all.size(); ++c) y[place(c, o, k, i)] = all[c];
+  void store(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& all) const {
+    for (std::size_t c = 0; c < all.size(); ++c) y[offset_of(c, o, k, i)] = all[c];
   }
   template <class F>
-  void each_line(F f) const {
+  void for_each_line(F f) const {
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t i = 0; i < inner; ++i) f(o, i);
   }
   /// Sets each element of y to the combination of all elements of x up to and including this place.
   template <class R, class T>
-  void combine(const T* x, T* y) const {
-    each_line([&](std::size_t o, std::size_t i) {
+  void scan_lines(const T* x, T* y) const {
+    for_each_line([&](std::size_t o, std::size_t i) {
       auto all = carried_identity<R, T>();
       for (std::size_t k = 0; k < n; ++k) {
-        all = combine_carried<R, T>(all, get<R>(x, o, k, i));
-        set<R, T>(y, o, k, i, all);
+        all = combine_carried<R, T>(all, load<R>(x, o, k, i));
+        store<R, T>(y, o, k, i, all);
       }
     });
   }
   /// Copies the totals of a combined block y, which are the elements at its last places.
   template <class R, class T>
-  void total(const T* y, T* totals) const {
-    const carried_lines one = with_extent(1);
-    each_line([&](std::size_t o, std::size_t i) {
-      one.set<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : get<R>(y, o, n - 1, i));
+  void get_totals(const T* y, T* totals) const {
+    const carried_lines one = resized_lines(1);
+    for_each_line([&](std::size_t o, std::size_t i) {
+      one.store<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : load<R>(y, o, n - 1, i));
     });
   }
   /// Combines the totals of the blocks before this block with each element of this block.
   template <class R, class T>
-  void add(const T* totals, std::size_t blocks, T* y) const {
-    const carried_lines before = with_extent(blocks);
-    each_line([&](std::size_t o, std::size_t i) {
+  void add_totals(const T* totals, std::size_t blocks, T* y) const {
+    const carried_lines before = resized_lines(blocks);
+    for_each_line([&](std::size_t o, std::size_t i) {
       auto all = carried_identity<R, T>();
-      for (std::size_t b = 0; b < blocks; ++b) all = combine_carried<R, T>(all, before.get<R>(totals, o, b, i));
-      for (std::size_t k = 0; k < n; ++k) set<R, T>(y, o, k, i, combine_carried<R, T>(all, get<R>(y, o, k, i)));
+      for (std::size_t b = 0; b < blocks; ++b) all = combine_carried<R, T>(all, before.load<R>(totals, o, b, i));
+      for (std::size_t k = 0; k < n; ++k) store<R, T>(y, o, k, i, combine_carried<R, T>(all, load<R>(y, o, k, i)));
     });
   }
 
  private:
-  std::size_t place(std::size_t c, std::size_t o, std::size_t k, std::size_t i) const {
-    return ((c * outer + o) * n + (backwards ? n - 1 - k : k)) * inner + i;
+  std::size_t offset_of(std::size_t c, std::size_t o, std::size_t k, std::size_t i) const {
+    return ((c * outer + o) * n + (is_reversed ? n - 1 - k : k)) * inner + i;
   }
-  carried_lines with_extent(std::size_t other) const {
+  carried_lines resized_lines(std::size_t extent) const {
     carried_lines all = *this;
-    all.n = other;
+    all.n = extent;
     return all;
   }
 };
 
-/// Combines the totals of the blocks before (or, if `backwards`, after) this worker's block y along a dimension with
+/// Combines the totals of the blocks before (or, if `is_reversed`, after) this worker's block y along a dimension with
 /// each element of y. y already holds the cumulative sums (or other combinations by R) of this block alone.
 template <class R, class T>
-void carry_totals(std::size_t along, bool backwards, const char* name, bound_mesh& on, const sharding& layout,
-                  const tensor_block<T>& y, const shape_list& whole) {
+void carry_totals(std::size_t along, bool is_reversed, const char* name, bound_mesh& on, const sharding& layout,
+                  const tensor_block<T>& y, const shape_list& y_extents) {
   // 1. Plan the movement of the totals, a tensor that has one index per block along the dimension. Each worker holds
   // the totals of its block, and needs those of the blocks before (or after) it.
   const axis_list axes = layout.cuts[along];
-  shape_list extents = whole;
+  shape_list extents = y_extents;
   extents[along] = on.mesh().size(axes);
-  auto had = on.boxes_of(layout, whole), wanted = had;
+  auto had = on.boxes_of(layout, y_extents), target = had;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
     const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
     had[worker].box[along] = {number, number + 1};
-    wanted[worker].box[along] = backwards ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
+    target[worker].box[along] = is_reversed ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
   }
-  const short_list<interval> mine = wanted[on.worker()].box;
-  const auto exchange = on.movement<T>(had, wanted);
-  const carried_lines lines(y.shape, along, numbers_carried<R>(), backwards);
+  const short_list<interval> mine = target[on.worker()].box;
+  const auto exchange = on.movement<T>(had, target);
+  const carried_lines lines(y.shape, along, carried_count<R>(), is_reversed);
   const std::size_t blocks = on.active() ? mine[along].size() : 0;
   // 2. Exchange the totals.
   tensor_block<T> before;
-  move_along_cuts<T>(on, name, *exchange, layout, whole, [&] {
-    const auto total = new_block<T>(shape_list{numbers_carried<R>(), lines.outer, lines.inner});
+  move_along_cuts<T>(on, name, *exchange, layout, y_extents, [&] {
+    const auto totals = new_block<T>(shape_list{carried_count<R>(), lines.outer, lines.inner});
     before = new_block<T>(shape_of_box(mine), on.memory());
-    perform({y}, total, [lines](const T* const* from, T* to) { lines.total<R>(from[0], to); });
-    move_boxes(on, exchange, total, before);
+    run_step({y}, totals, [lines](const T* const* from, T* to) { lines.get_totals<R>(from[0], to); });
+    move_boxes(on, exchange, totals, before);
   });
   // 3. Combine the received totals with the elements of this block.
   if (before.memory && on.active() && blocks > 0)
-    perform({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add<R>(from[0], blocks, to); });
+    run_step({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add_totals<R>(from[0], blocks, to); });
 }
 
 /// An operation along sharded dimensions as function pointers, so that the code that calls them is compiled once for
@@ -228,7 +228,7 @@ struct operation_along_cuts {
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
   decltype(&carry_totals<sum_t, T>) carry = nullptr;
   std::size_t along = 0;
-  bool backwards = false;
+  bool is_reversed = false;
 };
 
 /// Executes an operation along sharded dimensions in the layout `layout`. Collective if elements move.
@@ -239,23 +239,23 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
   const auto on = x.state()->on;
   return on->one_call([&] {
     const char* const name = work.how.name();
-    const naming_operation named(name);
+    const scoped_name named(name);
     const shape_list extents = result_shape(work.how, 0);
-    const std::uint64_t number = noted<T>(operation_number(work), name, on.get(), extents, *x.state());
+    const std::uint64_t number = log_op<T>(operation_number(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
     const tensor_place to{on->box(layout, extents), extents};
     block_window<T> read{on->box(layout, x.extents()), given};
     if (how.window != nullptr) {
-      auto wanted = on->boxes_of(layout, extents);
-      for (worker_box& one : wanted)
+      auto target = on->boxes_of(layout, extents);
+      for (worker_box& one : target)
         if (one.there) one.box = how.window(how.operation, one.box, x.extents());
-      read = window_of(*on, name, given, layout, x.extents(), wanted);
+      read = fetch_window(*on, name, given, layout, x.extents(), target);
     }
     const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)
                                     : new_block<T>(shape_of_box(to.box));
-    if (how.carry != nullptr) how.carry(how.along, how.backwards, name, *on, layout, block, extents);
+    if (how.carry != nullptr) how.carry(how.along, how.is_reversed, name, *on, layout, block, extents);
     const auto y = tensor_of<T>(on, layout, extents, block, number);
-    return x.state()->node == nullptr ? y : recorded_result(work, operands, {layout}, {given}, y);
+    return x.state()->node == nullptr ? y : record_result(work, operands, {layout}, {given}, y);
   });
 }
 /// Executes an operation along sharded dimensions, in the operand's layout or in `fixed_layout`, that of a program.
@@ -269,8 +269,8 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const
       return static_cast<const Op*>(operation)->window(box, extents);
     };
   } else {
-    how.carry = &carry_totals<typename carried_of<Op>::type, T>;
-    how.backwards = op.carries_backwards();
+    how.carry = &carry_totals<typename carry_type<Op>::type, T>;
+    how.is_reversed = op.carries_backwards();
     while ((Op::along >> how.along & 1U) == 0) ++how.along;
   }
   return run_along_cuts(how, bound_operation<1>(op, operands), operands,

@@ -40,27 +40,27 @@ applied_operation bound_operation(const Op& op, const shape_span& shapes) {
       all.how = bound(made, shapes);
     }
     all.work = block_work::own;
-    if constexpr (requires { Op::of_elements; }) {
-      all.is_of_elements = true;
+    if constexpr (requires { Op::is_elementwise; }) {
+      all.is_elementwise = true;
       all.truncates = op.truncates();
     }
     if constexpr (requires { Op::reads(0U); }) all.adjoint_reads = &Op::reads;
     else if constexpr (requires { Op::adjoint_reads; })
       all.adjoint_reads = [](std::uint32_t) { return std::uint32_t{Op::adjoint_reads}; };
     if constexpr (requires { op.template work<T...>(); }) all.own = op.template work<T...>();
-    else all.own = std::unique_ptr<const custom_op>(new own_work_of<Op, Operands, T...>(op));
+    else all.own = std::unique_ptr<const custom_op>(new work_of_op<Op, Operands, T...>(op));
     return all;
   }
 }
 template <std::size_t Operands, class T>
-std::array<shape_list, Operands> shapes_of(const std::vector<sharded_tensor<T>>& x) {
+std::array<shape_list, Operands> operand_shapes(const std::vector<sharded_tensor<T>>& x) {
   std::array<shape_list, Operands> shapes;
   for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
   return shapes;
 }
 template <std::size_t Operands, class T, class Op>
 applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
-  return bound_operation<Operands, T>(op, shape_span(shapes_of<Operands>(x).data(), Operands));
+  return bound_operation<Operands, T>(op, shape_span(operand_shapes<Operands>(x).data(), Operands));
 }
 
 /// The mesh that the operands have in common. Throws an error if they are on several meshes.
@@ -77,22 +77,22 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
 }
 
 template <class T>
-tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
+tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
   if (op.work == block_work::reshape) {
     tensor_block<T> y = x[0];
     y.shape = shape;
     return y;
   }
   const tensor_block<T> y = new_block<T>(shape);
-  if (executing.is_dry) return y;
-  if (op.work == block_work::product) perform(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
-  else perform(x, y, block_map<T>(op.how, x[0].shape, shape));
+  if (run_state.is_dry) return y;
+  if (op.work == block_work::product) run_step(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
+  else run_step(x, y, block_map<T>(op.how, x[0].shape, shape));
   return y;
 }
 
 /// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
-inline bool forbids_implicit_moves(const sharding& s) {
-  return (executing.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !executing.is_backward;
+inline bool is_move_forbidden(const sharding& s) {
+  return (run_state.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !run_state.is_backward;
 }
 
 PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
@@ -108,29 +108,29 @@ template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<tensor_place>& at, const tensor_place& to) {
   const shape_list shape = shape_of_box(to.box);
-  if (!op.own) return computed(op, x, shape);
+  if (!op.own) return compute(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
-  if (executing.is_dry) return y;
+  if (run_state.is_dry) return y;
   std::vector<tensor_part<const T>> parts;
   for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
   const tensor_part<T> made{y.data(), shape, to.box, to.extents};
-  const auto& own = own_work_for<T>(*op.own, op.how.name());
-  if (executing.steps != nullptr)
-    executing.steps->add(
+  const auto& own = work_for_type<T>(*op.own, op.how.name());
+  if (run_state.steps != nullptr)
+    run_state.steps->add(
         x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) { run(from, memory); });
   else own.compute(parts, made);
   return y;
 }
 
 template <class T>
-pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
-                        const sharded_tensor<T>& y);
+pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
+                          const sharded_tensor<T>& y);
 
-/// The values that the adjoint of an operation reads to compute the gradients of the operands `asked`, as bits.
-PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t asked);
+/// The values that the adjoint of an operation reads to compute the gradients of the operands `gradients`, as bits.
+PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t gradients);
 /// A block of the shape of x, without memory.
 template <class T>
-tensor_block<T> without_elements(const tensor_block<T>& x) {
+tensor_block<T> empty_block(const tensor_block<T>& x) {
   tensor_block<T> y;
   y.shape = x.shape;
   return y;
@@ -139,35 +139,35 @@ tensor_block<T> without_elements(const tensor_block<T>& x) {
 /// Adds a tape node to the result y, if a gradient of an operand may be requested. The tape keeps the operands in the
 /// layout in which they were read, so that they are not moved twice.
 template <class T>
-sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
-                                  const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
-                                  const sharded_tensor<T>& y) {
+sharded_tensor<T> record_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
+                                const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
+                                const sharded_tensor<T>& y) {
   const auto& on = y.state()->on;
   const std::size_t n = operands.size();
-  std::uint32_t asked = 0;
-  for (std::size_t i = 0; i < n; ++i) asked |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
-  if (asked == 0) return y;
-  const std::uint32_t read = read_by_adjoint(op, asked);
+  std::uint32_t gradients = 0;
+  for (std::size_t i = 0; i < n; ++i) gradients |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
+  if (gradients == 0) return y;
+  const std::uint32_t read = read_by_adjoint(op, gradients);
   const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
   std::vector<sharded_tensor<T>> kept;
   for (std::size_t i = 0; i < n; ++i)
     kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
-                                reads(i) ? blocks[i] : without_elements(blocks[i]), operands[i].state()->number));
-  const auto result =
-      reads(n) ? detached(y)
-               : tensor_of<T>(on, y.layout(), y.extents(), without_elements(y.state()->block), y.state()->number);
+                                reads(i) ? blocks[i] : empty_block(blocks[i]), operands[i].state()->number));
+  const auto result = reads(n)
+                          ? detach(y)
+                          : tensor_of<T>(on, y.layout(), y.extents(), empty_block(y.state()->block), y.state()->number);
   auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
-                                [&] { return adjoint_of(op, kept, result); });
-  for (const auto& one : kept) recorded_y.state()->node->hold(one);
-  recorded_y.state()->node->hold(result);
+                                [&] { return make_adjoint(op, kept, result); });
+  for (const auto& one : kept) recorded_y.state()->node->hold_block(one);
+  recorded_y.state()->node->hold_block(result);
   return recorded_y;
 }
 
-/// Executes an operation and returns its result, in the layout of `fixed` or in the layout that propagation chooses.
+/// Executes an operation and returns its result, in the layout of `preset` or in the layout that propagation chooses.
 /// Collective if elements move.
 template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
-                                const fixed_layouts& fixed = {}) {
+                                const fixed_layouts& preset = {}) {
   const auto on = common_mesh(op, operands);
   // A function that rounds integers does not commute with a sum, so pending sums are taken first.
   if constexpr (std::is_integral_v<T>) {
@@ -175,19 +175,19 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
       std::vector<sharded_tensor<T>> summed = operands;
       summed[0] = reshard(operands[0], operands[0].layout().finished());
       const auto y = run_operation<T>(op, summed);
-      return fixed.result == nullptr ? y : reshard(y, *fixed.result);
+      return preset.result == nullptr ? y : reshard(y, *preset.result);
     }
   }
-  const naming_operation name(op.how.name());
+  const scoped_name name(op.how.name());
   const std::size_t n = operands.size();
   const shape_list extents = result_shape(op.how, 0);
-  const std::uint64_t number = noted<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
+  const std::uint64_t number = log_op<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
   // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> needs(n);
   sharding left;
-  if (fixed.result != nullptr) {
-    left = *fixed.result;
-    for (std::size_t i = 0; i < n; ++i) needs[i] = fixed.operands[i];
+  if (preset.result != nullptr) {
+    left = *preset.result;
+    for (std::size_t i = 0; i < n; ++i) needs[i] = preset.operands[i];
     for (std::size_t t = 0; t <= n; ++t)  // types do not show dimensions of extent 1, which are repeated
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
@@ -198,7 +198,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     for (std::size_t i = 0; i < n; ++i) needs[i] = p.operands[i];
     left = p.results[0];
   }
-  left = bare(left);
+  left = layout_of(left);
   // 2. Reshard the operands to these layouts.
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
@@ -215,14 +215,14 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
       return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };
     std::vector<tensor_place> places(n);
-    for (std::size_t i = 0; i < n && !op.is_of_elements; ++i) places[i] = place_of(needs[i], operands[i].extents());
+    for (std::size_t i = 0; i < n && !op.is_elementwise; ++i) places[i] = place_of(needs[i], operands[i].extents());
     block = local_result(op, blocks, places, place_of(left, extents));
   } else {
-    block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
+    block = compute(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
   }
   // 4. Record the result on the tape if a gradient may be requested.
   auto y = tensor_of<T>(on, left, extents, std::move(block), number);
-  return recorded_result(op, operands, needs, blocks, y);
+  return record_result(op, operands, needs, blocks, y);
 }
 
 #define PARTITA_OPERATION_OF(EXTERN, T)                                                                               \

@@ -27,14 +27,14 @@ struct factor_walk {
 using factor_list = short_list<std::size_t>;
 
 /// The factors of the dimensions of tensor t of a rule, in order.
-PARTITA_DECL factor_list factors_in_order(const rule& r, std::size_t t);
+PARTITA_DECL factor_list ordered_factors(const rule& r, std::size_t t);
 
 /// Computes y = x, summed over the factors that y lacks and repeated over the factors that x lacks, for blocks of
 /// these shapes.
 template <class T>
 class block_map {
  public:
-  block_map(const rule& r, const shape_list& x, const shape_list& y) : size_(volume_in(y)) {
+  block_map(const rule& r, const shape_list& x, const shape_list& y) : size_(shape_size(y)) {
     std::size_t extent[most_factors] = {};
     const factor_walk to(r, 1, y, extent), from(r, 0, x, extent);
     const auto add = [&](std::size_t f) {
@@ -42,9 +42,9 @@ class block_map {
       steps_[0].push_back(to.step[f]);
       steps_[1].push_back(from.step[f]);
     };
-    for (const std::size_t f : factors_in_order(r, 0))
-      if (!to.has_factor[f]) add(f), reduces_ = true;
-    for (const std::size_t f : factors_in_order(r, 1)) add(f);
+    for (const std::size_t f : ordered_factors(r, 0))
+      if (!to.has_factor[f]) add(f), is_sum_ = true;
+    for (const std::size_t f : ordered_factors(r, 1)) add(f);
   }
   void operator()(const T* const* x, T* y) const {
     std::fill_n(y, size_, T(0));
@@ -53,7 +53,7 @@ class block_map {
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
       T* to = y + at[0];
       const T* from = x[0] + at[1];
-      if (!reduces_)
+      if (!is_sum_)
         for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = *from;
       else
         for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = static_cast<T>(*to + *from);
@@ -64,22 +64,22 @@ class block_map {
   std::size_t size_;
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 2> steps_;
-  bool reduces_ = false;
+  bool is_sum_ = false;
 };
 
 /// One tensor of a product as a batch of matrices. Rows and columns are merged from factors; the tensor is packed if
 /// its strides do not allow merging.
 template <class T>
-class matrices {
+class matrix_form {
  public:
-  matrices() = default;
-  matrices(const factor_list& batch, const factor_list& rows, const factor_list& columns, const std::size_t* extent,
-           const factor_walk& walk, bool result) {
-    one_.shape = {size_of(rows, extent), size_of(columns, extent)};
+  matrix_form() = default;
+  matrix_form(const factor_list& batch, const factor_list& rows, const factor_list& columns, const std::size_t* extent,
+              const factor_walk& walk, bool result) {
+    matrix_.shape = {extent_product(rows, extent), extent_product(columns, extent)};
     const auto last = [&](const factor_list& f) { return f.empty() ? 1 : walk.step[f[f.size() - 1]]; };
-    const bool has_unit_columns = !result || one_.shape[1] <= 1 || last(columns) == 1;
+    const bool has_unit_columns = !result || matrix_.shape[1] <= 1 || last(columns) == 1;
     if (can_merge(rows, extent, walk.step) && can_merge(columns, extent, walk.step) && has_unit_columns) {
-      one_.strides = {last(rows), last(columns)};
+      matrix_.strides = {last(rows), last(columns)};
       for (const std::size_t f : batch) batch_strides.push_back(walk.step[f]);
       return;
     }
@@ -90,8 +90,8 @@ class matrices {
         tensor_steps_.push_back(walk.step[f]);
       }
     packed_ = tensor_block<T>(shape);
-    one_.strides = {static_cast<std::ptrdiff_t>(one_.shape[1]), 1};
-    std::ptrdiff_t next = static_cast<std::ptrdiff_t>(one_.size());
+    matrix_.strides = {static_cast<std::ptrdiff_t>(matrix_.shape[1]), 1};
+    std::ptrdiff_t next = static_cast<std::ptrdiff_t>(matrix_.size());
     batch_strides = short_list<std::ptrdiff_t>::filled(batch.size(), 0);
     for (std::size_t k = batch.size(); k-- > 0;) {
       batch_strides[k] = next;
@@ -100,21 +100,21 @@ class matrices {
   }
   /// The first matrix of a tensor at this address, or of its packed copy, which must be packed before it is read.
   strided<T, 2> first(T* data) const {
-    strided<T, 2> m = one_;
+    strided<T, 2> m = matrix_;
     m.data = packed_.memory ? packed_.data() : data;
     return m;
   }
   /// Copies a tensor to its packed matrices (pack), or back (unpack).
   void pack(const T* data) const {
-    walk([&](T* packed, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+    walk([&](T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       const T* from = data + at;
-      for (std::size_t k = 0; k < n; ++k, packed += s, from += t) *packed = *from;
+      for (std::size_t k = 0; k < n; ++k, block += s, from += t) *block = *from;
     });
   }
   void unpack(T* data) const {
-    walk([&](const T* packed, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+    walk([&](const T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       T* to = data + at;
-      for (std::size_t k = 0; k < n; ++k, packed += s, to += t) *to = *packed;
+      for (std::size_t k = 0; k < n; ++k, block += s, to += t) *to = *block;
     });
   }
 
@@ -126,7 +126,7 @@ class matrices {
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
     return true;
   }
-  static std::size_t size_of(const factor_list& factors, const std::size_t* extent) {
+  static std::size_t extent_product(const factor_list& factors, const std::size_t* extent) {
     std::size_t n = 1;
     for (const std::size_t f : factors) n *= extent[f];
     return n;
@@ -134,21 +134,21 @@ class matrices {
   template <class Row>
   void walk(Row row) const {
     if (!packed_.memory) return;
-    const std::array steps{steps_in(packed_.shape), tensor_steps_};
+    const std::array steps{strides_of(packed_.shape), tensor_steps_};
     const std::size_t last = packed_.shape.size();
     const std::ptrdiff_t s0 = last == 0 ? 0 : steps[0][last - 1], s1 = last == 0 ? 0 : steps[1][last - 1];
     for_each_row(packed_.shape, steps,
                  [&](const std::ptrdiff_t* at, std::size_t n) { row(packed_.data() + at[0], s0, at[1], s1, n); });
   }
 
-  strided<T, 2> one_{};
+  strided<T, 2> matrix_{};
   tensor_block<T> packed_;
   short_list<std::ptrdiff_t> tensor_steps_;
 };
 
 /// Whether tensors of T are multiplied by matrix products, which sum in any order: T is a real or complex number.
 template <class T>
-inline constexpr bool multiplied_by_blas = std::is_floating_point_v<real_of<T>>;
+inline constexpr bool uses_blas = std::is_floating_point_v<real_of<T>>;
 
 /// A function that computes c = a b + beta c by BLAS.
 template <class T>
@@ -157,14 +157,14 @@ using matrix_product = void (*)(const strided<const T, 2>& a, const strided<cons
 /// The matrix product that the program uses. A program sets it before it multiplies tensors; therefore the compiled
 /// core, whose functions call it, does not depend on BLAS.
 template <class T>
-std::atomic<matrix_product<T>>& product_of_program() {
+std::atomic<matrix_product<T>>& program_product() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};
   return used;
 }
 /// Sets the matrix product for tensors of T. A program that multiplies such tensors must call this function before.
 template <class T>
 void multiply_by_blas() {
-  if constexpr (multiplied_by_blas<T>) product_of_program<T>().store(&multiply<T>, std::memory_order_relaxed);
+  if constexpr (uses_blas<T>) program_product<T>().store(&multiply<T>, std::memory_order_relaxed);
 }
 
 /// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If the factors form matrices,
@@ -173,34 +173,34 @@ void multiply_by_blas() {
 template <class T>
 class block_product {
  public:
-  block_product(const rule& r, const shape_list& a, const shape_list& b, const shape_list& c) : size_(volume_in(c)) {
+  block_product(const rule& r, const shape_list& a, const shape_list& b, const shape_list& c) : size_(shape_size(c)) {
     std::size_t extent[most_factors] = {};
     const factor_walk walk_c(r, 2, c, extent), walk_a(r, 0, a, extent), walk_b(r, 1, b, extent);
     factor_list batch, rows, columns, summed;
-    plain_ = multiplied_by_blas<T>;
-    for (const std::size_t f : factors_in_order(r, 2)) {
+    is_plain_ = uses_blas<T>;
+    for (const std::size_t f : ordered_factors(r, 2)) {
       if (walk_a.has_factor[f] && walk_b.has_factor[f]) batch.push_back(f);
       else if (walk_a.has_factor[f]) rows.push_back(f);
       else if (walk_b.has_factor[f]) columns.push_back(f);
-      else plain_ = false;
+      else is_plain_ = false;
     }
-    for (const std::size_t f : factors_in_order(r, 0))
+    for (const std::size_t f : ordered_factors(r, 0))
       if (!walk_c.has_factor[f] && walk_b.has_factor[f]) summed.push_back(f);
-      else if (!walk_c.has_factor[f]) plain_ = false;
-    for (const std::size_t f : factors_in_order(r, 1))
-      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) plain_ = false;
-    if (plain_) {
+      else if (!walk_c.has_factor[f]) is_plain_ = false;
+    for (const std::size_t f : ordered_factors(r, 1))
+      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) is_plain_ = false;
+    if (is_plain_) {
       const auto unit = [&](const factor_list& f) { return !f.empty() && walk_c.step[f[f.size() - 1]] == 1; };
-      is_turned_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
-      const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
-      left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? walk_b : walk_a, false);
-      right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? walk_a : walk_b, false);
-      result_ = matrices<T>(batch, down, across, extent, walk_c, true);
+      is_swapped_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
+      const factor_list &down = is_swapped_ ? columns : rows, &across = is_swapped_ ? rows : columns;
+      a_ = matrix_form<T>(batch, down, summed, extent, is_swapped_ ? walk_b : walk_a, false);
+      b_ = matrix_form<T>(batch, summed, across, extent, is_swapped_ ? walk_a : walk_b, false);
+      result_ = matrix_form<T>(batch, down, across, extent, walk_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
-      steps_ = {result_.batch_strides, left_.batch_strides, right_.batch_strides};
+      steps_ = {result_.batch_strides, a_.batch_strides, b_.batch_strides};
       for (auto& s : steps_) s.push_back(0);
-      multiply_adds_ = static_cast<double>(size_) * static_cast<double>(left_.first(nullptr).shape[1]);
+      multiply_adds_ = static_cast<double>(size_) * static_cast<double>(a_.first(nullptr).shape[1]);
       return;
     }
     const auto add = [&](std::size_t f) {
@@ -209,13 +209,13 @@ class block_product {
     };
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if ((walk_a.has_factor[f] || walk_b.has_factor[f]) && !walk_c.has_factor[f]) add(f);
-    for (const std::size_t f : factors_in_order(r, 2)) add(f);
-    multiply_adds_ = static_cast<double>(volume_in(loops_));
+    for (const std::size_t f : ordered_factors(r, 2)) add(f);
+    multiply_adds_ = static_cast<double>(shape_size(loops_));
   }
   double multiply_adds() const { return multiply_adds_; }
   void operator()(const T* const* ab, T* c) const {
-    if constexpr (multiplied_by_blas<T>)
-      if (plain_) return by_matrices(ab[is_turned_ ? 1 : 0], ab[is_turned_ ? 0 : 1], c);
+    if constexpr (uses_blas<T>)
+      if (is_plain_) return multiply_with_gemm(ab[is_swapped_ ? 1 : 0], ab[is_swapped_ ? 0 : 1], c);
     std::fill_n(c, size_, T(0));
     const std::size_t last = loops_.size();
     std::ptrdiff_t s[3] = {};
@@ -228,14 +228,14 @@ class block_product {
   }
 
  private:
-  void by_matrices(const T* a, const T* b, T* c) const {
-    left_.pack(a);
-    right_.pack(b);
-    const strided<T, 2> x = left_.first(const_cast<T*>(a)), w = right_.first(const_cast<T*>(b)), y = result_.first(c);
-    const matrix_product<T> product = product_of_program<T>().load(std::memory_order_relaxed);
+  void multiply_with_gemm(const T* a, const T* b, T* c) const {
+    a_.pack(a);
+    b_.pack(b);
+    const strided<T, 2> x = a_.first(const_cast<T*>(a)), w = b_.first(const_cast<T*>(b)), y = result_.first(c);
+    const matrix_product<T> product = program_product<T>().load(std::memory_order_relaxed);
     // Long products are computed in panels of rows, so that pending movements advance between two panels. The panels do
     // not depend on the movements.
-    const std::size_t rows = y.shape[0], panel = rows_of_panel(rows, x.shape[1], y.shape[1]);
+    const std::size_t rows = y.shape[0], panel = panel_rows(rows, x.shape[1], y.shape[1]);
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
       for (std::size_t first = 0, n = panel; first < rows; first += n) {
         if (rows - first < 2 * panel) n = rows - first;
@@ -243,14 +243,14 @@ class block_product {
         product(strided<const T, 2>{x.data + at[1] + down * x.strides[0], {n, x.shape[1]}, x.strides},
                 strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
                 strided<T, 2>{y.data + at[0] + down * y.strides[0], {n, y.shape[1]}, y.strides});
-        if (executing.pending != nullptr) executing.pending->advance();
+        if (run_state.pending != nullptr) run_state.pending->advance();
       }
     });
     result_.unpack(c);
   }
 
   /// The number of rows of a panel, a multiple of 128, for which a panel takes some milliseconds on a core.
-  static std::size_t rows_of_panel(std::size_t rows, std::size_t inner, std::size_t columns) {
+  static std::size_t panel_rows(std::size_t rows, std::size_t inner, std::size_t columns) {
     constexpr std::size_t of_panel = std::size_t{1} << 26;  // chosen: multiply-adds of a panel
     const std::size_t row = inner * columns > 0 ? inner * columns : 1;
     const std::size_t least = (of_panel / row + 127) / 128 * 128;
@@ -259,13 +259,13 @@ class block_product {
 
   std::size_t size_;
   double multiply_adds_ = 0;
-  bool plain_, is_turned_ = false;
-  matrices<T> left_, right_, result_;
+  bool is_plain_, is_swapped_ = false;
+  matrix_form<T> a_, b_, result_;
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 3> steps_;
 };
 
-#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& product_of_program<T>();
+#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& program_product<T>();
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_PRODUCT_OF, extern)
 
 }  // namespace partita::detail

@@ -48,12 +48,12 @@ class bound_mesh {
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
   const partita::world& everyone() const { return world_; }
-  const placed_mesh& where() const { return where_; }
-  const partita::mesh& mesh() const { return where_.mesh(); }
+  const placed_mesh& where() const { return grid_; }
+  const partita::mesh& mesh() const { return grid_.mesh(); }
   std::size_t place() const { return place_; }
   /// The number of this worker; without a world, that of the first worker on the mesh.
-  std::size_t worker() const { return world_.active() ? world_.id() : where_.worker(0); }
-  bool active() const { return place_ < where_.size(); }
+  std::size_t worker() const { return world_.active() ? world_.id() : grid_.worker(0); }
+  bool active() const { return place_ < grid_.size(); }
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
@@ -66,7 +66,7 @@ class bound_mesh {
   /// error. `parameters` is a hash of more values that must be equal. Cost: one agreement.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
-             std::uint64_t parameters = 0, const local_error& wrong = {}) {
+             std::uint64_t parameters = 0, const local_error& failure = {}) {
     const std::uint64_t number = hasher(fingerprint_)
                                      .mix(call)
                                      .mix(type_number<T>())
@@ -75,7 +75,7 @@ class bound_mesh {
                                      .mix(extents)
                                      .mix(parameters)
                                      .value();
-    agree_if_checked(*world_.state(), number, wrong, [&] {
+    agree_if_checked(*world_.state(), number, failure, [&] {
       text all("partita::");
       all << call << " from " << from;
       if (!from.same_layout(to)) all << " to " << to;
@@ -102,60 +102,60 @@ class bound_mesh {
   /// the first dimension of its result numbers them, and its operand has a first dimension of extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> movement(const reshard_exchange& e, const shape_list& shape) {
-    return cached_plan<T>(moves_,
+    return cached_plan<T>(exchanges_,
                           hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
-                          [&] { return prepared<T>(overlaps_of(e, shape, where_, world_size())); });
+                          [&] { return lower_exchange<T>(overlaps_of(e, shape, grid_, world_size())); });
   }
   /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
   /// The workers need not be on this mesh.
   template <class T>
-  std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& had,
-                                             const std::vector<worker_box>& wanted) {
+  std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& source,
+                                             const std::vector<worker_box>& target) {
     hasher number(1);
-    for (const auto* side : {&had, &wanted})
+    for (const auto* side : {&source, &target})
       for (const worker_box& one : *side) {
         number.mix(one.there).mix(one.summand).mix(one.replica).mix(one.box.size());
         for (const interval& part : one.box) number.mix(part.start).mix(part.stop);
       }
-    return cached_plan<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
+    return cached_plan<T>(exchanges_, number, [&] { return lower_exchange<T>(box_overlaps(source, target)); });
   }
   /// Opens channels for an exchange. Returns whether this worker has a part in the exchange. All workers of the world
   /// make the call, after an agreement. Exchanges that are pending at the same time need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
-    return in_committed_call([&] { return move.open(channels(lane)); });
+    return run_committed([&] { return move.open(channels(lane)); });
   }
   /// The channels between workers, which all workers of the world make before their first movement, after an agreement.
   PARTITA_DECL transport& channels(std::size_t lane = 0);
   /// The estimated cost of a movement, from the measured link between nodes or, on one node, its memory bandwidth.
-  PARTITA_DECL link_cost link_of_movements(double memory_bytes = 1e10);
+  PARTITA_DECL link_cost movement_link(double memory_bytes = 1e10);
   /// Executes an exchange from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {
-    in_committed_call([&] {
+    run_committed([&] {
       if (open(made)) made(x, y);
     });
   }
   template <class T>
-  void move(const std::vector<worker_box>& had, const std::vector<worker_box>& wanted, const T* x, T* y) {
-    in_committed_call([&] { move(*movement<T>(had, wanted), x, y); });
+  void move(const std::vector<worker_box>& source, const std::vector<worker_box>& target, const T* x, T* y) {
+    run_committed([&] { move(*movement<T>(source, target), x, y); });
   }
   /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
-    return boxes_on_mesh(where_, world_size(), s, shape);
+    return boxes_on_mesh(grid_, world_size(), s, shape);
   }
 
  private:
-  static constexpr std::size_t most_cached = 512;  // chosen: more than the movements of a step with a dozen layers
+  static constexpr std::size_t max_plans = 512;  // chosen: more than the movements of a step with a dozen layers
   template <class Plan>
-  struct cached {
+  struct cache_entry {
     std::uint64_t number = 0;
     std::shared_ptr<Plan> plan{};
   };
 
   /// Runs f() during a call to which the other workers have committed. Reports to them if this worker has no memory.
   template <class F>
-  decltype(auto) in_committed_call(F f) const {
+  decltype(auto) run_committed(F f) const {
     try {
       return f();
     } catch (const std::bad_alloc&) {
@@ -163,27 +163,27 @@ class bound_mesh {
       throw;
     }
   }
-  std::size_t world_size() const { return world_.active() ? world_.size() : where_.workers().bound(); }
+  std::size_t world_size() const { return world_.active() ? world_.size() : grid_.workers().bound(); }
   template <class T>
-  planned_exchange prepared(box_overlaps boxes) const {
+  planned_exchange lower_exchange(box_overlaps boxes) const {
     return {std::move(boxes), worker(), element_kind::moved<T>()};
   }
   /// The plan with this number for elements T, from the cache or made by `make()`.
   template <class T, class Plan, class Make>
-  static std::shared_ptr<Plan> cached_plan(plan_cache<cached<Plan>, most_cached>& all, hasher number, Make make) {
+  static std::shared_ptr<Plan> cached_plan(plan_cache<cache_entry<Plan>, max_plans>& all, hasher number, Make make) {
     const std::uint64_t n = number.mix(type_number<T>()).value();
-    if (const auto* const found = all.find([n](const cached<Plan>& one) { return one.number == n; }))
+    if (const auto* const found = all.find([n](const cache_entry<Plan>& one) { return one.number == n; }))
       return found->plan;
     return all.add({n, std::make_shared<Plan>(make())}).plan;
   }
 
   partita::world world_;
-  placed_mesh where_;
+  placed_mesh grid_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
   std::vector<std::shared_ptr<transport>> channels_;  // one per movement that is pending at the same time
-  plan_cache<cached<planned_exchange>, most_cached> moves_;
-  plan_cache<cached<planned_reshard>, most_cached> reshards_;
+  plan_cache<cache_entry<planned_exchange>, max_plans> exchanges_;
+  plan_cache<cache_entry<planned_reshard>, max_plans> reshards_;
 };
 
 }  // namespace partita::detail

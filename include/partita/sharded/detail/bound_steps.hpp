@@ -24,7 +24,7 @@ class joined_exchange;
 /// The recorded steps of a program, their order, and the storage of their blocks.
 class bound_steps final : public step_list {
  public:
-  /// Returns the number of a block whose memory the caller sets for each run by set_memory. Call before `settle`.
+  /// Returns the number of a block whose memory the caller sets for each run by set_memory. Call before `plan_steps`.
   PARTITA_DECL std::uint32_t add_outside_block(const step_block& one);
   /// Whether a step sets the block, and the caller does not set its memory.
   PARTITA_DECL bool is_set_by_step(const step_block& one);
@@ -34,15 +34,15 @@ class bound_steps final : public step_list {
   /// Orders the steps and assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
   /// Collective over the world, with equal options on all workers. Throws on all workers if the storage of one of them
   /// exceeds the limit.
-  PARTITA_DECL void settle(bound_mesh& on, const schedule_options& options);
+  PARTITA_DECL void plan_steps(bound_mesh& on, const schedule_options& options);
   /// Assigns storage to all blocks for a given order of the steps, which may be on several meshes of the world. `on`
   /// must outlive this object. Collective.
-  PARTITA_DECL void settle(bound_mesh& on, std::vector<ordered_step> order);
+  PARTITA_DECL void plan_steps(bound_mesh& on, std::vector<ordered_step> order);
   /// The bytes of storage that an order needs on the worker that needs most. Collective.
   PARTITA_DECL std::size_t most_bytes(bound_mesh& on, std::vector<ordered_step> order);
   /// Makes the steps that are added from now on belong to task `task`.
   void begin_task(std::uint32_t task) { task_ = task; }
-  /// The blocks that each step reads and sets, and its estimated time, which `settle` sets.
+  /// The blocks that each step reads and sets, and its estimated time, which `plan_steps` sets.
   const std::vector<step_use>& uses() const { return uses_; }
   void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
 
@@ -50,11 +50,11 @@ class bound_steps final : public step_list {
   PARTITA_DECL void run(bool backward) const;
   PARTITA_INLINE void advance() const override;
   /// The estimated times of all steps in their order.
-  PARTITA_DECL timetable estimated() const;
+  PARTITA_DECL timetable estimated_times() const;
   /// The measured times of the last runs. Times are measured from the first call on; before, they are 0.
   PARTITA_DECL timetable measured();
   std::size_t bytes_held() const { return bytes_held_; }
-  std::size_t bytes_apart() const { return bytes_apart_; }
+  std::size_t separate_bytes() const { return separate_bytes_; }
 
  private:
   static constexpr std::uint32_t nothing = step_use::nothing;
@@ -70,7 +70,7 @@ class bound_steps final : public step_list {
   };
   struct block {
     step_block made{};  // kept until all blocks have numbers, so that no other block gets its address
-    bool is_set = false, moved = false, outside = false;
+    bool is_set = false, moved = false, is_outside = false;
     void* at = nullptr;
   };
 
@@ -87,34 +87,34 @@ class bound_steps final : public step_list {
   ///    workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
-  PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+  PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
-  PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
+  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool moved);
   /// Removes the steps that only set blocks that no step reads.
-  PARTITA_DECL void drop_unread();
+  PARTITA_DECL void drop_unread_blocks();
   /// Estimates the time of each step.
   PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
   /// Orders the steps by the estimates of this worker. Small movements may share their messages if `join`.
-  PARTITA_DECL void order_alone(const order_limits& limits, bool join);
+  PARTITA_DECL void order_locally(const order_limits& limits, bool join);
   /// Orders the steps on all workers as the first worker of the mesh orders them, because estimates differ between
   /// workers whose blocks differ. Returns false on all workers, without an order, if some worker has other steps.
   /// Collective.
-  PARTITA_DECL bool order_together(bound_mesh& on, const order_limits& limits, bool join);
+  PARTITA_DECL bool order_jointly(bound_mesh& on, const order_limits& limits, bool join);
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages.
   PARTITA_DECL std::size_t place_blocks();
-  /// Opens the exchanges of all movements. `apart` uses channels that no other call on a mesh uses.
-  PARTITA_DECL void open_exchanges(bound_mesh& on, bool apart);
+  /// Opens the exchanges of all movements. `is_separate` uses channels that no other call on a mesh uses.
+  PARTITA_DECL void open_exchanges(bound_mesh& on, bool is_separate);
   /// Allocates storage for the blocks, and opens channels for the movements.
-  PARTITA_DECL void make_room(bound_mesh& on, bool apart);
+  PARTITA_DECL void make_room(bound_mesh& on, bool is_separate);
   /// Writes the estimated timetable into the trace, to which all runs after this call add their times.
   PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
   void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].at; }
   PARTITA_DECL void add_pending(const step& one) const;
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
-  PARTITA_DECL bool start_first() const;
-  PARTITA_DECL void start_waiting(std::size_t on_links) const;
+  PARTITA_DECL bool start_next() const;
+  PARTITA_DECL void start_waiting(std::size_t sent_count) const;
   /// Waits until a movement is complete. Starts it and the movements before it, if they were not started.
   PARTITA_DECL void finish(const step& one) const;
 
@@ -123,17 +123,17 @@ class bound_steps final : public step_list {
   std::vector<ordered_step> order_;
   std::uint32_t task_ = 0;
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
-  std::size_t backward_from_ = 0;          // the position in order_ where the backward pass begins
+  std::size_t backward_begin_ = 0;         // the position in order_ where the backward pass begins
   std::vector<block> blocks_;
   std::vector<block_lifetime> lifetimes_[2];  // lifetimes of the blocks in each storage; whose_: their numbers
   std::vector<std::size_t> block_numbers_[2];
   tensor_block<std::uint64_t> storage_[2];
-  std::size_t bytes_held_ = 0, bytes_apart_ = 0;
+  std::size_t bytes_held_ = 0, separate_bytes_ = 0;
   mutable std::vector<pending_movement> pending_;
   mutable std::vector<std::size_t>
-      waiting_;  // positions in order_ of movements that wait to be started, the earliest first
-  std::size_t most_on_links_ = any_number;
-  mutable std::vector<double> times_;  // begin and end of each event; empty if times are not measured
+      waiting_steps_;  // positions in order_ of movements that wait to be started, the earliest first
+  std::size_t max_on_links_ = any_number;
+  mutable std::vector<double> step_times_;  // begin and end of each event; empty if times are not measured
   program_trace trace_;
 };
 

@@ -50,18 +50,18 @@ struct convolution_of_blocks {
 
   std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
   /// The cells of the images that the results at these places read along feature f.
-  interval cells_under(std::size_t f, interval these) const {
-    const window w = window_under(with.along(f), these);
-    const auto inside = filled(w, cells[f], boundary::zero, boundary::zero);
+  interval input_cells(std::size_t f, interval range) const {
+    const window w = window_under(with.along(f), range);
+    const auto inside = cells_from_tensor(w, cells[f], boundary::zero, boundary::zero);
     if (inside.size() == 0) return {};
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
     return {from, from + inside.size()};
   }
   /// The places of results whose windows contain some of these cells along feature f, or span them.
-  interval places_over(std::size_t f, interval these) const {
+  interval output_places(std::size_t f, interval range) const {
     const sliding s = with.along(f);
-    if (these.size() == 0) return {};
-    const std::size_t end = these.stop + s.padding, begin = these.start + s.padding + 1, all = places(f);
+    if (range.size() == 0) return {};
+    const std::size_t end = range.stop + s.padding, begin = range.start + s.padding + 1, all = places(f);
     const std::size_t from = begin > s.reach() ? (begin - s.reach() + s.stride - 1) / s.stride : 0,
                       to = (end - 1) / s.stride + 1;
     return from < (to < all ? to : all) ? interval{from, to < all ? to : all} : interval{};
@@ -74,8 +74,8 @@ struct convolution_of_blocks {
     shape_list shape{};        ///< the shape of the window: batch, channels and cells including padding
     std::array<window, D> at;  ///< the range of cells of the window along each feature
   };
-  product product_of(const short_list<interval>& x, const short_list<interval>& y,
-                     std::size_t group_in_channels) const {
+  product find_product(const short_list<interval>& x, const short_list<interval>& y,
+                       std::size_t group_in_channels) const {
     product p{};
     p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
     p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
@@ -90,11 +90,11 @@ struct convolution_of_blocks {
     return p;
   }
   /// The part of a window that a block of images holds: its first index in the block and in the window, and its shape.
-  struct held {
+  struct held_cells {
     shape_list in_block, in_window, shape;
   };
-  static held held_of(const product& p, const short_list<interval>& block) {
-    held h{{0, 0}, {0, 0}, {p.shape[0], p.shape[1]}};
+  static held_cells find_held_cells(const product& p, const short_list<interval>& block) {
+    held_cells h{{0, 0}, {0, 0}, {p.shape[0], p.shape[1]}};
     for (std::size_t f = 0; f < D; ++f) {
       const auto start = static_cast<std::ptrdiff_t>(block[2 + f].start),
                  stop = static_cast<std::ptrdiff_t>(block[2 + f].stop);
@@ -107,13 +107,13 @@ struct convolution_of_blocks {
   }
   /// Copies a block into a window that has zeros outside of the tensor. Returns the block if it is the window.
   template <class T>
-  static const T* windowed(const product& p, const tensor_part<const T>& x, std::vector<T>& room) {
-    if (x.shape == p.shape && held_of(p, x.box).shape == p.shape) return x.memory;
-    room.assign(volume_in(p.shape), T(0));
-    const held h = held_of(p, x.box);
-    if (volume_in(h.shape) > 0)
-      copy_elements(x, h.in_block, tensor_part<T>{room.data(), p.shape, {}, {}}, h.in_window, h.shape);
-    return room.data();
+  static const T* fill_window(const product& p, const tensor_part<const T>& x, std::vector<T>& buffer) {
+    if (x.shape == p.shape && find_held_cells(p, x.box).shape == p.shape) return x.memory;
+    buffer.assign(shape_size(p.shape), T(0));
+    const held_cells h = find_held_cells(p, x.box);
+    if (shape_size(h.shape) > 0)
+      copy_elements(x, h.in_block, tensor_part<T>{buffer.data(), p.shape, {}, {}}, h.in_window, h.shape);
+    return buffer.data();
   }
 };
 
@@ -142,16 +142,16 @@ struct convolve_operation {
   }
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     short_list<interval> all;
-    for (std::size_t f = 0; f < D; ++f) all.push_back(of.cells_under(f, y[2 + f]));
+    for (std::size_t f = 0; f < D; ++f) all.push_back(of.input_cells(f, y[2 + f]));
     return all;
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
-    const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    return [p, by = convolver<T, D>(p.sizes), part = x, room = std::vector<T>()](const T* images, const T* filters,
-                                                                                 T* to) mutable {
+    const auto p = of.find_product(x.box, y.box, w.shape[1]);
+    return [p, by = convolver<T, D>(p.sizes), part = x, buffer = std::vector<T>()](const T* images, const T* filters,
+                                                                                   T* to) mutable {
       part.memory = images;
-      by.forward(convolution_of_blocks<D, Groups>::windowed(p, part, room), filters, nullptr, to);
+      by.forward(convolution_of_blocks<D, Groups>::fill_window(p, part, buffer), filters, nullptr, to);
     };
   }
   template <class X>
@@ -181,19 +181,19 @@ struct convolve_back_operation {
   }
   short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
     short_list<interval> all;
-    for (std::size_t f = 0; f < D; ++f) all.push_back(of.places_over(f, x[2 + f]));
+    for (std::size_t f = 0; f < D; ++f) all.push_back(of.output_places(f, x[2 + f]));
     return all;
   }
   template <class T>
   auto prepared(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
-    const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    return [p, h = of.held_of(p, x.box), by = convolver<T, D>(p.sizes), part = x,
-            room = std::vector<T>(volume_in(p.shape))](const T* results, const T* filters, T* to) mutable {
+    const auto p = of.find_product(x.box, y.box, w.shape[1]);
+    return [p, h = of.find_held_cells(p, x.box), by = convolver<T, D>(p.sizes), part = x,
+            buffer = std::vector<T>(shape_size(p.shape))](const T* results, const T* filters, T* to) mutable {
       part.memory = to;
-      by.adjoint(results, filters, room.data());
+      by.adjoint(results, filters, buffer.data());
       for (T& element : part) element = T(0);
-      if (volume_in(h.shape) > 0)
-        copy_elements(tensor_part<const T>{room.data(), p.shape, {}, {}}, h.in_window, part, h.in_block, h.shape);
+      if (shape_size(h.shape) > 0)
+        copy_elements(tensor_part<const T>{buffer.data(), p.shape, {}, {}}, h.in_window, part, h.in_block, h.shape);
     };
   }
   template <class X>
@@ -226,12 +226,12 @@ struct convolve_filters_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
-    const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    return [p, by = convolver<T, D>(p.sizes), part = x, n = w.size(), room = std::vector<T>()](
+    const auto p = of.find_product(x.box, y.box, w.shape[1]);
+    return [p, by = convolver<T, D>(p.sizes), part = x, n = w.size(), buffer = std::vector<T>()](
                const T* images, const T* results, T* to) mutable {
       part.memory = images;
       for (std::size_t k = 0; k < n; ++k) to[k] = T(0);
-      by.gradients(convolution_of_blocks<D, Groups>::windowed(p, part, room), results, to, nullptr);
+      by.gradients(convolution_of_blocks<D, Groups>::fill_window(p, part, buffer), results, to, nullptr);
     };
   }
   template <class X>

@@ -21,7 +21,7 @@ struct tensor_part {
   short_list<interval> box{};  ///< the box of indices of the block in the tensor
   shape_list extents{};        ///< the extents of the tensor
 
-  std::size_t size() const { return detail::volume_in(shape); }
+  std::size_t size() const { return detail::shape_size(shape); }
   T* begin() const { return memory; }
   T* end() const { return memory + size(); }
   T& operator[](std::size_t k) const { return memory[k]; }
@@ -31,7 +31,7 @@ namespace detail {
 
 struct custom_op {
   const std::uint64_t fingerprint;  ///< the same on all workers for equal operations
-  explicit custom_op(std::uint64_t of_operation) : fingerprint(of_operation) {}
+  explicit custom_op(std::uint64_t op_fingerprint) : fingerprint(op_fingerprint) {}
   custom_op(const custom_op&) = delete;
   custom_op& operator=(const custom_op&) = delete;
   virtual ~custom_op() = default;
@@ -45,8 +45,8 @@ std::uint64_t number_of_operation(const Op& op) {
   else return type_number<Op>();
 }
 template <class T>
-struct custom_op_on {
-  virtual ~custom_op_on() = default;
+struct typed_custom_op {
+  virtual ~typed_custom_op() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
   /// Returns the local function for repeated calls on blocks of the same boxes, whose memory is passed with each call.
   /// What does not depend on elements is computed once.
@@ -65,20 +65,20 @@ struct custom_op_on {
 };
 
 template <std::size_t, class X>
-using one_of_many = X;
+using repeat_type = X;
 /// The function `local` of Op takes the operands as separate arguments, not as one list.
 template <class Op, class T, std::size_t... I>
-concept takes_each = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
+concept takes_each = requires(const Op& op, const repeat_type<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.local(x..., y);
 };
 /// Op has, instead of `local`, a function `prepared`, which returns a function of the blocks' memory.
 template <class Op, class T, std::size_t... I>
-concept prepares = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
+concept prepares = requires(const Op& op, const repeat_type<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.prepared(x..., y);
 };
 template <class Op, class T, std::size_t... I>
 concept has_adjoint_of_each = requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
-                                       const one_of_many<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
+                                       const repeat_type<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
 template <class Op, class T>
 concept has_adjoint_of_list =
     requires(const Op& op, const sharded_tensor<T>& y, const std::vector<sharded_tensor<T>>& x) {
@@ -86,13 +86,13 @@ concept has_adjoint_of_list =
     };
 
 template <class Op, class T, class Operands>
-struct own_step;
+struct op_step;
 template <class Op, class T, std::size_t... I>
-struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
+struct op_step<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
   using tensor = sharded_tensor<T>;
   Op op;
 
-  explicit own_step(const Op& declared) : op(declared) {}
+  explicit op_step(const Op& declared) : op(declared) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     if constexpr (prepares<Op, T, I...>) op.prepared(x[I]..., y)(x[I].memory..., y.memory);
@@ -103,7 +103,7 @@ struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
                                                     const tensor_part<T>& y) const override {
     if constexpr (prepares<Op, T, I...>)
       return [run = op.prepared(x[I]..., y)](const T* const* from, T* to) mutable { run(from[I]..., to); };
-    else return custom_op_on<T>::prepared(x, y);
+    else return typed_custom_op<T>::prepared(x, y);
   }
   bool has_adjoint() const override { return has_adjoint_of_each<Op, T, I...> || has_adjoint_of_list<Op, T>; }
   tensor cotangent(std::size_t i, const tensor& dy, const std::vector<tensor>& x, const tensor& y) const override {
@@ -113,14 +113,14 @@ struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
   }
 };
 template <class Op, std::size_t Operands, class... T>
-struct own_work_of final : custom_op, own_step<Op, T, std::make_index_sequence<Operands>>... {
-  explicit own_work_of(const Op& declared)
-      : custom_op(number_of_operation(declared)), own_step<Op, T, std::make_index_sequence<Operands>>(declared)... {}
+struct work_of_op final : custom_op, op_step<Op, T, std::make_index_sequence<Operands>>... {
+  explicit work_of_op(const Op& declared)
+      : custom_op(number_of_operation(declared)), op_step<Op, T, std::make_index_sequence<Operands>>(declared)... {}
 };
 
 template <class T>
-const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
-  if (const auto* found = dynamic_cast<const custom_op_on<T>*>(&own)) return *found;
+const typed_custom_op<T>& work_for_type(const custom_op& own, const char* name) {
+  if (const auto* found = dynamic_cast<const typed_custom_op<T>*>(&own)) return *found;
   throw error(text("partita: requires elements of float or double to run ")
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
@@ -130,7 +130,7 @@ const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
 template <class T>
 sharded_tensor<T> declared_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
-  const auto& declared = own_work_for<T>(own, name);
+  const auto& declared = work_for_type<T>(own, name);
   if (!declared.has_adjoint())
     throw error(text("partita::value_and_gradient: ")
                 << name << " has no adjoint; declare one, or stop_gradient its operands");

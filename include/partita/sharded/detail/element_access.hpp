@@ -11,10 +11,10 @@
 
 namespace partita::detail {
 
-/// Exchanges lists of equal length between all workers. Row w of `sent` goes to worker w; row w of the result is the
-/// row that worker w sent to this worker.
+/// Exchanges lists of equal length between all workers. Row w of `send_list` goes to worker w; row w of the result is
+/// the row that worker w sent to this worker.
 template <class T>
-std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::size_t list_length) {
+std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& send_list, std::size_t list_length) {
   const std::size_t workers = on.everyone().size();
   std::vector<worker_box> had(workers), wanted(workers);
   for (std::size_t w = 0; w < workers; ++w) {
@@ -22,16 +22,16 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
     wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, list_length}}, 0, true};
   }
   std::vector<T> received(workers * list_length + 1);
-  on.move(had, wanted, sent.data(), received.data());
+  on.move(had, wanted, send_list.data(), received.data());
   return received;
 }
 /// Gathers one number of each worker on all workers, in the order of worker ids. Collective.
-PARTITA_DECL std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t mine);
+PARTITA_DECL std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t own_number);
 
 /// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
 /// some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
 template <class T>
-tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
+tensor_block<T> gather_to_all(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
   const sharding whole(on->mesh(), 1);
   const shape_list one{1};
@@ -77,23 +77,23 @@ class element_places {
   std::vector<worker_box> boxes_;
 };
 
-PARTITA_DECL std::size_t offset_in(const shape_list& extents, const shape_list& index);
+PARTITA_DECL std::size_t offset_of_index(const shape_list& extents, const shape_list& index);
 /// The error message for the first index that is not inside of the tensor; empty if all indices are.
-PARTITA_DECL text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
+PARTITA_DECL text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
 /// A length for the longest list of any worker, a power of two, so that cached plans are reused. Collective.
 PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
 /// The lists as rows of equal length, one for each worker. Each row begins with the length of its list.
-PARTITA_DECL std::vector<std::uint64_t> padded_rows(const std::vector<std::vector<std::uint64_t>>& lists,
-                                                    std::size_t list_length);
+PARTITA_DECL std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
+                                                 std::size_t list_length);
 
 template <class T>
 std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                            std::uint64_t number, const std::vector<shape_list>& indices) {
-  const local_error wrong(wrong_index("get()", extents, indices));
+  const local_error wrong(index_error("get()", extents, indices));
   std::vector<T> elements(indices.size());
   if (on == nullptr) {
     if (wrong.any()) raise(wrong.kind, wrong.sentence);
-    for (std::size_t k = 0; k < indices.size(); ++k) elements[k] = block.data()[offset_in(extents, indices[k])];
+    for (std::size_t k = 0; k < indices.size(); ++k) elements[k] = block.data()[offset_of_index(extents, indices[k])];
     return elements;
   }
   return on->one_call([&] {
@@ -109,13 +109,13 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     }
     // 2. Send the requests.
     const std::size_t list_length = common_list_length(*on, requested);
-    const auto requests = exchanged_lists(*on, padded_rows(requested, list_length), list_length);
+    const auto requests = exchange_lists(*on, pad_rows(requested, list_length), list_length);
     // 3. Send the requested elements back.
     std::vector<T> replies(requested.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < requested.size(); ++w)
       for (std::size_t k = 0; k < requests[w * list_length]; ++k)
         replies[w * list_length + k] = block.data()[requests[w * list_length + 1 + k]];
-    const auto received_elements = exchanged_lists(*on, replies, list_length);
+    const auto received_elements = exchange_lists(*on, replies, list_length);
     // 4. Sort the received elements into the order of the indices.
     std::vector<std::size_t> next(requested.size(), 0);
     for (std::size_t k = 0; k < indices.size(); ++k)
@@ -127,13 +127,13 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
 template <class T>
 void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                   std::uint64_t number, const std::vector<shape_list>& indices, const std::vector<T>& values) {
-  local_error wrong(wrong_index("put()", extents, indices));
+  local_error wrong(index_error("put()", extents, indices));
   if (!wrong.any() && values.size() != indices.size())
     wrong = local_error(text("partita::sharded_tensor::put(): requires a value for each index, got ")
                         << values.size() << " values for " << indices.size() << " indices");
   if (on == nullptr) {
     if (wrong.any()) raise(wrong.kind, wrong.sentence);
-    for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_in(extents, indices[k])] = values[k];
+    for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_of_index(extents, indices[k])] = values[k];
     return;
   }
   on->one_call([&] {
@@ -149,11 +149,11 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
       });
     // 2. Exchange the offsets, then the values.
     const std::size_t list_length = common_list_length(*on, to_set);
-    const auto where = exchanged_lists(*on, padded_rows(to_set, list_length), list_length);
+    const auto where = exchange_lists(*on, pad_rows(to_set, list_length), list_length);
     std::vector<T> rows(to_set.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < said.size(); ++w)
       for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * list_length + k] = said[w][k];
-    const auto what = exchanged_lists(*on, rows, list_length);
+    const auto what = exchange_lists(*on, rows, list_length);
     // 3. Set the elements in the order of the senders: the highest worker id wins.
     for (std::size_t w = 0; w < to_set.size(); ++w)
       for (std::size_t k = 0; k < where[w * list_length]; ++k)
@@ -162,7 +162,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
 }
 
 #define PARTITA_ELEMENT_ACCESS_OF(EXTERN, T)                                                                    \
-  EXTERN template tensor_block<T> on_all_workers<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);        \
+  EXTERN template tensor_block<T> gather_to_all<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);         \
   EXTERN template std::vector<T> elements_at<T>(bound_mesh*, const sharding&, const shape_list&,                \
                                                 const tensor_block<T>&, std::uint64_t,                          \
                                                 const std::vector<shape_list>&);                                \

@@ -19,7 +19,7 @@ using element_parameters = std::array<double, 4>;
 
 /// Whether T has a value equal to this number.
 template <class T>
-constexpr bool is_value_of(double number) {
+constexpr bool is_exact_in(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
   else
     return number >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
@@ -29,7 +29,7 @@ constexpr bool is_value_of(double number) {
 
 /// Converts a number to T. If T is an integer type, the number is rounded towards zero and limited to the range of T.
 template <class T>
-constexpr T saturated(double number) {
+constexpr T saturate(double number) {
   if constexpr (std::is_integral_v<T>) {
     if (number != number) return T(0);
     if (number >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
@@ -48,26 +48,26 @@ struct element_row {
     constexpr std::make_index_sequence<Parameters> numbers;
     if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
       for (std::size_t p = 0; p < Parameters; ++p)
-        if (!is_value_of<T>(parameters[p])) return loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
+        if (!is_exact_in<T>(parameters[p])) return loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
     loop<T, real_of<T>>(parameters, n, y, sy, x, sx, operands, numbers);
   }
 
  private:
-  static constexpr std::size_t at_once = 32;
+  static constexpr std::size_t batch_size = 32;
 
   template <class Element, class Number, std::size_t... I, std::size_t... P>
   static void loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
                    const std::ptrdiff_t* sx, std::index_sequence<I...>, std::index_sequence<P...>) {
     const Value f{};
-    [[maybe_unused]] const Number number[] = {saturated<Number>(parameters[P])..., Number()};
+    [[maybe_unused]] const Number number[] = {saturate<Number>(parameters[P])..., Number()};
     const T* const from[] = {x[I]...};
     std::size_t k = 0;
     if (sy == 1 && ((sx[I] == 1) && ...))  // -O2 vectorises loops of known length without dependences
-      for (; k + at_once <= n; k += at_once) {
+      for (; k + batch_size <= n; k += batch_size) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
-        for (std::size_t j = 0; j < at_once; ++j)
+        for (std::size_t j = 0; j < batch_size; ++j)
           y[k + j] = static_cast<T>(f(static_cast<Element>(from[I][k + j])..., number[P]...));
       }
     for (; k < n; ++k) {
@@ -86,23 +86,23 @@ struct element_work {
   element_parameters parameters;
 };
 
-/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `placed` of the
+/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `places` of the
 /// result, or by default its last dimensions. An operand is repeated along dimensions in which its extent is 1.
 template <class T>
 class element_loops {
  public:
   element_loops(const element_work<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
-                const short_list<std::size_t>& placed)
+                const short_list<std::size_t>& places)
       : work_(work), operands_(x.size()), shape_(y.shape) {
     const std::size_t rank = shape_.size();
-    steps_[0] = steps_in(shape_);
+    steps_[0] = strides_of(shape_);
     for (std::size_t i = 0; i < operands_; ++i) {
       const shape_list& shape = x[i].shape;
-      const auto own = steps_in(shape);
+      const auto own = strides_of(shape);
       auto& steps = steps_[i + 1] = short_list<std::ptrdiff_t>::filled(rank, 0);
       for (std::size_t k = 0; k < shape.size(); ++k) {
         const std::size_t d =
-            placed.size() == shape.size() && shape.size() < rank ? placed[k] : rank - shape.size() + k;
+            places.size() == shape.size() && shape.size() < rank ? places[k] : rank - shape.size() + k;
         if (shape[k] == shape_[d]) steps[d] = own[k];
       }
     }
@@ -133,21 +133,21 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 
 /// The work of an element function on blocks of T. One class serves all functions by pointers to them.
 template <class T>
-struct element_work_on : custom_op_on<T> {
+struct typed_element_work : typed_custom_op<T> {
   element_work<T> work;
   element_cotangent<T> back;  ///< null for integers in a traced program, which have no gradients
-  short_list<std::size_t> placed;
-  element_work_on(const element_work<T>& done, element_cotangent<T> differentiated, const short_list<std::size_t>& at)
-      : work(done), back(differentiated), placed(at) {}
+  short_list<std::size_t> places;
+  typed_element_work(const element_work<T>& done, element_cotangent<T> derivative, const short_list<std::size_t>& at)
+      : work(done), back(derivative), places(at) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     const T* memory[4] = {};
     for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].memory;
-    element_loops<T>(work, x, y, placed)(memory, y.memory);
+    element_loops<T>(work, x, y, places)(memory, y.memory);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                     const tensor_part<T>& y) const override {
-    return element_loops<T>(work, x, y, placed);
+    return element_loops<T>(work, x, y, places);
   }
   bool has_adjoint() const override { return true; }
   sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
@@ -157,14 +157,14 @@ struct element_work_on : custom_op_on<T> {
 };
 /// The work of an element function on blocks of each of the types T.
 template <class... T>
-struct element_works final : custom_op, element_work_on<T>... {
-  explicit element_works(std::uint64_t of_function, element_work_on<T>... work)
-      : custom_op(of_function), element_work_on<T>(std::move(work))... {}
+struct element_works final : custom_op, typed_element_work<T>... {
+  explicit element_works(std::uint64_t function_hash, typed_element_work<T>... work)
+      : custom_op(function_hash), typed_element_work<T>(std::move(work))... {}
 };
 
-#define PARTITA_ELEMENT_WORK_OF(EXTERN, T)   \
-  EXTERN template struct custom_op_on<T>;    \
-  EXTERN template struct element_work_on<T>; \
+#define PARTITA_ELEMENT_WORK_OF(EXTERN, T)      \
+  EXTERN template struct typed_custom_op<T>;    \
+  EXTERN template struct typed_element_work<T>; \
   EXTERN template struct element_works<T>;
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_WORK_OF, extern)
 

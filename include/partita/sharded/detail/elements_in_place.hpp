@@ -16,7 +16,7 @@ namespace partita::detail {
 template <class T, std::size_t N>
 bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || executing.is_dry) return false;  // tensors have no elements in a dry run
+  if (first.node != nullptr || run_state.is_dry) return false;  // tensors have no elements in a dry run
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
@@ -52,10 +52,10 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
   }
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
-  if (executing.steps != nullptr) {
+  if (run_state.steps != nullptr) {
     std::vector<tensor_block<T>> blocks;
     for (const tensor_state<T>* one : x) blocks.push_back(one->block);
-    executing.steps->add(blocks, state->block,
+    run_state.steps->add(blocks, state->block,
                          [=](const T* const* from, T* to) { work.row(work.parameters.data(), n, to, 1, from, steps); });
   } else {
     const T* rows[N] = {};

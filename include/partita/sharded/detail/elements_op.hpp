@@ -18,7 +18,7 @@ namespace partita::detail {
 
 /// Reduces a cotangent of the result to the extents of operand i by sums along dimensions in which it was repeated.
 template <class T>
-sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
+sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>({select_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
                           {dy});
 }
@@ -37,13 +37,13 @@ constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
   using row = std::remove_cvref_t<decltype(F)>;
-  static constexpr bool of_elements = true, on_integers = F.properties.integers != integers::rejected,
+  static constexpr bool is_elementwise = true, on_integers = F.properties.integers != integers::rejected,
                         on_complex = F.properties.complex != complex_elements::rejected;
   static constexpr std::size_t operands = row::operands;
   std::array<double, row::parameters> parameters{};
 
   static constexpr const char* name() { return F.name; }
-  static short_list<std::size_t> placed() { return {static_cast<std::size_t>(Dims)...}; }
+  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
   static constexpr partita::rule rule(const shape_span& shapes) {
     operation o{F.name, F.properties.rule, {}};
     if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
@@ -67,7 +67,7 @@ struct elements_op {
   template <class... T>
   std::unique_ptr<const custom_op> work() const {
     return std::unique_ptr<const custom_op>(
-        new element_works<T...>(fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, placed()}...));
+        new element_works<T...>(fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, broadcast_dims()}...));
   }
 
   template <class T>
@@ -92,9 +92,9 @@ struct elements_op {
     if constexpr (operands > 2)
       if (i == 2) dx = op.template cotangent_of<2>(dy, x, y);
     if (dx.state() == nullptr || dx.extents() == x[i].extents()) return dx;
-    const auto shapes = shapes_of<operands>(x);
+    const auto shapes = operand_shapes<operands>(x);
     const shape_span span(shapes.data(), operands);
-    return summed_to(bound(rule(span), span), i, dx);
+    return sum_to_shape(bound(rule(span), span), i, dx);
   }
 
  private:
@@ -110,14 +110,15 @@ struct elements_op {
         if ((derivative::reads >> k & 1U) != 0) read.push_back(x[k]);
       if constexpr ((derivative::reads & 8U) != 0) read.push_back(y);
       if constexpr (is_complex<T> && F.properties.complex == complex_elements::holomorphic && derivative::reads != 0)
-        return run_elements(elements_op<conjugate_gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
-      else return run_elements(elements_op<gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
+        return run_elements(elements_op<conjugated_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
+      else return run_elements(elements_op<operand_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
     }
   }
   /// The parameters that are passed to the derivative: those of the call, or none if the derivative does not take them.
   template <std::size_t I>
-  auto parameters_of_gradient() const {
-    if constexpr (std::remove_cvref_t<decltype(gradient_by<F, I>)>::parameters == 0) return std::array<double, 0>{};
+  auto gradient_parameters() const {
+    if constexpr (std::remove_cvref_t<decltype(operand_gradient<F, I>)>::parameters == 0)
+      return std::array<double, 0>{};
     else return parameters;
   }
   /// The function that computes cotangents for elements of T, one of `Types` element types. In a traced program, which
@@ -136,7 +137,7 @@ sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>
 }
 
 #define PARTITA_SUMMED_TO_OF(EXTERN, T) \
-  EXTERN template sharded_tensor<T> summed_to<T>(const rule&, std::size_t, const sharded_tensor<T>&);
+  EXTERN template sharded_tensor<T> sum_to_shape<T>(const rule&, std::size_t, const sharded_tensor<T>&);
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_SUMMED_TO_OF, extern)
 
 }  // namespace partita::detail

@@ -1,5 +1,5 @@
 // How a thread executes the operations on sharded tensors that it calls: at once, as steps of a program that is being
-// bound, or in a dry run, in which no element is read, written or moved. An operation computes by `perform`, makes
+// bound, or in a dry run, in which no element is read, written or moved. An operation computes by `run_step`, makes
 // blocks by `new_block`, and moves elements by `announced_movement`, which all work in each of the three ways.
 #pragma once
 
@@ -61,38 +61,38 @@ struct execution {
   std::uint64_t tape_nodes = 0;                 ///< the number of tape nodes made so far
   movement_counts moved{};                      ///< the movements executed so far
 };
-[[gnu::visibility("default")]] constinit inline thread_local execution executing{};
+[[gnu::visibility("default")]] constinit inline thread_local execution run_state{};
 
 /// Gives a variable another value until the end of a scope, where the destructor restores the old value.
 template <class V>
-class value_in_scope {
+class scoped_value {
  public:
-  value_in_scope(V& place, std::type_identity_t<V> value) : place_(place), before_(std::exchange(place, value)) {}
-  ~value_in_scope() { place_ = before_; }
-  value_in_scope(const value_in_scope&) = delete;
-  value_in_scope& operator=(const value_in_scope&) = delete;
+  scoped_value(V& place, std::type_identity_t<V> value) : place_(place), old_value_(std::exchange(place, value)) {}
+  ~scoped_value() { place_ = old_value_; }
+  scoped_value(const scoped_value&) = delete;
+  scoped_value& operator=(const scoped_value&) = delete;
 
  private:
   V& place_;
-  V before_;
+  V old_value_;
 };
 
 /// Logs movements under the name of an operation until the end of a scope.
-struct naming_operation : value_in_scope<const char*> {
-  explicit naming_operation(const char* name) : value_in_scope(executing.operation, name) {}
+struct scoped_name : scoped_value<const char*> {
+  explicit scoped_name(const char* name) : scoped_value(run_state.operation, name) {}
 };
 /// Logs movements until the end of a scope, in a dry run or when they are executed.
-class logging {
+class scoped_log {
  public:
-  logging(std::vector<movement>& all, bool is_dry) : log_(executing.log, &all), dry_run_(executing.is_dry, is_dry) {}
+  scoped_log(std::vector<movement>& all, bool is_dry) : log_(run_state.log, &all), dry_run_(run_state.is_dry, is_dry) {}
 
  private:
-  value_in_scope<std::vector<movement>*> log_;
-  value_in_scope<bool> dry_run_;
+  scoped_value<std::vector<movement>*> log_;
+  scoped_value<bool> dry_run_;
 };
 
 /// The largest number of blocks that a step reads. It is larger than the operand limit of operate().
-inline constexpr std::size_t most_step_operands = 32;
+inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
 struct step_block {
@@ -119,7 +119,7 @@ struct block_step_of final : block_step {
     if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();
   }
   void operator()(void* const* x, void* y) override {
-    const T* typed[most_step_operands] = {};
+    const T* typed[max_step_operands] = {};
     for (std::size_t i = 0; i < operands; ++i) typed[i] = static_cast<const T*>(x[i]);
     work(typed, static_cast<U*>(y));
   }
@@ -141,30 +141,30 @@ class step_list {
   /// Adds a step that computes y from x by `work(const T* const* x, U* y)`.
   template <class T, class U, class Work>
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
-    put({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
+    add({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
   }
   /// Adds a step that moves elements between workers. Its blocks are in memory that other workers of the node can
   /// access.
-  void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& made) {
-    put({x}, y, nullptr, made);
+  void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& exchange) {
+    add({x}, y, nullptr, exchange);
   }
   /// Adds a step that calls note() and reads and sets no block.
   template <class Note>
   void add_note(const Note& note) {
-    put({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
+    add({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
   }
   /// Advances pending movements, without waiting. A long computation should call this function from time to time.
   virtual void advance() const = 0;
 
  private:
-  virtual void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+  virtual void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                    const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 
 /// Makes a block for a result. In a dry run the block has no memory.
 template <class T>
 tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
-  if (!executing.is_dry) return tensor_block<T>(shape, from);
+  if (!run_state.is_dry) return tensor_block<T>(shape, from);
   tensor_block<T> none;
   none.shape = shape;
   return none;
@@ -173,15 +173,15 @@ tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
 template <class T>
 tensor_block<T> zero_block(const shape_list& shape) {
   const tensor_block<T> y = new_block<T>(shape);
-  if (!executing.is_dry) y.fill(T(0));
+  if (!run_state.is_dry) y.fill(T(0));
   return y;
 }
 
 /// Computes y from at most two blocks.
 template <class U, class T = U, class Work>
-void perform(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
-  if (executing.is_dry) return;
-  if (executing.steps != nullptr) return executing.steps->add(x, y, work);
+void run_step(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
+  if (run_state.is_dry) return;
+  if (run_state.steps != nullptr) return run_state.steps->add(x, y, work);
   const T* memory[2] = {};
   for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].data();
   work(memory, y.data());

@@ -12,7 +12,7 @@
 #include <partita/array/local_transform.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
-#include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/detail/convert_elements.hpp>
 #include <partita/sharded/detail/whole_dimension.hpp>
 #include <partita/sharded/operate.hpp>
 #include <utility>
@@ -24,7 +24,7 @@ namespace partita::detail {
 /// transform of complex to real numbers overwrites x.
 template <class In, class Out>
 void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to, line_transform line) {
-  if (volume_in(to) == 0) return;
+  if (shape_size(to) == 0) return;
   static thread_local local_transforms transforms(false);
   // View the shape as three dimensions: all before the transformed one, this dimension, and all after it.
   std::array<std::size_t, 3> shape_x{1, from[line.dimension], 1}, shape_y{1, to[line.dimension], 1};
@@ -38,14 +38,14 @@ void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to,
 template <class In, class Out>
 void transform_lines(const In* x, const shape_list& from, Out* y, const shape_list& to,
                      const std::vector<line_transform>& lines) {
-  if (volume_in(from) == 0) {
-    std::fill_n(y, volume_in(to), Out(0));
+  if (shape_size(from) == 0) {
+    std::fill_n(y, shape_size(to), Out(0));
   } else if constexpr (std::is_same_v<In, Out>) {
-    std::copy_n(x, volume_in(from), y);
+    std::copy_n(x, shape_size(from), y);
     for (const line_transform& line : lines) transform_line(y, from, y, to, line);
   } else if constexpr (is_complex<In>) {
     tensor_block<In> kept(from);
-    std::copy_n(x, volume_in(from), kept.data());
+    std::copy_n(x, shape_size(from), kept.data());
     transform_line(kept.data(), from, y, to, lines[0]);
   } else {
     transform_line(x, from, y, to, lines[0]);
@@ -56,13 +56,13 @@ void transform_lines(const In* x, const shape_list& from, Out* y, const shape_li
 template <class T>
 shape_list shape_of_block(const sharded_tensor<T>& x, const shape_list& extents) {
   const auto& on = x.state()->on;
-  return on ? shape_of_box(on->box(bare(x.layout()), extents)) : extents;
+  return on ? shape_of_box(on->box(layout_of(x.layout()), extents)) : extents;
 }
 /// Transforms x in its layout, in which the transformed dimensions must be whole. `extents` are those of the result,
 /// and n is the extent of the side with real numbers of a transformed line.
 template <class U, class T>
-sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
-                                       const std::vector<line_transform>& lines, std::size_t n) {
+sharded_tensor<U> transform_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
+                                     const std::vector<line_transform>& lines, std::size_t n) {
   hasher all;
   for (const line_transform& line : lines) {
     all.mix(line.dimension).mix(line.kind).mix(line.real).mix(line.backward).mix(line.factor);
@@ -70,23 +70,23 @@ sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>
   }
   std::vector<line_transform> back;
   for (const line_transform& line : lines) back.push_back(adjoint_transform(line, n));
-  return between_elements<U, T>(
-      name, all.value(), {x}, bare(x.layout()), extents,
+  return convert_elements<U, T>(
+      name, all.value(), {x}, layout_of(x.layout()), extents,
       [lines, from = x.state()->block.shape, to = shape_of_block(x, extents)](const T* const* memory, U* y) {
         transform_lines(memory[0], from, y, to, lines);
       },
       [name, back, n, shape = x.extents()](std::size_t, const sharded_tensor<U>& dy) {
-        return transformed_in_place<T, U>(name, dy, shape, back, n);
+        return transform_in_place<T, U>(name, dy, shape, back, n);
       });
 }
 
 /// The layout of the result of a transform of a tensor in layout s along the dimensions `all`, of which `left` remain
 /// to be transformed.
-constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
+constexpr sharding transform_layout(sharding s, std::uint32_t left, std::uint32_t all) {
   s = layout_of_function(true, s);
   while (left != 0) {
-    s = with_whole_dimension(s, left, all);
-    left &= ~whole_dimensions_among(s, left);
+    s = make_dimension_whole(s, left, all);
+    left &= ~whole_dimensions(s, left);
   }
   return s;
 }
@@ -103,8 +103,8 @@ struct transform_kind {
 };
 
 /// Throws a shape_error unless a value of extents x has all of these dimensions, and enough elements along them.
-inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions,
-                                const transform_kind& kind = {}) {
+inline void require_transform(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions,
+                              const transform_kind& kind = {}) {
   for (const std::size_t d : dimensions) {
     if (d >= x.size())
       throw shape_error(text("partita::") << call << ": requires dimensions below the rank, but dimension " << d
@@ -118,30 +118,30 @@ inline void require_transformed(const char* call, const shape_list& x, std::init
 
 /// Transforms x along the dimensions `left`, without a change of the element type.
 template <class T>
-sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
-                              const transform_kind& kind) {
+sharded_tensor<T> transform_all(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
+                                const transform_kind& kind) {
   while (left != 0) {
-    sharding s = with_whole_dimension(layout_of_function(true, x.layout()), left, all);
-    x = in_layout(x, s);
-    const std::uint32_t now = x.state()->on ? whole_dimensions_among(s, left) : left;
+    sharding s = make_dimension_whole(layout_of_function(true, x.layout()), left, all);
+    x = to_layout(x, s);
+    const std::uint32_t now = x.state()->on ? whole_dimensions(s, left) : left;
     std::vector<line_transform> lines;
     for (std::size_t d = 0; d < x.rank(); ++d)
       if (in(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
-    x = transformed_in_place<T>(name, x, x.extents(), lines, 0);
+    x = transform_in_place<T>(name, x, x.extents(), lines, 0);
     left &= ~now;
   }
   return x;
 }
 /// Transforms x along dimension d, from n real numbers to half of their spectrum or back.
 template <class U, class T>
-sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x, std::size_t d, std::uint32_t all,
-                                   fourier_norm norm, std::size_t n) {
+sharded_tensor<U> transform_half(const char* name, const sharded_tensor<T>& x, std::size_t d, std::uint32_t all,
+                                 fourier_norm norm, std::size_t n) {
   const std::uint32_t left = std::uint32_t{1} << d;
   constexpr bool to_real = is_complex<T>;
   shape_list extents = x.extents();
   extents[d] = to_real ? n : half_spectrum(n);
-  return transformed_in_place<U>(
-      name, in_layout(x, with_whole_dimension(layout_of_function(true, x.layout()), left, all)), extents,
+  return transform_in_place<U>(
+      name, to_layout(x, make_dimension_whole(layout_of_function(true, x.layout()), left, all)), extents,
       {make_transform(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
@@ -193,9 +193,9 @@ struct half_spectrum_change {
     return y;
   }
   template <class T>
-  auto changed(const std::vector<sharded_tensor<T>>& x) const {
-    using other = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
-    return half_transformed<other>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
+  auto convert(const std::vector<sharded_tensor<T>>& x) const {
+    using other_type = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
+    return transform_half<other_type>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
   }
 };
 

@@ -102,13 +102,13 @@ template <std::size_t K, class T, class F>
 void for_each_place(const tensor_part<const T>& indices, const shape_list& extents, F f) {
   for (std::size_t n = 0; n < indices.size() / K; ++n) {
     std::size_t place = 0;
-    bool is_there = true;
+    bool is_inside = true;
     for (std::size_t d = 0; d < K; ++d) {
       const std::size_t index = index_of_element(indices[n * K + d], extents[d]);
-      is_there = is_there && index < extents[d];
+      is_inside = is_inside && index < extents[d];
       place = place * extents[d] + index;
     }
-    f(is_there, place, n);
+    f(is_inside, place, n);
   }
 }
 
@@ -133,8 +133,8 @@ struct gather_nd_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : y.size() / rows;
-    for_each_place<K>(indices, x.extents, [&](bool is_there, std::size_t place, std::size_t n) {
-      for (std::size_t c = 0; c < width; ++c) y[n * width + c] = is_there ? x[place * width + c] : T(0);
+    for_each_place<K>(indices, x.extents, [&](bool is_inside, std::size_t place, std::size_t n) {
+      for (std::size_t c = 0; c < width; ++c) y[n * width + c] = is_inside ? x[place * width + c] : T(0);
     });
   }
   template <class X>
@@ -181,8 +181,8 @@ struct add_nd_operation {
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
     for (T& element : x) element = T(0);
     const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : dy.size() / rows;
-    for_each_place<K>(indices, extents, [&](bool is_there, std::size_t place, std::size_t n) {
-      for (std::size_t c = 0; c < width && is_there; ++c)
+    for_each_place<K>(indices, extents, [&](bool is_inside, std::size_t place, std::size_t n) {
+      for (std::size_t c = 0; c < width && is_inside; ++c)
         x[place * width + c] = static_cast<T>(x[place * width + c] + dy[n * width + c]);
     });
   }

@@ -24,7 +24,7 @@ concept reads_features = requires {
   Op::anchor;
 };
 
-inline constexpr std::size_t most_windowed_operands = 8;
+inline constexpr std::size_t max_window_operands = 8;
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
 /// `Op::only_in_programs`.
@@ -51,7 +51,7 @@ constexpr bool has_features(std::size_t i) {
 }
 /// Replaces the features of a box by those of a window.
 template <class Op>
-constexpr short_list<interval> with_window(short_list<interval> box, const short_list<interval>& window) {
+constexpr short_list<interval> replace_features(short_list<interval> box, const short_list<interval>& window) {
   for (std::size_t d = 0, k = 0; d < box.size(); ++d)
     if (is_feature<Op>(d)) box[d] = window[k++];
   return box;
@@ -59,7 +59,7 @@ constexpr short_list<interval> with_window(short_list<interval> box, const short
 
 /// The layouts of the operands and the result of an operation over sharded features.
 struct layouts_over_features {
-  std::array<sharding, most_windowed_operands> operands{};
+  std::array<sharding, max_window_operands> operands{};
   sharding result{};
 };
 
@@ -81,9 +81,9 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
       if (is_feature<Op>(d)) s.cuts[d] = lead.cuts[d];
     return s;
   };
-  std::array<spec, most_windowed_operands> specs{};
+  std::array<spec, max_window_operands> specs{};
   for (std::size_t i = 0; i < n; ++i) {
-    sharding s = bare(x[i].layout);
+    sharding s = layout_of(x[i].layout);
     for (std::size_t d = 0; d < s.rank(); ++d)
       for (std::size_t a = 0; a < s.on.rank(); ++a)
         if ((used >> a & 1U) != 0 || (is_feature<Op>(d) && has_features<Op>(i))) s.cuts[d] = s.cuts[d].without(a);
@@ -94,8 +94,8 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
   const propagation p = propagate(lead.on, how, spec_list(specs.data(), n));
   layouts_over_features all;
   for (std::size_t i = 0; i < n; ++i)
-    all.operands[i] = has_features<Op>(i) ? with_features(bare(p.operands[i])) : bare(p.operands[i]);
-  all.result = bare(p.results[0]);
+    all.operands[i] = has_features<Op>(i) ? with_features(layout_of(p.operands[i])) : layout_of(p.operands[i]);
+  all.result = layout_of(p.results[0]);
   if (Op::anchor == n) all.result = with_features(all.result);
   else  // the result is a partial sum, as each worker has some of the places only
     for (std::size_t a = 0; a < lead.on.rank(); ++a)
@@ -108,7 +108,7 @@ template <class Op, class... Layout>
 constexpr bool has_sharded_features(const Layout&... layouts) {
   if constexpr (reads_features_of_tensors<Op>) {
     std::size_t i = 0;
-    return sizeof...(layouts) <= most_windowed_operands &&
+    return sizeof...(layouts) <= max_window_operands &&
            ((has_features<Op>(i++) && shards_features<Op>(layouts)) || ...);
   } else {
     return false;
@@ -124,13 +124,13 @@ struct wider_window {
 };
 /// Copies the elements of a box from a wider box that contains it.
 template <class T>
-tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<interval>& box) {
+tensor_block<T> copy_part(const block_window<T>& wide, const short_list<interval>& box) {
   const tensor_block<T> y = new_block<T>(shape_of_box(box));
-  const short_list<std::ptrdiff_t> from = steps_in(wide.block.shape), to = steps_in(y.shape);
+  const short_list<std::ptrdiff_t> from = strides_of(wide.block.shape), to = strides_of(y.shape);
   std::ptrdiff_t first = 0;
   for (std::size_t d = 0; d < box.size(); ++d)
     first += static_cast<std::ptrdiff_t>(box[d].start - wide.box[d].start) * from[d];
-  perform<T>({wide.block}, y, [from, to, first, shape = y.shape](const T* const* x, T* all) {
+  run_step<T>({wide.block}, y, [from, to, first, shape = y.shape](const T* const* x, T* all) {
     for_each_row(shape, std::array{from, to}, [&](const std::ptrdiff_t* at, std::size_t n) {
       const T* const row = x[0] + first + at[0];
       std::copy(row, row + n, all + at[1]);
@@ -142,22 +142,22 @@ tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<inte
 /// Executes an operation over sharded features. Collective if elements move.
 template <class T, class Op>
 sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
-                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* fixed,
+                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* preset,
                                     wider_window<T>* wider = nullptr) {
   const auto on = common_mesh(work, x);
-  const naming_operation name(work.how.name());
+  const scoped_name name(work.how.name());
   const std::size_t n = x.size();
-  std::array<spec, most_windowed_operands> specs{};
-  std::array<shape_list, most_windowed_operands> shapes{};
+  std::array<spec, max_window_operands> specs{};
+  std::array<shape_list, max_window_operands> shapes{};
   for (std::size_t i = 0; i < n; ++i) {
     specs[i] = spec(x[i].layout(), x[i].extents()).of_bytes(sizeof(T));
     shapes[i] = x[i].extents();
   }
   const std::uint64_t number =
-      noted<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
+      log_op<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   // 1. Find the layouts of operands and result, and the boxes of the anchor.
   const layouts_over_features layouts =
-      fixed != nullptr ? *fixed : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
+      preset != nullptr ? *preset : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
   const sharding& of_anchor = Op::anchor < n ? layouts.operands[Op::anchor] : layouts.result;
   const bool is_wider = wider != nullptr && wider->computed != nullptr;
@@ -179,9 +179,9 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
       auto wanted = on->boxes_of(needs[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         if (!wanted[k].there) continue;
-        wanted[k].box = with_window<Op>(wanted[k].box, op.window(i, anchors[k].box, shape_span(shapes.data(), n)));
+        wanted[k].box = replace_features<Op>(wanted[k].box, op.window(i, anchors[k].box, shape_span(shapes.data(), n)));
       }
-      window = window_of(*on, work.how.name(), blocks[i], needs[i], shapes[i], wanted);
+      window = fetch_window(*on, work.how.name(), blocks[i], needs[i], shapes[i], wanted);
     }
     read.push_back(window.block);
     places.push_back({window.box, shapes[i]});
@@ -193,9 +193,9 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
       on->active() ? local_result(work, read, places, {made, extents}) : zero_block<T>(shape_of_box(box));
   if (is_wider) {
     wider->made = {made, block};
-    if (on->active()) block = part_of_wider(wider->made, box);
+    if (on->active()) block = copy_part(wider->made, box);
   }
-  return recorded_result(work, x, needs, blocks, tensor_of<T>(on, layouts.result, extents, std::move(block), number));
+  return record_result(work, x, needs, blocks, tensor_of<T>(on, layouts.result, extents, std::move(block), number));
 }
 
 }  // namespace partita::detail

@@ -48,12 +48,12 @@ class joined_exchange {
 
   /// Gives each box its offset in the messages, ordered by workers and then by movements; adds a box for each worker to
   /// `messages`. Returns the number of words.
-  PARTITA_DECL std::size_t lay_out(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
-                                   box_list& messages) const;
+  PARTITA_DECL std::size_t pack_layout(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
+                                       box_list& messages) const;
 
   std::vector<movement_part> parts_;
   lowered_plan messages_{1};
-  std::vector<packed_box> leaving_, arriving_;
+  std::vector<packed_box> outgoing_, incoming_;
   std::vector<word> sent_, received_;
   bool has_part_ = false;
   movement_counts counts_{1, 0, 0};

@@ -14,12 +14,12 @@
 namespace partita::detail {
 
 /// A tensor whose element type is known only at run time.
-struct tensor_of_some_type {
+struct untyped_tensor {
   std::shared_ptr<void> state{};
   std::uint64_t type = 0;  ///< the type_number of the element type
 
   template <class T>
-  static tensor_of_some_type of(const sharded_tensor<T>& x) {
+  static untyped_tensor of(const sharded_tensor<T>& x) {
     return {x.state(), type_number<T>()};
   }
   template <class T>
@@ -32,7 +32,7 @@ struct tensor_of_some_type {
 /// values set these functions.
 struct mixed_execution {
   virtual ~mixed_execution() = default;
-  virtual tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const = 0;
+  virtual untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const = 0;
   virtual std::vector<backward_reshard> moves_back(const traced_function& program) const = 0;
 };
 
@@ -40,7 +40,7 @@ struct mixed_execution {
 struct running_values {
   virtual ~running_values() = default;
   /// Called before the first operation with the layouts of all operations.
-  virtual void begin(std::vector<laid_operation>&) {}
+  virtual void begin(std::vector<placed_operation>&) {}
   /// Makes an argument the value v, in this layout.
   virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
   /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,

@@ -16,7 +16,7 @@
 namespace partita::detail {
 
 /// An argument that is passed to a program, without its element type.
-struct given_tensor {
+struct tensor_argument {
   const bound_mesh* on = nullptr;
   const sharding* layout = nullptr;
   const shape_list* extents = nullptr;
@@ -24,9 +24,9 @@ struct given_tensor {
   text (*type_name)() = nullptr;
   bool is_recorded = false;  ///< on a tape
 
-  given_tensor() = default;
+  tensor_argument() = default;
   template <class T>
-  given_tensor(const sharded_tensor<T>& x)  // NOLINT(google-explicit-constructor): a tensor is passed as what it is
+  tensor_argument(const sharded_tensor<T>& x)  // NOLINT(google-explicit-constructor): a tensor is passed as what it is
       : on(x.state()->on.get()),
         layout(&x.layout()),
         extents(&x.extents()),
@@ -36,7 +36,7 @@ struct given_tensor {
         is_recorded(x.state()->node != nullptr) {}
 
   /// Adds the properties of the tensor that must be equal on all workers to a hash.
-  void mix_into(hasher& all) const { all.mix(fingerprint_of(*layout)).mix(number).mix(type); }
+  void add_to_hash(hasher& all) const { all.mix(fingerprint_of(*layout)).mix(number).mix(type); }
 };
 
 /// An argument of a bound program, whose memory is passed with each call.
@@ -59,7 +59,7 @@ struct outside_argument {
     return tensor_of(on, layout, extents, std::move(whole));
   }
   /// Whether the program can use a tensor of the right extents: it is on the same mesh, with elements, on no tape.
-  bool can_take(const given_tensor& x) const { return x.on == on.get() && !x.is_recorded && !executing.is_dry; }
+  bool can_take(const tensor_argument& x) const { return x.on == on.get() && !x.is_recorded && !run_state.is_dry; }
   /// Passes a tensor of the right extents on the same mesh to the next call.
   template <class T>
   void take(bound_steps& steps, const sharded_tensor<T>& x) {
@@ -72,7 +72,7 @@ struct outside_argument {
 /// equal layouts and operation numbers. All workers throw an error if they do not, or if a worker passes an error
 /// message.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
-                                     const given_tensor* given, std::size_t n, const outside_argument* expected,
+                                     const tensor_argument* actual, std::size_t n, const outside_argument* expected,
                                      std::size_t arguments, const text& error_message);
 
 /// Gives a result of a bound program memory of its own: a result that is an argument or another result, too, is copied.
@@ -81,7 +81,7 @@ sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y,
   tensor_block<T> block = y.state()->block;
   if (!steps.is_set_by_step(block)) {
     block = tensor_block<T>(block.shape);
-    perform({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
+    run_step({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
   }
   number = steps.add_outside_block(block);
   return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
@@ -89,7 +89,7 @@ sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y,
 /// Allocates new memory for a result before a call, if another tensor shares its memory.
 template <class T>
 void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
-  if (result.state().use_count() > 1 || !result.state()->block.alone())
+  if (result.state().use_count() > 1 || !result.state()->block.is_unique())
     result = tensor_of(result.state()->on, result.layout(), result.extents(), tensor_block<T>(result.shape()));
   steps.set_memory(number, result.state()->block.data());
 }

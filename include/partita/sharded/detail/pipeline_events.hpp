@@ -16,8 +16,8 @@ namespace partita::detail {
 struct pipeline_numbers {
   std::uint32_t stages = 0, micro_batches = 0;
 
-  enum part : std::uint32_t { forward, backward, to_next, to_last };
-  /// The number of a pass of a stage, or of the movement of its result (to_next) or of its cotangent (to_last).
+  enum part : std::uint32_t { forward, backward, y_move, dy_move };
+  /// The number of a pass of a stage, or of the movement of its result (y_move) or cotangent (dy_move).
   std::uint32_t of(part which, std::uint32_t stage, std::uint32_t micro_batch) const {
     return (which * micro_batches + micro_batch) * stages + stage;
   }

@@ -25,12 +25,12 @@ class planned_exchange {
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; 0 if no element moves.
-  std::size_t most_taken() const { return most_taken_; }
+  std::size_t most_taken() const { return max_received_; }
   /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
   /// A copy of this movement that is not opened.
-  PARTITA_DECL std::shared_ptr<planned_exchange> again() const;
+  PARTITA_DECL std::shared_ptr<planned_exchange> copy_plan() const;
 
   /// Whether this worker sends or receives elements in the movement.
   bool has_part() const { return plan_.gives || plan_.takes; }
@@ -56,13 +56,13 @@ class planned_exchange {
         steps_(other.steps_),
         boxes_(other.boxes_),
         kind_(other.kind_),
-        most_taken_(other.most_taken_) {}
+        max_received_(other.max_received_) {}
 
   exchange_plan<dynamic> plan_;
   std::vector<exchange_plan<dynamic>> steps_;
   std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
   element_kind kind_;
-  std::size_t most_taken_;
+  std::size_t max_received_;
   movement_counts counts_{};
   std::unique_ptr<box_exchange> exchange_;
   short_list<std::ptrdiff_t> x_steps_{}, y_steps_{};

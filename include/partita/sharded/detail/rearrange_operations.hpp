@@ -34,7 +34,7 @@ class copy_by_dimension {
   /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `no_source`.
   template <class X, class Y, class From>
   copy_by_dimension(const X& x, const Y& y, const From& from) : shape_(y.shape) {
-    const auto steps = steps_in(x.shape);
+    const auto steps = strides_of(x.shape);
     for (std::size_t d = 0; d < shape_.size(); ++d)
       for (std::size_t k = 0; k < shape_[d]; ++k) {
         const std::size_t i = from(d, y.box[d].start + k);
@@ -43,7 +43,7 @@ class copy_by_dimension {
   }
   template <class T>
   void operator()(const T* x, T* y) const {
-    if (volume_in(shape_) > 0) copy(x, y, 0, offsets_.data(), true);
+    if (shape_size(shape_) > 0) copy(x, y, 0, offsets_.data(), true);
   }
 
  private:
@@ -67,7 +67,7 @@ class copy_by_dimension {
 
 /// The position of dimension d in the list of dimensions D.
 template <std::size_t... D>
-constexpr std::size_t place_among(std::size_t d) {
+constexpr std::size_t index_among(std::size_t d) {
   constexpr std::array<std::size_t, sizeof...(D)> all{D...};
   std::size_t k = 0;
   while (k < sizeof...(D) && all[k] != d) ++k;
@@ -78,7 +78,7 @@ constexpr std::size_t place_among(std::size_t d) {
 /// k-th of these dimensions, where x has extent n, from which index i of the result comes; `Op::read(k, interval, n)`
 /// is the interval of x that an interval of the result reads.
 template <class Op, std::size_t... D>
-struct rearranging {
+struct rearrangement {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
@@ -87,7 +87,7 @@ struct rearranging {
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const Op& op = static_cast<const Op&>(*this);
     return copy_by_dimension(x, y, [&](std::size_t d, std::size_t i) {
-      const std::size_t k = place_among<D...>(d);
+      const std::size_t k = index_among<D...>(d);
       return k == sizeof...(D) ? i : op.source(k, i, x.extents[d]);
     });
   }
@@ -107,7 +107,7 @@ struct rearranging {
 };
 /// The rules of an operation that keeps all extents, and of one that changes the extents along the dimensions D.
 template <std::size_t... D>
-constexpr partita::rule rule_along(const char* name, const shape_span& x) {
+constexpr partita::rule rule_of_dimensions(const char* name, const shape_span& x) {
   return rules::along({static_cast<std::ptrdiff_t>(D)...}, 1, true).named(name)(x);
 }
 template <std::size_t... D>
@@ -116,8 +116,8 @@ constexpr partita::rule rule_of_resizing(const char* name, const shape_span& x) 
 }
 
 template <std::size_t... D>
-struct flip_operation : rearranging<flip_operation<D...>, D...> {
-  static constexpr partita::rule rule(const shape_span& x) { return rule_along<D...>("flip", x); }
+struct flip_operation : rearrangement<flip_operation<D...>, D...> {
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("flip", x); }
   std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }
   interval read(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
@@ -127,13 +127,13 @@ struct flip_operation : rearranging<flip_operation<D...>, D...> {
 };
 
 template <std::size_t... D>
-struct roll_operation : rearranging<roll_operation<D...>, D...> {
+struct roll_operation : rearrangement<roll_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
   std::array<std::ptrdiff_t, sizeof...(D)> by;
 
   explicit roll_operation(const std::array<std::ptrdiff_t, sizeof...(D)>& shifts) : by(shifts) {}
 
-  static constexpr partita::rule rule(const shape_span& x) { return rule_along<D...>("roll", x); }
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("roll", x); }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
     const auto extent = static_cast<std::ptrdiff_t>(n);
     return (i + static_cast<std::size_t>((extent - by[k] % extent) % extent)) % n;
@@ -151,7 +151,7 @@ struct roll_operation : rearranging<roll_operation<D...>, D...> {
 };
 
 template <std::size_t... D>
-struct tile_operation : rearranging<tile_operation<D...>, D...> {
+struct tile_operation : rearrangement<tile_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
   std::array<std::size_t, sizeof...(D)> times;
 
@@ -171,20 +171,20 @@ struct tile_operation : rearranging<tile_operation<D...>, D...> {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return summed<0, D...>(dy, x.extents());
+    return sum_copies<0, D...>(dy, x.extents());
   }
 
  private:
   /// Sums the copies of x in dy along the K-th of the dimensions, and then along the dimensions after it.
   template <std::size_t K, std::size_t First, std::size_t... More, class X>
-  X summed(const X& dy, const shape_list& x) const {
+  X sum_copies(const X& dy, const shape_list& x) const {
     const std::size_t n = x[First];
     X sum = operate(slice_operation<First>{{interval{0, times[K] == 0 ? 0 : n}}}, dy);
     for (std::size_t t = 1; t < times[K]; ++t)
       sum = add(sum, operate(slice_operation<First>{{interval{t * n, (t + 1) * n}}}, dy));
     if (times[K] == 0) sum = operate(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
     if constexpr (sizeof...(More) == 0) return sum;
-    else return summed<K + 1, More...>(sum, x);
+    else return sum_copies<K + 1, More...>(sum, x);
   }
 };
 
@@ -193,14 +193,14 @@ struct strided_operation;
 
 /// The adjoint of a strided slice, which places the elements of dy with zeros between them.
 template <std::size_t... D>
-struct spread_operation : rearranging<spread_operation<D...>, D...> {
+struct spread_operation : rearrangement<spread_operation<D...>, D...> {
   static constexpr std::size_t parameters = 2;
   std::array<progression, sizeof...(D)> of;
   std::array<std::size_t, sizeof...(D)> extents;
 
   spread_operation(const std::array<progression, sizeof...(D)>& indices,
-                   const std::array<std::size_t, sizeof...(D)>& of_result)
-      : of(indices), extents(of_result) {}
+                   const std::array<std::size_t, sizeof...(D)>& final_extents)
+      : of(indices), extents(final_extents) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
   shape_list result_extents(const shape_span& x) const {
@@ -228,7 +228,7 @@ struct spread_operation : rearranging<spread_operation<D...>, D...> {
   }
 };
 template <std::size_t... D>
-struct strided_operation : rearranging<strided_operation<D...>, D...> {
+struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
   std::array<progression, sizeof...(D)> of;
 
@@ -273,7 +273,7 @@ struct expand_operation {
     const separate_factors f(r, x[0]);
     r.begin_operand();
     for (std::size_t d = 0; d < x[0].size(); ++d) {
-      if (place_among<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
+      if (index_among<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
       else r.add_dimension(f[d]);
     }
     r.begin_result();
@@ -289,7 +289,7 @@ struct expand_operation {
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return copy_by_dimension(
-        x, y, [](std::size_t d, std::size_t i) { return place_among<D...>(d) < sizeof...(D) ? std::size_t{0} : i; });
+        x, y, [](std::size_t d, std::size_t i) { return index_among<D...>(d) < sizeof...(D) ? std::size_t{0} : i; });
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
@@ -336,7 +336,7 @@ struct squeeze_operation {
     for (std::size_t t = 0; t < 2; ++t) {
       t == 0 ? r.begin_operand() : r.begin_result();
       for (std::size_t d = 0; d < x[0].size(); ++d) {
-        if (place_among<D...>(d) == sizeof...(D)) r.add_dimension(f[d]);
+        if (index_among<D...>(d) == sizeof...(D)) r.add_dimension(f[d]);
         else if (t == 0) r.factors[f[d]].size = dynamic, r.add_dimension();
       }
     }
@@ -361,7 +361,7 @@ using progression_along = progression;
 
 /// Whether X has at least two dimensions, as far as its type shows.
 template <class X>
-inline constexpr bool may_be_matrices = rank_if_known<X>() >= 2;
+inline constexpr bool has_matrix_rank = static_rank<X>() >= 2;
 
 }  // namespace detail
 

@@ -12,7 +12,7 @@
 namespace partita::detail {
 
 /// The sharding s without axes of size 1, which have no effect.
-inline sharding without_single_axes(const sharding& s) {
+inline sharding drop_trivial_axes(const sharding& s) {
   sharding only = s;
   for (std::size_t d = 0; d < s.rank(); ++d) {
     only.cuts[d] = axis_list();
@@ -26,7 +26,7 @@ inline sharding without_single_axes(const sharding& s) {
 
 /// Whether each worker has the same elements of a tensor under both shardings.
 inline bool is_one_block(const sharding& a, const sharding& b) {
-  return a.same_layout(b) || without_single_axes(bare(a)).same_layout(without_single_axes(bare(b)));
+  return a.same_layout(b) || drop_trivial_axes(layout_of(a)).same_layout(drop_trivial_axes(layout_of(b)));
 }
 
 /// Whether reduction R of elements of T gives elements of T, or of floating-point numbers gives floating-point numbers.
@@ -37,11 +37,11 @@ inline constexpr bool gives_elements = accepts_element_type<R, T>() && requires(
 };
 /// Whether elements of T can be reduced by R, either directly or after conversion to bool.
 template <class R, class T>
-inline constexpr bool combines = is_linear_reduction<R> || gives_elements<R, T> || gives_elements<R, bool>;
+inline constexpr bool can_combine = is_linear_reduction<R> || gives_elements<R, T> || gives_elements<R, bool>;
 
 /// Combines two elements by the reduction R.
 template <class R, class T>
-T combined(const T& a, const T& b) {
+T combine_pair(const T& a, const T& b) {
   if constexpr (is_linear_reduction<R>) return static_cast<T>(a + b);
   else if constexpr (gives_elements<R, T>) return static_cast<T>(R()(a, b));
   else return static_cast<T>(R()(a != T(0), b != T(0)));
@@ -53,28 +53,28 @@ template <class T>
 void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
   pending_reductions::with(kind, [&]<class R>(R) {
-    if constexpr (combines<R, T>)
+    if constexpr (can_combine<R, T>)
       for (std::size_t p = 1; p < parts; ++p)
-        for (std::size_t k = 0; k < n; ++k) to[k] = combined<R>(to[k], from[p * n + k]);
+        for (std::size_t k = 0; k < n; ++k) to[k] = combine_pair<R>(to[k], from[p * n + k]);
   });
   for (std::size_t k = 0; k < n && divisor > 1; ++k) to[k] = static_cast<T>(to[k] / static_cast<real_of<T>>(divisor));
 }
 
-/// Copies the elements of box `wanted` from a block that holds box `had`.
+/// Copies the elements of box `target` from a block that holds box `source`.
 template <class T>
-tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had, const short_list<interval>& wanted) {
-  tensor_block<T> y(shape_of_box(wanted));
-  std::array<short_list<std::ptrdiff_t>, 2> steps{steps_in(y.shape), steps_in(x.shape)};
+tensor_block<T> crop(const tensor_block<T>& x, const short_list<interval>& source, const short_list<interval>& target) {
+  tensor_block<T> y(shape_of_box(target));
+  std::array<short_list<std::ptrdiff_t>, 2> steps{strides_of(y.shape), strides_of(x.shape)};
   std::ptrdiff_t start = 0;
-  for (std::size_t d = 0; d < had.size(); ++d)
-    start += static_cast<std::ptrdiff_t>(wanted[d].start - had[d].start) * steps[1][d];
+  for (std::size_t d = 0; d < source.size(); ++d)
+    start += static_cast<std::ptrdiff_t>(target[d].start - source[d].start) * steps[1][d];
   const auto copy = [shape = y.shape, steps, start](const T* const* from, T* to) {
     for_each_row(shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
       for (std::size_t k = 0; k < n; ++k)
         to[at[0] + static_cast<std::ptrdiff_t>(k)] = from[0][start + at[1] + static_cast<std::ptrdiff_t>(k)];
     });
   };
-  perform({x}, y, copy);
+  run_step({x}, y, copy);
   return y;
 }
 
@@ -87,19 +87,19 @@ class announced_movement {
   announced_movement(bound_mesh& on, const char* call, const sharding& from, const sharding& to,
                      const shape_list& extents, std::size_t bytes, std::size_t most_bytes = 0,
                      std::uint64_t parameters = 0)
-      : call_(executing.operation != nullptr ? executing.operation : call),
-        from_(from),
-        to_(to),
+      : call_name_(run_state.operation != nullptr ? run_state.operation : call),
+        source_(from),
+        target_(to),
         extents_(extents),
-        most_bytes_(most_bytes),
-        bytes_before_(executing.moved.bytes) {
-    if (executing.is_dry) {
-      if (executing.log != nullptr) executing.log->push_back(described(bytes));
-    } else if (executing.steps != nullptr) {
-      executing.steps->add_note([one = described(bytes)] {
-        if (executing.log == nullptr) return;
-        executing.log->push_back(one);
-        executing.log->back().backward = executing.is_backward;
+        max_bytes_(most_bytes),
+        old_bytes_(run_state.moved.bytes) {
+    if (run_state.is_dry) {
+      if (run_state.log != nullptr) run_state.log->push_back(make_record(bytes));
+    } else if (run_state.steps != nullptr) {
+      run_state.steps->add_note([one = make_record(bytes)] {
+        if (run_state.log == nullptr) return;
+        run_state.log->push_back(one);
+        run_state.log->back().backward = run_state.is_backward;
       });
     } else {
       on.agree<T>(call, from, to, extents, parameters);
@@ -107,32 +107,32 @@ class announced_movement {
   }
   /// Logs the bytes that were received. Requires a call after the exchanges of the movement.
   void done() const {
-    if (executing.log != nullptr && !executing.is_dry && executing.steps == nullptr)
-      executing.log->push_back(described(executing.moved.bytes - bytes_before_));
+    if (run_state.log != nullptr && !run_state.is_dry && run_state.steps == nullptr)
+      run_state.log->push_back(make_record(run_state.moved.bytes - old_bytes_));
   }
 
  private:
-  movement described(std::size_t bytes) const {
-    return {text(call_), executing.is_backward, from_, to_, extents_, bytes, most_bytes_};
+  movement make_record(std::size_t bytes) const {
+    return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_};
   }
 
-  const char* call_;
-  const sharding &from_, &to_;
+  const char* call_name_;
+  const sharding &source_, &target_;
   const shape_list& extents_;
-  std::size_t most_bytes_, bytes_before_;
+  std::size_t max_bytes_, old_bytes_;
 };
 /// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
-  if (executing.is_dry) return;
-  if (executing.steps == nullptr) on.move(*made, x.data(), y.data());
-  else executing.steps->add_exchange(x, y, made);
+  if (run_state.is_dry) return;
+  if (run_state.steps == nullptr) on.move(*made, x.data(), y.data());
+  else run_state.steps->add_exchange(x, y, made);
 }
 /// Executes one exchange of a reshard, and combines the received summands.
 template <class T>
-tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshard_exchange& e, const shape_list& shape,
-                          pending_reduction kind, std::size_t divisor) {
+tensor_block<T> exchange_block(bound_mesh& on, const tensor_block<T>& x, const reshard_exchange& e,
+                               const shape_list& shape, pending_reduction kind, std::size_t divisor) {
   const shape_list mine = shape_of_box(on.box(e.to, shape));
   const std::size_t parts = e.summands();
   if (parts == 1) {
@@ -146,7 +146,7 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
   move_boxes(on, on.movement<T>(e, shape), x, all);
   tensor_block<T> y(mine, on.memory());
   if (!on.active()) return y;
-  perform({all}, y, [=, n = y.size()](const T* const* from, T* to) { combine(kind, parts, divisor, from[0], n, to); });
+  run_step({all}, y, [=, n = y.size()](const T* const* from, T* to) { combine(kind, parts, divisor, from[0], n, to); });
   return y;
 }
 
@@ -160,7 +160,7 @@ tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_st
   tensor_block<T> now = x;
   for_each_exchange(step, before, shape, x.size(), [&](const reshard_exchange& e, const shape_list& whole) {
     if (on.active()) now.shape = shape_of_box(on.box(e.from, whole));
-    now = exchanged(on, now, e, whole, step.kind, divisor);
+    now = exchange_block(on, now, e, whole, step.kind, divisor);
   });
   now.shape = shape_of_box(on.box(step.after, shape));
   return now;
@@ -169,11 +169,11 @@ tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_st
 /// Makes a replicated value partial: the first summand is the value, the others are the neutral element. Summands of
 /// idempotent reductions stay equal, which does not change the result.
 template <class T>
-tensor_block<T> made_partial(const bound_mesh& on, const tensor_block<T>& x, const reshard_step& step) {
+tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& x, const reshard_step& step) {
   tensor_block<T> y = x;
   if (!on.active() || coordinate_of(on.mesh(), on.place(), step.axis) == 0) return y;
   pending_reductions::with(step.kind, [&]<class R>(R) {
-    if constexpr (!is_idempotent_reduction<R> && combines<R, T>) {
+    if constexpr (!is_idempotent_reduction<R> && can_combine<R, T>) {
       y = tensor_block<T>(x.shape);
       y.fill(reduction_identity<R, T>());
     }
@@ -185,19 +185,19 @@ tensor_block<T> made_partial(const bound_mesh& on, const tensor_block<T>& x, con
 template <class T>
 std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& to, const shape_list& shape) {
   if (is_one_block(from, to)) return 0;
-  return on.reshard<T>(without_single_axes(bare(from)), without_single_axes(bare(to)), shape)->most_bytes;
+  return on.reshard<T>(drop_trivial_axes(layout_of(from)), drop_trivial_axes(layout_of(to)), shape)->most_bytes;
 }
 /// Executes the steps of a reshard.
 template <class T>
 tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
-                              const planned_reshard& known, const shape_list& shape) {
-  if (executing.is_dry) return new_block<T>(shape_of_box(on.box(to, shape)));
+                              const planned_reshard& plan, const shape_list& shape) {
+  if (run_state.is_dry) return new_block<T>(shape_of_box(on.box(to, shape)));
   tensor_block<T> now = x;
   const sharding* layout = &from;
-  for (const reshard_step& step : known.steps) {
+  for (const reshard_step& step : plan.steps) {
     if (step.rounds > 0) now = moved(on, now, step, *layout, shape);
-    else if (step.done == reshard_step::what::make_partial) now = made_partial(on, now, step);
-    else if (on.active()) now = sliced(now, on.box(*layout, shape), on.box(step.after, shape));
+    else if (step.done == reshard_step::what::make_partial) now = make_partial_block(on, now, step);
+    else if (on.active()) now = crop(now, on.box(*layout, shape), on.box(step.after, shape));
     layout = &step.after;
   }
   return now;
@@ -210,20 +210,20 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
   if (is_one_block(from, to)) return x;
   return on.one_call([&] {
     // 1. Find the steps of the reshard, in the cache or by planning them.
-    const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
-    const auto known = on.reshard<T>(source, target, shape);
-    if (!known->moves) return reshard_steps(on, x, source, target, *known, shape);
+    const sharding source = drop_trivial_axes(layout_of(from)), target = drop_trivial_axes(layout_of(to));
+    const auto plan = on.reshard<T>(source, target, shape);
+    if (!plan->moves) return reshard_steps(on, x, source, target, *plan, shape);
     // 2. Agree on the movement, and execute its steps.
-    const announced_movement<T> one(on, "reshard", source, target, shape, known->bytes);
-    const tensor_block<T> y = reshard_steps(on, x, source, target, *known, shape);
+    const announced_movement<T> one(on, "reshard", source, target, shape, plan->bytes);
+    const tensor_block<T> y = reshard_steps(on, x, source, target, *plan, shape);
     one.done();
     return y;
   });
 }
 
 #define PARTITA_RESHARD_OF(EXTERN, T)                                                                                 \
-  EXTERN template tensor_block<T> sliced<T>(const tensor_block<T>&, const short_list<interval>&,                      \
-                                            const short_list<interval>&);                                             \
+  EXTERN template tensor_block<T> crop<T>(const tensor_block<T>&, const short_list<interval>&,                        \
+                                          const short_list<interval>&);                                               \
   EXTERN template std::size_t planned_bytes<T>(bound_mesh&, const sharding&, const sharding&, const shape_list&);     \
   EXTERN template tensor_block<T> resharded<T>(bound_mesh&, const tensor_block<T>&, const sharding&, const sharding&, \
                                                const shape_list&);

@@ -14,8 +14,8 @@
 namespace partita::detail {
 
 template <class T>
-sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
-  const naming_operation name("cotangent");
+sharded_tensor<T> add_pair(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+  const scoped_name name("cotangent");
   const std::vector<sharded_tensor<T>> both{a, b};
   const sharding alike[] = {a.layout(), a.layout()};
   return run_operation<T>(bound_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
@@ -31,26 +31,26 @@ sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
 /// Adds a contribution to the cotangent of a tape node. Contributions with equal layouts are summed before they are
 /// resharded, so that only their sum moves.
 template <class T>
-void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
+void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
   for (sharded_tensor<T>& one : node.contributions)
     if (one.layout().same_layout(dx.layout())) {
-      one = added(one, detached(dx));
+      one = add_pair(one, detach(dx));
       return;
     }
-  node.contributions.push_back(detached(dx));
+  node.contributions.push_back(detach(dx));
 }
 /// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value.
 /// Requires a call after all contributions.
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
-  const naming_operation name("cotangent");
-  if (node.is_of_segment && node.contributions.size() == 1) {
+  const scoped_name name("cotangent");
+  if (node.is_in_segment && node.contributions.size() == 1) {
     node.cotangent = std::move(node.contributions[0]);
     node.contributions.clear();
   }
   for (const sharded_tensor<T>& one : node.contributions) {
     const sharded_tensor<T> there = one.state()->on ? reshard(one, cotangent_sharding(node.layout)) : one;
-    node.cotangent = node.cotangent.state() == nullptr ? there : added(node.cotangent, there);
+    node.cotangent = node.cotangent.state() == nullptr ? there : add_pair(node.cotangent, there);
   }
   node.contributions.clear();
 }
@@ -59,7 +59,7 @@ void complete_cotangent(tape_node<T>& node) {
 /// layout of the operand, instead of their sum through the layout of the value.
 template <class T>
 bool reshards_contributions(const tape_node<T>& node) {
-  if (node.is_passed_on) return true;
+  if (node.is_forwarded) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
   std::size_t apart = 0, together = 0;
@@ -74,7 +74,7 @@ bool reshards_contributions(const tape_node<T>& node) {
   return apart < together;
 }
 /// Throws the error for second derivatives, which are not computed.
-[[noreturn]] inline void refuse_second_derivative() {
+[[noreturn]] inline void reject_second_derivative() {
   throw error(
       "partita::value_and_gradient(f, parameters...): requires parameters, and tensors that f reads, of which no other "
       "value_and_gradient asks a gradient, as second derivatives are not computed; stop_gradient them to take them for "
@@ -85,7 +85,7 @@ bool reshards_contributions(const tape_node<T>& node) {
 template <class T>
 void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_before) {
   const auto visit = [&](tape_node<T>& node) {
-    if (node.order <= nodes_before) refuse_second_derivative();
+    if (node.order <= nodes_before) reject_second_derivative();
     return node.uses++ == 0;
   };
   std::vector<tape_node<T>*> open;
@@ -110,16 +110,16 @@ class ready_nodes {
     if (--node->uses > 0) return;
     if (!reshards_contributions(*node)) complete_cotangent(*node);
     if (node->back || node->other_operands)
-      open_.push({node->order, node, [](void* one, ready_nodes& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
+      steps_.push({node->order, node, [](void* one, ready_nodes& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
   }
   template <class T>
   static void give(tape_node<T>& to, const sharded_tensor<T>& dx) {
-    if (dx.state() != nullptr) contribute(to, dx);
+    if (dx.state() != nullptr) add_cotangent(to, dx);
   }
   void run() {
-    while (!open_.empty()) {
-      const step now = open_.top();
-      open_.pop();
+    while (!steps_.empty()) {
+      const step now = steps_.top();
+      steps_.pop();
       now.go(now.node.get(), *this);
     }
   }
@@ -150,7 +150,7 @@ class ready_nodes {
       if (operand) used(operand);
   }
 
-  std::priority_queue<step> open_;
+  std::priority_queue<step> steps_;
 };
 
 /// Runs the backward pass from a result whose cotangent is `seed`, through the tape nodes created after the first
@@ -158,7 +158,7 @@ class ready_nodes {
 template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
   if (!y.state()->node) return;
-  const value_in_scope<bool> back(executing.is_backward, true);
+  const scoped_value<bool> back(run_state.is_backward, true);
   // 1. Count the uses of each node, after the last of which its cotangent is complete.
   count_uses(y.state()->node, nodes_before);
   // 2. Give the result the seed as its cotangent.

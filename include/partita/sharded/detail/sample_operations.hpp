@@ -65,7 +65,7 @@ struct samples {
     return by;
   }
   /// The box of the inputs that a box of outputs reads, along all dimensions.
-  short_list<interval> inputs_of_box(const short_list<interval>& y) const {
+  short_list<interval> input_box(const short_list<interval>& y) const {
     short_list<interval> all{y[0], y[1]};
     for (const interval one : inputs(y)) all.push_back(one);
     return all;
@@ -74,7 +74,7 @@ struct samples {
 
 /// Copies the elements of another box to a block, and sets the block to 0 where the boxes do not overlap.
 template <class T>
-void set_from(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
+void copy_cells(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
   for (T& element : y) element = T(0);
   shape_list here, there, shape;
   for (std::size_t d = 0; d < box.size(); ++d) {
@@ -106,7 +106,7 @@ struct sample_operation {
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return [by = of.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from, T* to) mutable {
-      if (n > 0) apply(by, from, room, to);
+      if (n > 0) apply_taps(by, from, room, to);
     };
   }
   template <class X>
@@ -128,12 +128,12 @@ struct sample_back_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
-    const auto cells = of.inputs_of_box(dy.box);
+    const auto cells = of.input_box(dy.box);
     return [cells, by = of.local_taps_of(dy.box, cells), part = dx, room = taps_buffers<T>(),
-            window = std::vector<T>(volume_in(shape_of_box(cells)))](const T* from, T* to) mutable {
+            window = std::vector<T>(shape_size(shape_of_box(cells)))](const T* from, T* to) mutable {
       part.memory = to;
-      apply_adjoint(by, from, room, window.data());
-      set_from(part, cells, window.data());
+      apply_taps_adjoint(by, from, room, window.data());
+      copy_cells(part, cells, window.data());
     };
   }
   template <class X>
@@ -163,10 +163,9 @@ struct largest_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return
-        [by = of.local_taps_of(y.box, x.box), n = y.size(), largest = largest_of_taps()](const T* from, T* to) mutable {
-          if (n > 0) largest.forward(by, from, to);
-        };
+    return [by = of.local_taps_of(y.box, x.box), n = y.size(), largest = max_of_taps()](const T* from, T* to) mutable {
+      if (n > 0) largest.forward(by, from, to);
+    };
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -200,16 +199,16 @@ struct largest_back_operation {
     for (const interval one : of.outputs(dx.box)) y.push_back(one);
     const shape_list shape = shape_of_box(y);
     shape_list from;
-    for (std::size_t d = 0; d < Rank; ++d) from.push_back(volume_in(shape) == 0 ? 0 : y[d].start - dy.box[d].start);
-    return [=, by = of.local_taps_of(y, x.box), part = dx, given = dy, box = x.box, largest = largest_of_taps(),
-            block = std::vector<T>(volume_in(shape)), best = std::vector<T>(volume_in(shape)),
+    for (std::size_t d = 0; d < Rank; ++d) from.push_back(shape_size(shape) == 0 ? 0 : y[d].start - dy.box[d].start);
+    return [=, by = of.local_taps_of(y, x.box), part = dx, given = dy, box = x.box, largest = max_of_taps(),
+            block = std::vector<T>(shape_size(shape)), best = std::vector<T>(shape_size(shape)),
             window = std::vector<T>(x.size())](const T* dy_memory, const T* x_memory, T* to) mutable {
       part.memory = to, given.memory = dy_memory;
       if (!block.empty())
         copy_elements(given, from, tensor_part<T>{block.data(), shape, {}, {}}, shape_list::filled(Rank, 0), shape);
       largest.forward(by, x_memory, best.data());
       largest.backward(by, block.data(), window.data());
-      set_from(part, box, window.data());
+      copy_cells(part, box, window.data());
     };
   }
 };

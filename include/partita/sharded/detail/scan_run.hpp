@@ -28,11 +28,11 @@ using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>
 /// nodes separate the steps, so that sums are computed in the same order whether all steps are recorded at once or one
 /// sweep at a time.
 template <class T>
-sharded_tensor<T> passed_on(const sharded_tensor<T>& x) {
+sharded_tensor<T> pass_on_state(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
-  auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detached(x).state())), {x},
+  auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detach(x).state())), {x},
                        [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
-  y.state()->node->is_passed_on = true;
+  y.state()->node->is_forwarded = true;
   return y;
 }
 
@@ -50,15 +50,15 @@ class scan_run {
     if (first.begin == 0) return run->record(first, run->initial_);
     // 1. Compute the steps that are not recorded. The backward function of one tape node computes them again.
     state_list<T> start;
-    for (const auto& x : run->initial_) start.push_back(detached(x));
+    for (const auto& x : run->initial_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));
     const auto node = new_node<T>(start[0].layout());
     for (const auto& x : run->initial_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
-    node->is_of_segment = true;  // the value of its cotangent is not used
+    node->is_in_segment = true;  // the value of its cotangent is not used
     node->held.record();
     node->back = [run](std::size_t, const sharded_tensor<T>&) {
-      run->go_back();
+      run->adjoint_segment();
       return sharded_tensor<T>();
     };
     // 2. Make a tape node for each tensor of the state, which collects the contributions to the tensor's cotangent.
@@ -67,7 +67,7 @@ class scan_run {
       auto one = std::make_shared<tensor_state<T>>(*start[j].state());
       one->node = new_node<T>(start[j].layout());
       one->node->operands.push_back(node);
-      one->node->is_passed_on = true;
+      one->node->is_forwarded = true;
       one->node->held.record();
       one->node->back = [run, j](std::size_t, const sharded_tensor<T>& dy) {
         run->contributions_[j].push_back(dy);
@@ -80,7 +80,7 @@ class scan_run {
   }
 
  private:
-  struct kept_state {
+  struct checkpoint {
     state_list<T> tensors;
     tape_blocks held{};
   };
@@ -90,25 +90,25 @@ class scan_run {
     auto next = sweep.keep.begin();
     for (std::size_t i = sweep.from;; ++i) {
       if (next != sweep.keep.end() && *next == i) {
-        keep(state);
+        add_checkpoint(state);
         ++next;
       }
       if (i == sweep.begin) return state;
       state = step_(i, state, false);
     }
   }
-  void keep(const state_list<T>& state) {
-    kept_state& one = kept_.emplace_back();
+  void add_checkpoint(const state_list<T>& state) {
+    checkpoint& one = checkpoints_.emplace_back();
     one.tensors = state;
     one.held.record();
     for (const auto& x : state)
       if (const auto& block = x.state()->block; block.data() != nullptr)
-        one.held.hold(block.data(), block.size() * sizeof(T));
+        one.held.hold_block(block.data(), block.size() * sizeof(T));
   }
   state_list<T> record(const scan_sweep& sweep, state_list<T> state) {
     for (std::size_t i = sweep.begin; i < sweep.end; ++i) {
       if (i > sweep.begin)
-        for (auto& x : state) x = passed_on(x);
+        for (auto& x : state) x = pass_on_state(x);
       state = step_(i, state, true);
     }
     return state;
@@ -116,12 +116,12 @@ class scan_run {
 
   /// Runs the backward pass of the steps that one tape node stands for. The nodes of the parameters and of the initial
   /// state get their contributions one by one, in the same order as if all steps had been recorded.
-  void go_back() {
+  void adjoint_segment() {
     for (std::size_t k = 1; k < sweeps_.size(); ++k) {
       const scan_sweep& sweep = sweeps_[k];
       // 1. Compute the state at which the recorded steps of this sweep begin.
-      state_list<T> state = kept_.back().tensors;
-      if (sweep.from == sweep.begin) kept_.pop_back();
+      state_list<T> state = checkpoints_.back().tensors;
+      if (sweep.from == sweep.begin) checkpoints_.pop_back();
       state = advance(sweep, std::move(state));
       // 2. Record the steps of this sweep, and run their backward pass.
       if (sweep.begin == 0) state = initial_;
@@ -130,18 +130,18 @@ class scan_run {
           x = parameter_of(x);
           x.state()->node->uses = 1;  // one use too many, so that contributions are not summed
         }
-      run_back(record(sweep, state));
+      run_adjoint(record(sweep, state));
       // 3. Take the contributions to the state as contributions to the result of the previous steps.
       for (std::size_t j = 0; j < state.size() && sweep.begin > 0; ++j)
         contributions_[j] = std::move(state[j].state()->node->contributions);
     }
     sweeps_.clear();
   }
-  void run_back(const state_list<T>& y) {
+  void run_adjoint(const state_list<T>& y) {
     backward_pass pass;
     for (const auto& one : y)
       if (one.state()->node) count_uses(one.state()->node, 0);
-    for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `passed_on` makes
+    for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `pass_on_state` makes
       for (const auto& dy : std::exchange(contributions_[j], {}))
         if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
     for (const auto& one : y)
@@ -152,7 +152,7 @@ class scan_run {
   scan_step<T> step_;
   state_list<T> initial_;
   std::vector<scan_sweep> sweeps_;
-  std::list<kept_state> kept_{};
+  std::list<checkpoint> checkpoints_{};
   std::vector<state_list<T>> contributions_;  ///< contributions to the cotangents of a state, for each of its tensors
   bool has_contributions_ = false;            ///< whether there are contributions
 };
@@ -166,8 +166,8 @@ state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initia
 
 /// The bytes that one recorded step keeps on the tape of this worker.
 template <class T>
-std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) {
-  const std::size_t before = on_tape().bytes;
+std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& state) {
+  const std::size_t before = current_contents().bytes;
   state_list<T> copies;  // copies of the state, whose blocks nothing else on the tape holds
   for (const auto& x : state) {
     auto one = std::make_shared<tensor_state<T>>(*x.state());
@@ -175,21 +175,21 @@ std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) 
     copies.push_back(parameter_of(sharded_tensor<T>(std::move(one))));
   }
   const auto y = step(0, copies, true);
-  return on_tape().bytes - before;
+  return current_contents().bytes - before;
 }
 
 /// Replaces a memory limit in the options by a number of checkpoints. The worker that keeps most decides, so that all
 /// workers have the same schedule.
 template <class T>
-scan_options agreed_scan_options(const scan_step<T>& step, const state_list<T>& state, std::size_t n,
-                                 const scan_options& options) {
+scan_options agree_on_options(const scan_step<T>& step, const state_list<T>& state, std::size_t n,
+                              const scan_options& options) {
   require_one_scan_option(options);
   if (options.memory == 0) return options;
-  if (executing.is_dry)
+  if (run_state.is_dry)
     throw error(
         "partita::scan: requires the option checkpoints in place of memory in a dry run, which has no memory; give "
         "that");
-  facts<2> bytes{0, n == 0 ? 0 : bytes_of_step(step, state)};
+  facts<2> bytes{0, n == 0 ? 0 : measure_step_bytes(step, state)};
   for (const auto& x : state) bytes[0] += x.size() * sizeof(T);
   if (const auto& on = state[0].state()->on) {
     const auto& world = *on->everyone().state();
@@ -199,7 +199,7 @@ scan_options agreed_scan_options(const scan_step<T>& step, const state_list<T>& 
       bytes = maximum_over_workers<2>(world, bytes);
     });
   }
-  return within_memory(n, options, bytes[0], bytes[1]);
+  return fit_memory(n, options, bytes[0], bytes[1]);
 }
 
 }  // namespace partita::detail

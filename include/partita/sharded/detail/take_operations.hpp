@@ -25,7 +25,7 @@ template <class F>
 void for_each_label(const std::vector<std::size_t>& labels, const short_list<interval>& rows, const shape_list& extents,
                     F f) {
   const shape_list shape = shape_of_box(rows);
-  const std::size_t n = volume_in(shape);
+  const std::size_t n = shape_size(shape);
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t remaining = k, at = 0, step = 1;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -48,7 +48,7 @@ void for_each_index(const known_indices& indices, const tensor_part<T>& block, F
 /// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If dimension D may be
 /// sharded (`Cut`), a worker ignores the rows that it does not hold.
 template <std::size_t D, std::size_t Rank, bool Cut>
-struct untake_operation {
+struct take_adjoint_op {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
@@ -143,12 +143,12 @@ struct take_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(untake_operation<D, Rank, Cut>{indices, x.extents()[D]}, dy);
+    return operate(take_adjoint_op<D, Rank, Cut>{indices, x.extents()[D]}, dy);
   }
 };
 template <std::size_t D, std::size_t Rank, bool Cut>
 template <class X>
-X untake_operation<D, Rank, Cut>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
+X take_adjoint_op<D, Rank, Cut>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
   return operate(take_operation<D, Rank, Cut>{indices}, dx);
 }
 

@@ -20,10 +20,10 @@ template <class>
 class ready_nodes;
 using backward_pass = ready_nodes<void>;
 
-/// The operands of a tape node that have another element type than its value; see between_elements.hpp.
+/// The operands of a tape node that have another element type than its value; see convert_elements.hpp.
 template <class T>
-struct operands_of_other_elements {
-  virtual ~operands_of_other_elements() = default;
+struct other_type_operands {
+  virtual ~other_type_operands() = default;
   virtual void count_uses(std::uint64_t nodes_before) = 0;
   /// Computes contributions to the cotangents of the operands from the cotangent of the value, which is empty if
   /// nothing contributed to it.
@@ -38,31 +38,31 @@ struct tape_node {
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
   pull_back<T> back{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded
-  bool is_of_segment = false;                      ///< an argument of recompute: the outer node reshards it
-  bool is_passed_on = false;                       ///< a state of scan: contributions are passed on unsummed
+  bool is_in_segment = false;                      ///< an argument of recompute: the outer node reshards it
+  bool is_forwarded = false;                       ///< a state of scan: contributions are passed on unsummed
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  tape_blocks held{};                                               ///< the blocks that `back` reads
-  std::shared_ptr<operands_of_other_elements<T>> other_operands{};  ///< null unless operands have another element type
+  tape_blocks held{};                                        ///< the blocks that `back` reads
+  std::shared_ptr<other_type_operands<T>> other_operands{};  ///< null unless operands have another element type
 
-  void hold(const sharded_tensor<T>& x) {
+  void hold_block(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;
-    held.hold(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
+    held.hold_block(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
   }
 };
 
 template <class T>
 std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
   auto node = std::make_shared<tape_node<T>>();
-  node->order = ++executing.tape_nodes;
+  node->order = ++run_state.tape_nodes;
   node->layout = layout;
   return node;
 }
 
 /// A value with the same block as x that is not on the tape.
 template <class T>
-sharded_tensor<T> detached(const sharded_tensor<T>& x) {
+sharded_tensor<T> detach(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
   auto state = std::make_shared<tensor_state<T>>(*x.state());
   state->node = nullptr;

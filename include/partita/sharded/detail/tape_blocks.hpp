@@ -19,7 +19,7 @@ struct tape_contents {
 namespace detail {
 
 struct tape_ledger;
-PARTITA_DECL tape_contents& on_tape();
+PARTITA_DECL tape_contents& current_contents();
 
 /// The blocks that one tape node keeps alive during its lifetime.
 class tape_blocks {
@@ -31,12 +31,12 @@ class tape_blocks {
 
   PARTITA_DECL void record();
   /// Counts a block of this memory. Requires a call of record() before.
-  PARTITA_DECL void hold(const void* memory, std::size_t bytes);
+  PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
   PARTITA_DECL void release();
 
  private:
   std::shared_ptr<tape_ledger> ledger_;  // set by record()
-  std::vector<const void*> held_memory_;
+  std::vector<const void*> held_blocks_;
 };
 
 }  // namespace detail

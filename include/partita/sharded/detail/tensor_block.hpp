@@ -11,12 +11,12 @@
 
 namespace partita::detail {
 
-PARTITA_DECL std::size_t volume_in(const shape_list& shape);
+PARTITA_DECL std::size_t shape_size(const shape_list& shape);
 PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
 /// The strides of the dimensions of a dense array in C order.
-PARTITA_DECL short_list<std::ptrdiff_t> steps_in(const shape_list& shape);
+PARTITA_DECL short_list<std::ptrdiff_t> strides_of(const shape_list& shape);
 
-/// A block of dense elements in C order. Copies share their memory: check `alone` before changing elements.
+/// A block of dense elements in C order. Copies share their memory: check `is_unique` before changing elements.
 template <class T>
 struct tensor_block {
   shape_list shape{};
@@ -26,17 +26,17 @@ struct tensor_block {
   /// Allocates uninitialised elements, in the arena `from` if it is not null.
   explicit tensor_block(const shape_list& of, arena* from = nullptr) : shape(of) {
     const std::size_t n = size() == 0 ? 1 : size();
-    struct scope {
-      explicit scope(arena* chosen) { pool_allocator<T>::arena_in_use = chosen; }
-      ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
+    struct arena_scope {
+      explicit arena_scope(arena* chosen) { pool_allocator<T>::arena_in_use = chosen; }
+      ~arena_scope() { pool_allocator<T>::arena_in_use = nullptr; }
     } const use(from);
     memory = std::shared_ptr<T>(pool_allocator<T>().allocate(n), [n](T* p) { pool_allocator<T>().deallocate(p, n); });
     if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a block of a scalar, too
   }
 
-  std::size_t size() const { return volume_in(shape); }
+  std::size_t size() const { return shape_size(shape); }
   T* data() const { return memory.get(); }
-  bool alone() const { return memory.use_count() <= 1; }
+  bool is_unique() const { return memory.use_count() <= 1; }
   tensor_block copy() const {
     tensor_block other(shape);
     const std::size_t n = size();

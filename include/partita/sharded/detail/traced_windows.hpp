@@ -15,18 +15,18 @@ namespace partita::detail {
 /// Whether operation Op can be executed while dimensions along which it works are sharded.
 template <class Op, std::size_t Operands>
 inline constexpr bool may_read_windows =
-    (works_along_cuts<Op> && Operands == 1) || (reads_features<Op> && Operands <= most_windowed_operands);
+    (works_along_cuts<Op> && Operands == 1) || (reads_features<Op> && Operands <= max_window_operands);
 
 /// The interface to execute an operation that reads windows on elements of type T.
 template <class T>
-struct runs_in_windows {
-  virtual ~runs_in_windows() = default;
+struct window_runner {
+  virtual ~window_runner() = default;
   virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
                                            const sharding* operands, const sharding& result,
                                            wider_window<T>* wider) const = 0;
 };
 template <class Op, class Window, class T>
-struct window_step : runs_in_windows<T> {
+struct window_step : window_runner<T> {
   sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
                                    const sharding* operands, const sharding& result,
                                    wider_window<T>* wider) const override {
@@ -57,7 +57,7 @@ struct traced_window final : operation_window,
     if constexpr (reads_features<Op>) {
       if ((Op::windowed >> i & 1U) == 0) return {};
       const auto read = op.window(i, mesh_block(layouts[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
-      return window_share(with_window<Op>(mesh_block(layouts[i], shapes[i], place), read), layouts[i], shapes[i],
+      return window_share(replace_features<Op>(mesh_block(layouts[i], shapes[i], place), read), layouts[i], shapes[i],
                           place);
     } else if constexpr (reads_windows<Op>) {
       return window_share(op.window(mesh_block(layouts[1], shapes[1], place), shapes[0]), layouts[i], shapes[i], place);
@@ -79,9 +79,9 @@ struct traced_window final : operation_window,
     if constexpr (reads_features<Op>) return Op::windowed == 1 && Op::anchor == Operands;
     else return false;
   }
-  short_list<interval> read_by(const short_list<interval>& result, const short_list<interval>& block,
-                               const shape_list* shapes) const override {
-    if constexpr (reads_features<Op>) return with_window<Op>(block, op.window(0, result, {shapes, Operands}));
+  short_list<interval> box_read_by(const short_list<interval>& result, const short_list<interval>& block,
+                                   const shape_list* shapes) const override {
+    if constexpr (reads_features<Op>) return replace_features<Op>(block, op.window(0, result, {shapes, Operands}));
     else return block;
   }
 

@@ -12,7 +12,7 @@ namespace partita::detail {
 /// `left` remain: s itself if one of these is whole in s. Otherwise the axes that shard one of them shard another
 /// dimension in the result: one along which the operation does not work, else one along which it has worked already,
 /// else any.
-constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, std::uint32_t all) {
+constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
   std::size_t d = 0;
   for (; d < s.rank(); ++d) {
     if (in(left, d) && s[d].empty()) return s;
@@ -34,7 +34,7 @@ constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, s
   return y.cut(to, both);
 }
 /// The dimensions among `left` that no axis shards.
-constexpr std::uint32_t whole_dimensions_among(const sharding& s, std::uint32_t left) {
+constexpr std::uint32_t whole_dimensions(const sharding& s, std::uint32_t left) {
   std::uint32_t found = 0;
   for (std::size_t d = 0; d < s.rank(); ++d)
     if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;

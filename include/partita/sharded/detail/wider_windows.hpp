@@ -16,18 +16,18 @@ struct any_box_operation {
   virtual ~any_box_operation() = default;
   virtual bool computes_boxes() const = 0;
   /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows it is `block`.
-  virtual short_list<interval> read_by(const short_list<interval>& result, const short_list<interval>& block,
-                                       const shape_list* shapes) const = 0;
+  virtual short_list<interval> box_read_by(const short_list<interval>& result, const short_list<interval>& block,
+                                           const shape_list* shapes) const = 0;
 };
 
 /// The layouts in which an operation reads its operands (needs) and computes its result (made), and to which the result
 /// is resharded afterwards (after).
-struct laid_operation {
+struct placed_operation {
   std::vector<sharding> needs{};
   sharding made{}, after{};
   /// Whether each element of the result is computed from the element of operand 0 at the same index, and from operands
   /// that do not vary along dimensions with windows, all of them without a reshard.
-  bool is_of_elements = false;
+  bool is_elementwise = false;
 };
 
 /// The boxes that an operation computes and reads.
@@ -40,7 +40,7 @@ struct wider_result {
 /// operation reads windows of the result, and the exchange that is saved takes longer than computing the additional
 /// elements and receiving the wider window of the operand. Elementwise operations may be between the two. Collective
 /// over the world; the result is the same on all workers.
-PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
+PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<placed_operation>& laid,
                                                      bound_mesh& on, std::size_t element_bytes, double multiply_adds);
 
 }  // namespace partita::detail

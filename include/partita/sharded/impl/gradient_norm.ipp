@@ -5,14 +5,14 @@
 
 namespace partita::detail {
 
-PARTITA_DEF sharding taken_apart(const sharding& s, const shape_list& extents) {
+PARTITA_DEF sharding drop_reductions(const sharding& s, const shape_list& extents) {
   sharding finished = s.finished();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if (s.pending[a] != pending_reduction::none) finished = cut_further(finished, extents, a);
   return finished;
 }
 
-PARTITA_DEF bool counts_here(const bound_mesh& on, const sharding& s) {
+PARTITA_DEF bool is_counted_here(const bound_mesh& on, const sharding& s) {
   bool first = on.active();
   for (std::size_t a = 0; first && a < s.on.rank(); ++a)
     first = (s.cutting() >> a & 1U) != 0 || coordinate_of(s.on, on.place(), a) == 0;

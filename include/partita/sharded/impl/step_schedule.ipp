@@ -56,7 +56,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
     /// The block in which operation o reads value v: the last copy moved for the operation, or the value's own block.
-    std::uint32_t read_by(std::uint32_t o, std::uint32_t v) const {
+    std::uint32_t read_block(std::uint32_t o, std::uint32_t v) const {
       std::uint32_t block = own_block_[v];
       for (const copy& one : copies_[o])
         if (one.of == v) block = one.block;
@@ -82,12 +82,13 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       const auto& node = g_.operation(e.operation);
       one.sets = new_block(), one.bytes = e.bytes;
       one.reads =
-          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{read_by(e.operation, g_.of(node, 0).number)};
+          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{read_block(e.operation, g_.of(node, 0).number)};
       windows_.push_back(one.sets);
     }
     void read_operands(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
-      for (std::size_t i = 0; i < node.operands; ++i) one.reads.push_back(read_by(e.operation, g_.of(node, i).number));
+      for (std::size_t i = 0; i < node.operands; ++i)
+        one.reads.push_back(read_block(e.operation, g_.of(node, i).number));
       for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // a value may have copies
       one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
       windows_.clear();

@@ -9,11 +9,11 @@ PARTITA_DEF detail::traced_program::traced_program(const mesh& m) : operations(m
 
 PARTITA_DEF void detail::traced_program::add(const applied_operation& done,
                                              const std::shared_ptr<const operation_window>& window,
-                                             std::uint32_t without_gradient) {
+                                             std::uint32_t no_gradient_bits) {
   work.push_back(done);
   if (window) windows.push_back(window);
   else work.back().how = operations.operation(operations.operations() - 1).how;
-  stopped.push_back(without_gradient);
+  stopped_values.push_back(no_gradient_bits);
 }
 
 PARTITA_DEF traced constrain(const traced& x, const sharding& layout, std::size_t priority) {

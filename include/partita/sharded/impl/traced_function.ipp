@@ -7,24 +7,24 @@ namespace partita {
 
 PARTITA_DEF traced_function& traced_function::constrain(value v, const sharding& layout, std::size_t priority) {
   program_->operations.constrain(v, layout, priority);
-  completed_ = nullptr;
+  completion_ = nullptr;
   return *this;
 }
 
 PARTITA_DEF traced_function& traced_function::differentiate_by(const std::vector<std::size_t>& arguments) {
   for (const std::size_t i : arguments) input(i);
   gradients_of_ = arguments;
-  completed_ = nullptr;
+  completion_ = nullptr;
   return *this;
 }
 
 PARTITA_DEF const completion& traced_function::complete() const {
-  if (!completed_) {
+  if (!completion_) {
     const auto done = std::make_shared<completion>(partita::complete(program_->operations));
-    completed_ = done;
+    completion_ = done;
     if (program_->moves_back != nullptr) done->back = program_->moves_back(*this);
   }
-  return *completed_;
+  return *completion_;
 }
 
 PARTITA_DEF void traced_function::require_arguments(const shape_list* extents, std::size_t n) const {
@@ -47,7 +47,7 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
   // 1. Reshard the arguments to their completed layouts.
   for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));
   // 2. Find the layouts in which operations read operands and leave results.
-  std::vector<detail::laid_operation> laid_operations;
+  std::vector<detail::placed_operation> laid_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const std::size_t n = operations().operation(o).operands;
@@ -69,11 +69,11 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
     values.execute(o, laid_operations[o].needs, laid_operations[o].made, laid_operations[o].after);
 }
 
-PARTITA_DEF bool traced_function::is_of_elements_along_cuts(std::size_t o, const std::vector<sharding>& needs,
+PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
                                                             const sharding& made) const {
   const detail::applied_operation& work = program_->work[o];
   const std::size_t n = needs.size();
-  bool is_elementwise = work.is_of_elements && n > 0 && needs[0].same_layout(made) &&
+  bool is_elementwise = work.is_elementwise && n > 0 && needs[0].same_layout(made) &&
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_elementwise && i < n; ++i) {
     is_elementwise = needs[i].same_layout(laid(complete()[operand(o, i)]));
@@ -85,13 +85,13 @@ PARTITA_DEF bool traced_function::is_of_elements_along_cuts(std::size_t o, const
   return is_elementwise;
 }
 
-PARTITA_DEF detail::tensor_of_some_type traced_function::mixed_result(const detail::tensor_of_some_type* arguments,
-                                                                      std::uint64_t type) const {
+PARTITA_DEF detail::untyped_tensor traced_function::mixed_result(const detail::untyped_tensor* arguments,
+                                                                 std::uint64_t type) const {
   if (program_->mixed == nullptr)
     throw error(
         "partita::trace: requires arguments of one type of elements, as the program has no operation that leads from "
         "real to complex numbers or back; cast them, or take to_complex of the real ones");
-  const detail::tensor_of_some_type y = program_->mixed->run(*this, arguments);
+  const detail::untyped_tensor y = program_->mixed->run(*this, arguments);
   if (y.type != type)
     throw error(
         "partita::trace: requires a call for elements of the type of the result: the program leads from real to "
@@ -123,7 +123,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
-    all.mix(detail::operation_number(program_->work[o])).mix(program_->stopped[o]);
+    all.mix(detail::operation_number(program_->work[o])).mix(program_->stopped_values[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
   return all.mix(result_.number).value();

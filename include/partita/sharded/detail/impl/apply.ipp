@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                                   const shape_list& extents, std::size_t element_bytes) {
-  if (!forbids_implicit_moves(from) || from.same_layout(to)) return;
+  if (!is_move_forbidden(from) || from.same_layout(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
     throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
@@ -16,12 +16,12 @@ PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding
                                             << " bytes to a worker; reshard it before");
 }
 
-PARTITA_DEF std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t asked) {
+PARTITA_DEF std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t gradients) {
   switch (op.work) {
     case block_work::product:
-      return ((asked & 1U) << 1U) | ((asked >> 1U) & 1U);
+      return ((gradients & 1U) << 1U) | ((gradients >> 1U) & 1U);
     case block_work::own:
-      return op.adjoint_reads(asked);
+      return op.adjoint_reads(gradients);
     default:
       return 0;
   }

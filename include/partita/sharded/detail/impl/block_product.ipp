@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF factor_walk::factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent) {
-  const auto steps = steps_in(block);
+  const auto steps = strides_of(block);
   for (std::size_t d = 0; d < r.rank(t); ++d) {
     if (r.at(t, d).count == 0) continue;
     const std::size_t f = r.term(r.at(t, d), 0);
@@ -16,7 +16,7 @@ PARTITA_DEF factor_walk::factor_walk(const rule& r, std::size_t t, const shape_l
   }
 }
 
-PARTITA_DEF factor_list factors_in_order(const rule& r, std::size_t t) {
+PARTITA_DEF factor_list ordered_factors(const rule& r, std::size_t t) {
   factor_list all;
   for (std::size_t d = 0; d < r.rank(t); ++d)
     if (r.at(t, d).count != 0) all.push_back(r.term(r.at(t, d), 0));

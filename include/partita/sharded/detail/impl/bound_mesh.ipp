@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::made()), where_(m), place_(0) {}
+PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::made()), grid_(m), place_(0) {}
 
 PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
                                              std::size_t place, std::size_t element_bytes) {
@@ -17,14 +17,14 @@ PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const shardin
 }
 
 PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)
-    : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
-  if (where_.workers().bound() > world_.size())
+    : world_(std::move(everyone)), grid_(std::move(where)), place_(grid_.place(world_.id())) {
+  if (grid_.workers().bound() > world_.size())
     throw partition_error(text("partita::shard: requires workers of a world of ")
-                          << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
-                          << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
+                          << world_.size() << ", but the mesh " << grid_.mesh() << " reaches worker "
+                          << grid_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
   hasher all;
   for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
-  for (std::size_t k = 0; k < where_.size(); ++k) all.mix(where_.worker(k));
+  for (std::size_t k = 0; k < grid_.size(); ++k) all.mix(grid_.worker(k));
   fingerprint_ = all.value();
 }
 
@@ -33,7 +33,7 @@ PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, co
   for (std::size_t k = known.size(); k-- > 0;) {
     const auto one = known[k].lock();
     if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
-    else if (one->world_ == everyone && one->where_ == where) return one;
+    else if (one->world_ == everyone && one->grid_ == where) return one;
   }
   auto made = std::make_shared<bound_mesh>(everyone, where);
   known.push_back(made);
@@ -41,7 +41,7 @@ PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, co
 }
 
 PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* name, const shape_list& extents) {
-  if (executing.is_dry || world_.state() == nullptr) return 0;
+  if (run_state.is_dry || world_.state() == nullptr) return 0;
   return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
 }
 
@@ -50,7 +50,7 @@ PARTITA_DEF transport& bound_mesh::channels(std::size_t lane) {
   return *channels_[lane];
 }
 
-PARTITA_DEF link_cost bound_mesh::link_of_movements(double memory_bytes) {
+PARTITA_DEF link_cost bound_mesh::movement_link(double memory_bytes) {
   if (channels().members().has_other_nodes()) return channels().members().link().cost;
   // Measured on two cores with 40 reshards in one step: joined reshards are faster for blocks below about 1 KB,
   // separate ones, which pack nothing, above 2 KB.

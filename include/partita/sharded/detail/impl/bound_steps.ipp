@@ -16,14 +16,14 @@ namespace partita::detail {
 PARTITA_DEF box_exchange* bound_steps::step::opened() const { return joined ? joined->opened() : exchange->opened(); }
 
 PARTITA_DEF std::uint32_t bound_steps::add_outside_block(const step_block& one) {
-  const std::uint32_t k = number_of(one, false);
-  blocks_[k].outside = true;
+  const std::uint32_t k = block_number_of(one, false);
+  blocks_[k].is_outside = true;
   return k;
 }
 
 PARTITA_DEF bool bound_steps::is_set_by_step(const step_block& one) {
-  const block& known = blocks_[number_of(one, false)];
-  return known.is_set && !known.outside;
+  const block& known = blocks_[block_number_of(one, false)];
+  return known.is_set && !known.is_outside;
 }
 
 PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& model) {
@@ -43,18 +43,18 @@ PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& 
   }
 }
 
-PARTITA_DEF void bound_steps::order_alone(const order_limits& limits, bool join) {
+PARTITA_DEF void bound_steps::order_locally(const order_limits& limits, bool join) {
   for (step_use& one : uses_) one.joins = nothing;
   const auto ordered = [&](std::size_t first, std::size_t end, double now) {
     return join ? order_joined(uses_, first, end, limits, now) : order_steps(uses_, first, end, limits, now);
   };
   order_ = ordered(0, forward_, 0);
-  backward_from_ = order_.size();
+  backward_begin_ = order_.size();
   const std::vector<ordered_step> back = ordered(forward_, steps_.size(), order_.empty() ? 0 : order_.back().until);
   order_.insert(order_.end(), back.begin(), back.end());
 }
 
-PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits& limits, bool join) {
+PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& limits, bool join) {
   const world& everyone = on.everyone();
   const std::size_t first = on.where().worker(0);
   // 1. Hash what must be equal for a common order: movements on all workers, and computations on workers of the mesh.
@@ -77,8 +77,8 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   constexpr std::size_t header = 3;
   std::vector<std::uint64_t> sent;
   if (everyone.id() == first) {
-    order_alone(limits, join);
-    sent = {computed.value(), exchanges.size(), backward_from_};
+    order_locally(limits, join);
+    sent = {computed.value(), exchanges.size(), backward_begin_};
     for (const ordered_step& one : order_) {
       const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
       sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.done));
@@ -105,7 +105,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   for (std::size_t i = 0; i <= events; ++i) {
     if (i == 0) compute_ahead(0, forward_);
     if (i == first_order[2]) {
-      backward_from_ = order_.size();
+      backward_begin_ = order_.size();
       compute_ahead(forward_, steps_.size());
     }
     if (i == events) break;
@@ -137,7 +137,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
     lifetimes_[moved].clear(), block_numbers_[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
-      if (one.outside || !one.is_set || one.moved != (moved == 1)) continue;
+      if (one.is_outside || !one.is_set || one.moved != (moved == 1)) continue;
       lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
       block_numbers_[moved].push_back(k);
     }
@@ -146,7 +146,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
   return bytes;
 }
 
-PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
+PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool is_separate) {
   std::vector<std::uint32_t> lanes(steps_.size(), 0);
   std::vector<std::vector<std::shared_ptr<planned_exchange>>> parts(steps_.size());
   for (const ordered_step& one : order_) {
@@ -170,22 +170,22 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
       steps_[k].has_part = on.open(*steps_[k].joined, lanes[k]);
       continue;
     }
-    if (lanes[k] > 0 || apart) {
+    if (lanes[k] > 0 || is_separate) {
       const auto is_same = [&](const opened& one) { return one.before == exchange && one.lane == lanes[k]; };
       const auto found = std::find_if(known.begin(), known.end(), is_same);
-      if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->again(), lanes[k]}).now;
+      if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->copy_plan(), lanes[k]}).now;
       else exchange = found->now;
     }
     on.open(*exchange, lanes[k]);
-    most_on_links_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
+    max_on_links_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
   }
 }
 
-PARTITA_DEF void bound_steps::drop_unread() {
+PARTITA_DEF void bound_steps::drop_unread_blocks() {
   std::vector<bool> is_read(blocks_.size(), false), is_kept(steps_.size(), true);
   for (std::size_t k = steps_.size(); k-- > 0;) {
     const step_use& one = uses_[k];
-    is_kept[k] = one.moves || one.sets == nothing || blocks_[one.sets].outside || is_read[one.sets];
+    is_kept[k] = one.moves || one.sets == nothing || blocks_[one.sets].is_outside || is_read[one.sets];
     if (!is_kept[k]) continue;
     if (one.sets != nothing) is_read[one.sets] = true;  // earlier steps may have set other elements of the block
     for (const std::uint32_t x : one.reads)
@@ -203,9 +203,9 @@ PARTITA_DEF void bound_steps::drop_unread() {
   forward_ = kept_forward;
 }
 
-PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& options) {
+PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options& options) {
   forward_ = std::min(forward_, steps_.size());
-  drop_unread();
+  drop_unread_blocks();
   bool moves = false;
   for (const step_use& one : uses_) moves = moves || one.moves;  // the result is the same on all workers
   const bool may_overlap = moves && options.pending > 1;
@@ -213,13 +213,13 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
   // the program with movements that share messages, then the order of the program without.
-  estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
+  estimate(moves ? on.movement_link(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
   std::size_t least = schedule_options::unlimited;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
-    if ((ahead == 0 && !join) || !order_together(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
+    if ((ahead == 0 && !join) || !order_jointly(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
       ahead = 0, join = false;
-      order_alone(order_limits::in_program_order(), false);
+      order_locally(order_limits::in_program_order(), false);
     }
     bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
@@ -237,10 +237,10 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   make_room(on, false);
 }
 
-PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> order) {
-  estimate(on.link_of_movements(), {});
+PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, std::vector<ordered_step> order) {
+  estimate(on.movement_link(), {});
   order_ = std::move(order);
-  forward_ = steps_.size(), backward_from_ = order_.size();
+  forward_ = steps_.size(), backward_begin_ = order_.size();
   bytes_held_ = place_blocks();
   make_room(on, true);
 }
@@ -250,13 +250,13 @@ PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<orde
   return maximum_over_workers<1>(*on.everyone().state(), {place_blocks()})[0];
 }
 
-PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
+PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool is_separate) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   for (const bool moved : {false, true}) {
     std::size_t bytes = 0;
     for (const block_lifetime& one : lifetimes_[moved]) {
       bytes = std::max(bytes, one.offset + one.bytes);
-      bytes_apart_ += one.bytes;
+      separate_bytes_ += one.bytes;
     }
     if (bytes == 0) continue;
     storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
@@ -264,36 +264,36 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
       blocks_[block_numbers_[moved][k]].at = storage_[moved].data() + lifetimes_[moved][k].offset / word;
   }
   for (block& one : blocks_)
-    if (!one.outside && !one.is_set) one.at = one.made.memory.get();
+    if (!one.is_outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
-  open_exchanges(on, apart);
+  open_exchanges(on, is_separate);
   if (program_trace::is_trace_enabled()) begin_trace();
 }
 
 PARTITA_DEF void bound_steps::begin_trace() {
   using what = ordered_step::what;
-  times_.resize(2 * order_.size(), 0);
+  step_times_.resize(2 * order_.size(), 0);
   std::vector<std::uint32_t> lanes;
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     const ordered_step& one = order_[k];
     if (one.done != what::expect && one.done != what::finish && uses_[one.step].joins == nothing)
       lanes.push_back(one.lane);
-    if (k < backward_from_) forward = lanes.size();
+    if (k < backward_begin_) forward = lanes.size();
   }
-  trace_.begin(estimated(), std::move(lanes), forward);
+  trace_.begin(estimated_times(), std::move(lanes), forward);
 }
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
-  const value_in_scope<const step_list*> no_pending_program(executing.pending, nullptr);
-  pending_.clear(), waiting_.clear();
-  void* x[most_step_operands] = {};
-  const std::size_t end = backward ? order_.size() : backward_from_;
-  for (std::size_t k = backward ? backward_from_ : 0; k < end; ++k) {
+  const scoped_value<const step_list*> no_pending_program(run_state.pending, nullptr);
+  pending_.clear(), waiting_steps_.clear();
+  void* x[max_step_operands] = {};
+  const std::size_t end = backward ? order_.size() : backward_begin_;
+  for (std::size_t k = backward ? backward_begin_ : 0; k < end; ++k) {
     const ordered_step& now = order_[k];
     const step& one = steps_[now.step];
     const step_use& use = uses_[now.step];
-    if (!times_.empty()) times_[2 * k] = times_[2 * k + 1] = seconds_now();
+    if (!step_times_.empty()) step_times_[2 * k] = step_times_[2 * k + 1] = seconds_now();
     if (!one.has_part) continue;
     switch (now.done) {
       case ordered_step::what::compute:
@@ -301,8 +301,8 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         (*one.done)(x, address(use.sets));
         break;
       case ordered_step::what::start:
-        waiting_.push_back(k);
-        if (pending_.empty()) start_first();  // if movements are pending, advance() starts this one later
+        waiting_steps_.push_back(k);
+        if (pending_.empty()) start_next();  // if movements are pending, advance() starts this one later
         break;
       case ordered_step::what::expect:
         one.exchange->expect(address(use.sets));
@@ -315,26 +315,26 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         finish(one);
         break;
     }
-    if (!times_.empty()) times_[2 * k + 1] = seconds_now();
+    if (!step_times_.empty()) step_times_[2 * k + 1] = seconds_now();
     if (!pending_.empty() && k + 1 < end) advance();
-    executing.pending = pending_.empty() ? nullptr : this;
+    run_state.pending = pending_.empty() ? nullptr : this;
   }
-  if (trace_.has_begun()) trace_.add_run(timetable_of(uses_, order_, times_), backward);
+  if (trace_.has_begun()) trace_.add_run(timetable_of(uses_, order_, step_times_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-PARTITA_DEF timetable bound_steps::estimated() const { return timetable_of(uses_, order_); }
+PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(uses_, order_); }
 
 PARTITA_DEF timetable bound_steps::measured() {
-  times_.resize(2 * order_.size(), 0);
+  step_times_.resize(2 * order_.size(), 0);
   // Remove the time between the forward and the backward pass.
-  std::vector<double> times = times_;
+  std::vector<double> times = step_times_;
   double begin = 0, earlier = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
-    if (k == 0 || k == backward_from_) begin = times[2 * k] - earlier;
+    if (k == 0 || k == backward_begin_) begin = times[2 * k] - earlier;
     times[2 * k] -= begin, times[2 * k + 1] -= begin;
     earlier = std::max(earlier, times[2 * k + 1]);
   }
@@ -342,18 +342,18 @@ PARTITA_DEF timetable bound_steps::measured() {
 }
 
 void bound_steps::advance() const {
-  std::size_t on_links = 0;
-  for (const pending_movement& one : pending_) on_links += !one.exchange->advance() && one.sends_messages ? 1U : 0U;
-  start_waiting(on_links);
+  std::size_t sent_count = 0;
+  for (const pending_movement& one : pending_) sent_count += !one.exchange->advance() && one.sends_messages ? 1U : 0U;
+  start_waiting(sent_count);
 }
 
 PARTITA_DEF void bound_steps::add_pending(const step& one) const {
   pending_.push_back({one.opened(), one.opened()->counts().messages > 0});
 }
 
-PARTITA_DEF bool bound_steps::start_first() const {
-  const std::size_t k = waiting_.front();
-  waiting_.erase(waiting_.begin());
+PARTITA_DEF bool bound_steps::start_next() const {
+  const std::size_t k = waiting_steps_.front();
+  waiting_steps_.erase(waiting_steps_.begin());
   const step& one = steps_[order_[k].step];
   if (one.joined) {
     for (std::size_t i = 0; i < one.joined->parts(); ++i) {
@@ -369,13 +369,13 @@ PARTITA_DEF bool bound_steps::start_first() const {
   return pending_.back().sends_messages;
 }
 
-PARTITA_DEF void bound_steps::start_waiting(std::size_t on_links) const {
-  while (!waiting_.empty() && on_links < most_on_links_) on_links += start_first() ? 1U : 0U;
+PARTITA_DEF void bound_steps::start_waiting(std::size_t sent_count) const {
+  while (!waiting_steps_.empty() && sent_count < max_on_links_) sent_count += start_next() ? 1U : 0U;
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {
   const auto is_same_exchange = [&](const pending_movement& other) { return other.exchange == one.opened(); };
-  while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_first();
+  while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_next();
   // Advance other movements while waiting, because other workers may wait for them before they start this movement.
   one.opened()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
@@ -383,22 +383,22 @@ PARTITA_DEF void bound_steps::finish(const step& one) const {
   pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_same_exchange));
 }
 
-void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+void bound_steps::add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                       const std::shared_ptr<planned_exchange>& exchange) {
   step_use& use = uses_.emplace_back();
-  for (const step_block& operand : x) use.reads.push_back(number_of(operand, exchange != nullptr));
-  use.sets = number_of(y, exchange != nullptr);
+  for (const step_block& operand : x) use.reads.push_back(block_number_of(operand, exchange != nullptr));
+  use.sets = block_number_of(y, exchange != nullptr);
   use.task = task_;
   use.moves = exchange != nullptr;
-  use.is_backward = executing.is_backward;
+  use.is_backward = run_state.is_backward;
   if (use.sets != nothing) use.bytes = y.bytes;
   if (exchange) use.received = exchange->counts().bytes;
-  if (executing.operation != nullptr) use.name << executing.operation;
+  if (run_state.operation != nullptr) use.name << run_state.operation;
   if (use.sets != nothing) blocks_[use.sets].is_set = true;
   steps_.push_back({std::move(done), exchange});
 }
 
-PARTITA_DEF std::uint32_t bound_steps::number_of(const step_block& one, bool moved) {
+PARTITA_DEF std::uint32_t bound_steps::block_number_of(const step_block& one, bool moved) {
   if (!one.memory) return nothing;
   std::size_t k = blocks_.size();  // search from the end, as most steps read blocks that were made shortly before
   while (k > 0 && blocks_[k - 1].made.memory != one.memory) --k;

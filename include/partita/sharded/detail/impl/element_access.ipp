@@ -5,9 +5,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t mine) {
+PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t own_number) {
   std::vector<std::uint64_t> all;
-  for (const facts<1>& one : gather_numbers<1>(*on.everyone().state(), {mine})) all.push_back(one[0]);
+  for (const facts<1>& one : gather_numbers<1>(*on.everyone().state(), {own_number})) all.push_back(one[0]);
   return all;
 }
 
@@ -21,13 +21,13 @@ PARTITA_DEF void element_places::find_holder(const shape_list& index, std::size_
   });
 }
 
-PARTITA_DEF std::size_t offset_in(const shape_list& extents, const shape_list& index) {
+PARTITA_DEF std::size_t offset_of_index(const shape_list& extents, const shape_list& index) {
   std::size_t at = 0;
   for (std::size_t d = 0; d < extents.size(); ++d) at = at * extents[d] + index[d];
   return at;
 }
 
-PARTITA_DEF text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
+PARTITA_DEF text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
   text wrong;
   for (const shape_list& one : indices) {
     bool inside = one.size() == extents.size();
@@ -47,8 +47,8 @@ PARTITA_DEF std::size_t common_list_length(bound_mesh& on, const std::vector<std
   return list_length;
 }
 
-PARTITA_DEF std::vector<std::uint64_t> padded_rows(const std::vector<std::vector<std::uint64_t>>& lists,
-                                                   std::size_t list_length) {
+PARTITA_DEF std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
+                                                std::size_t list_length) {
   std::vector<std::uint64_t> rows(lists.size() * list_length + 1, 0);
   for (std::size_t w = 0; w < lists.size(); ++w) {
     rows[w * list_length] = lists[w].size();

@@ -18,8 +18,8 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   box_list sends(1);
   messages_.worker = parts_.front().plan.worker;
   messages_.has_several_blocks = true;  // senders do not know where the receiver unpacks
-  sent_.resize(lay_out(&lowered_plan::sends, leaving_, sends));
-  received_.resize(lay_out(&lowered_plan::receives, arriving_, messages_.receives));
+  sent_.resize(pack_layout(&lowered_plan::sends, outgoing_, sends));
+  received_.resize(pack_layout(&lowered_plan::receives, incoming_, messages_.receives));
   const std::ptrdiff_t unused = 0;
   for (std::size_t k = 0; k < sends.size(); ++k)
     messages_.add_send(sends[k].worker, sends[k].shape, sends[k].at, 0, &unused);
@@ -28,8 +28,8 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   counts_.messages = messages_.receives.size();
 }
 
-PARTITA_DEF std::size_t joined_exchange::lay_out(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
-                                                 box_list& messages) const {
+PARTITA_DEF std::size_t joined_exchange::pack_layout(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
+                                                     box_list& messages) const {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t k = 0; k < (parts_[p].plan.*boxes).size(); ++k)
       all.push_back({(parts_[p].plan.*boxes)[k].worker, p, k, 0});
@@ -55,8 +55,8 @@ PARTITA_DEF bool joined_exchange::open(transport& channels) {
 }
 
 PARTITA_DEF void joined_exchange::start() {
-  executing.moved += counts_;
-  for (const packed_box& one : leaving_) {
+  run_state.moved += counts_;
+  for (const packed_box& one : outgoing_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.sends[one.box], p.plan.rank, {static_cast<char*>(p.x), p.x_strides.data()},
              reinterpret_cast<char*>(sent_.data() + one.at), true, stores::cached);
@@ -70,7 +70,7 @@ PARTITA_DEF void joined_exchange::start() {
 
 PARTITA_DEF void joined_exchange::finish() {
   exchange_->finish();
-  for (const packed_box& one : arriving_) {
+  for (const packed_box& one : incoming_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.receives[one.box], p.plan.rank, {static_cast<char*>(p.y), p.y_strides.data()},
              reinterpret_cast<char*>(received_.data() + one.at), false, stores::cached);

@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
-                                    const given_tensor* given, std::size_t n, const outside_argument* expected,
+                                    const tensor_argument* actual, std::size_t n, const outside_argument* expected,
                                     std::size_t arguments, const text& error_message) {
   hasher all(fingerprint);
   all.mix(call);
@@ -16,8 +16,8 @@ PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerp
     wrong = local_error(text(call) << ": requires as many arguments as were traced, which are " << arguments << ", got "
                                    << n << "; give those");
   for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
-    const given_tensor& x = given[i];
-    x.mix_into(all);
+    const tensor_argument& x = actual[i];
+    x.add_to_hash(all);
     if (!(*x.extents == expected[i].extents))
       wrong = local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
                                      << ", got " << *x.extents << "; trace the function with these");

@@ -15,10 +15,10 @@ class pipeline_writer {
         steps_(steps),
         numbers_{shape.stages(), shape.micro_batches},
         steps_of_task_(numbers_.count()),
-        until_(shape.numbers(), 0) {
+        end_times_(shape.numbers(), 0) {
     for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
-      until_[shape_.number(one.task)] = one.until;
+      end_times_[shape_.number(one.task)] = one.until;
       has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
     }
   }
@@ -34,7 +34,7 @@ class pipeline_writer {
       std::uint32_t& lane = lane_of[one.movement];
       switch (one.what) {
         case kind::task:
-          do_task(run_.tasks[one.task_number].task);
+          add_task_steps(run_.tasks[one.task_number].task);
           break;
         case kind::expect:
           lane = static_cast<std::uint32_t>(std::find(lanes.begin(), lanes.end(), false) - lanes.begin());
@@ -71,7 +71,7 @@ class pipeline_writer {
     const bool is_forward = one.pass == pipeline_pass::forward;
     if (is_forward ? one.stage == 0 : one.stage + 1 == shape_.stages()) return false;
     from = is_forward ? one.stage - 1 : one.stage + 1;
-    movement = numbers_.of(is_forward ? pipeline_numbers::to_next : pipeline_numbers::to_last, from, one.micro_batch);
+    movement = numbers_.of(is_forward ? pipeline_numbers::y_move : pipeline_numbers::dy_move, from, one.micro_batch);
     return true;
   }
   void add_task(std::size_t k) {
@@ -79,7 +79,7 @@ class pipeline_writer {
     events_.push_back({one.from, kind::task, k, 0});
     std::uint32_t movement = 0, from = 0;
     if (!needs(one.task, movement, from) || shape_.group_of[from] == one.group) return;
-    const double given = until_[shape_.number({one.task.pass, from, one.task.micro_batch})];
+    const double given = end_times_[shape_.number({one.task.pass, from, one.task.micro_batch})];
     double expected = -1;  // before the task that the receivers execute when the sender sends
     for (const simulated_task& other : run_.tasks)
       if (other.group == one.group && other.from < given) expected = other.from;
@@ -92,7 +92,7 @@ class pipeline_writer {
       if (steps_[k].moves) order_.push_back({done, k, lane});
       else if (done == ordered_step::what::give) order_.push_back({ordered_step::what::compute, k});
   }
-  void do_steps(const std::vector<std::uint32_t>& steps) {
+  void add_steps(const std::vector<std::uint32_t>& steps) {
     for (const std::uint32_t k : steps) {
       if (!steps_[k].moves) {
         order_.push_back({ordered_step::what::compute, k});
@@ -102,29 +102,29 @@ class pipeline_writer {
       order_.push_back({ordered_step::what::finish, k});
     }
   }
-  void do_task(const pipeline_task& one) {
+  void add_task_steps(const pipeline_task& one) {
     std::uint32_t movement = 0, from = 0;
     if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
-      do_steps(steps_of_task_[movement]);
+      add_steps(steps_of_task_[movement]);
     const bool is_forward = one.pass == pipeline_pass::forward;
     const auto& all = steps_of_task_[numbers_.of(is_forward ? pipeline_numbers::forward : pipeline_numbers::backward,
                                                  one.stage, one.micro_batch)];
-    if (is_forward || !has_weights_) return do_steps(all);
+    if (is_forward || !has_weights_) return add_steps(all);
     std::vector<std::uint32_t> part;
-    const std::vector<bool> needed = needed_by_the_stage_before(one, all);
+    const std::vector<bool> needed = is_read_upstream(one, all);
     for (std::size_t k = 0; k < all.size(); ++k)
       if (needed[k] == (one.pass == pipeline_pass::backward)) part.push_back(all[k]);
-    do_steps(part);
+    add_steps(part);
   }
   /// Which of the steps `all` of a backward pass compute the cotangent that the previous stage receives.
-  std::vector<bool> needed_by_the_stage_before(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
+  std::vector<bool> is_read_upstream(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
     std::vector<std::uint32_t> blocks;
     const auto read_by = [&](pipeline_numbers::part part, std::uint32_t stage) {
       for (const std::uint32_t k : steps_of_task_[numbers_.of(part, stage, one.micro_batch)])
         blocks.insert(blocks.end(), steps_[k].reads.begin(), steps_[k].reads.end());
     };
     if (one.stage > 0) {
-      read_by(pipeline_numbers::to_last, one.stage);
+      read_by(pipeline_numbers::dy_move, one.stage);
       read_by(pipeline_numbers::backward, one.stage - 1);  // if both stages are on the same workers
     }
     std::vector<bool> needed(all.size(), false);
@@ -142,7 +142,7 @@ class pipeline_writer {
   const std::vector<step_use>& steps_;
   pipeline_numbers numbers_;
   std::vector<std::vector<std::uint32_t>> steps_of_task_;
-  std::vector<double> until_;
+  std::vector<double> end_times_;
   bool has_weights_ = false;
   std::vector<event> events_;
   std::vector<ordered_step> order_;

@@ -10,9 +10,9 @@ PARTITA_DEF planned_exchange::planned_exchange(box_overlaps boxes, std::size_t w
     : plan_(plan_boxes(boxes, worker)),
       boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
       kind_(kind),
-      most_taken_(boxes_->most_taken()) {}
+      max_received_(boxes_->most_taken()) {}
 
-PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
+PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::copy_plan() const {
   return std::shared_ptr<planned_exchange>(new planned_exchange(*this));
 }
 
@@ -52,7 +52,7 @@ PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
 PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_steps_.data()); }
 
 PARTITA_DEF void planned_exchange::give(const void* x) const {
-  executing.moved += counts_;
+  run_state.moved += counts_;
   exchange_->give(x, x_steps_.data());
 }
 

@@ -19,7 +19,7 @@ PARTITA_DECL const std::shared_ptr<tape_ledger>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;
 }
-PARTITA_DEF tape_contents& on_tape() { return tape_of_thread()->now; }
+PARTITA_DEF tape_contents& current_contents() { return tape_of_thread()->now; }
 
 PARTITA_INLINE tape_blocks::~tape_blocks() { release(); }
 
@@ -29,10 +29,10 @@ PARTITA_DEF void tape_blocks::record() {
   ++ledger_->now.records;
 }
 
-PARTITA_DEF void tape_blocks::hold(const void* memory, std::size_t bytes) {
+PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) {
   if (memory == nullptr || bytes == 0) return;
   tape_block& one = ledger_->blocks[memory];
-  held_memory_.push_back(memory);
+  held_blocks_.push_back(memory);
   if (one.times++ > 0) return;
   one.bytes = bytes;
   tape_contents& now = ledger_->now;
@@ -42,13 +42,13 @@ PARTITA_DEF void tape_blocks::hold(const void* memory, std::size_t bytes) {
 
 PARTITA_DEF void tape_blocks::release() {
   if (!ledger_) return;
-  for (const void* memory : held_memory_) {
+  for (const void* memory : held_blocks_) {
     const auto found = ledger_->blocks.find(memory);
     if (--found->second.times > 0) continue;
     ledger_->now.bytes -= found->second.bytes;
     ledger_->blocks.erase(found);
   }
-  held_memory_.clear();
+  held_blocks_.clear();
   --ledger_->now.records;
   ledger_ = nullptr;
 }
@@ -56,5 +56,5 @@ PARTITA_DEF void tape_blocks::release() {
 }  // namespace partita::detail
 
 namespace partita {
-PARTITA_DEF tape_contents tape_holds() { return detail::on_tape(); }
+PARTITA_DEF tape_contents tape_holds() { return detail::current_contents(); }
 }  // namespace partita

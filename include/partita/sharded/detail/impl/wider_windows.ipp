@@ -11,64 +11,62 @@ namespace partita::detail {
 /// Finds the operations whose results should be computed in wider boxes than blocks, from the last to the first.
 class wider_box_finder {
  public:
-  wider_box_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on, std::size_t element_bytes,
-                   double multiply_adds)
-      : of_(of),
-        laid_(laid),
+  wider_box_finder(const graph& of, const std::vector<placed_operation>& laid, bound_mesh& on,
+                   std::size_t element_bytes, double multiply_adds)
+      : g_(of),
+        ops_(laid),
         on_(on),
-        link_(on.link_of_movements()),
+        link_(on.movement_link()),
         element_bytes_(static_cast<double>(element_bytes)),
         multiply_adds_(multiply_adds),
         all_(of.operations()) {}
 
-  std::vector<wider_result> found() {
+  std::vector<wider_result> find_results() {
     for (std::size_t o = all_.size(); o-- > 0;)
-      if (in_windows(o) != nullptr) consider(o);
+      if (box_op(o) != nullptr) try_to_widen(o);
     return std::move(all_);
   }
 
  private:
-  const any_box_operation* in_windows(std::size_t o) const {
-    const operation_window* const window = of_.operation(o).window;
-    if (window == nullptr || !window->is_needed(of_.operation(o).operands, laid_[o].made)) return nullptr;
+  const any_box_operation* box_op(std::size_t o) const {
+    const operation_window* const window = g_.operation(o).window;
+    if (window == nullptr || !window->is_needed(g_.operation(o).operands, ops_[o].made)) return nullptr;
     const auto* const own = dynamic_cast<const any_box_operation*>(window);
     return own != nullptr && own->computes_boxes() ? own : nullptr;
   }
-  value result(std::size_t o) const { return of_.of(of_.operation(o), of_.operation(o).operands); }
-  const shape_list& shape(std::size_t o) const { return of_[result(o)].shape; }
+  value result(std::size_t o) const { return g_.of(g_.operation(o), g_.operation(o).operands); }
+  const shape_list& shape(std::size_t o) const { return g_[result(o)].shape; }
   /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
   /// the number of operations if there is none.
-  std::size_t reader_of(std::size_t o) const {
-    const sharding& left = laid_[o].after;
-    if (!laid_[o].made.same_layout(left)) return all_.size();
+  std::size_t find_reader(std::size_t o) const {
+    const sharding& left = ops_[o].after;
+    if (!ops_[o].made.same_layout(left)) return all_.size();
     std::size_t c = o + 1;
-    while (c < all_.size() &&
-           !(of_.of(of_.operation(c), 0).number == result(o).number &&
-             (in_windows(c) != nullptr || laid_[c].is_of_elements) && laid_[c].needs[0].same_layout(left)))
+    while (c < all_.size() && !(g_.of(g_.operation(c), 0).number == result(o).number &&
+                                (box_op(c) != nullptr || ops_[c].is_elementwise) && ops_[c].needs[0].same_layout(left)))
       ++c;
     return c;
   }
   /// The box of the result of operation o that each worker computes.
   std::vector<worker_box> computed(std::size_t o) const {
-    return all_[o].computed.empty() ? on_.boxes_of(laid_[o].made, shape(o)) : all_[o].computed;
+    return all_[o].computed.empty() ? on_.boxes_of(ops_[o].made, shape(o)) : all_[o].computed;
   }
   short_list<interval> read(std::size_t o, const short_list<interval>& result,
                             const short_list<interval>& block) const {
     std::vector<shape_list> shapes;
-    for (std::size_t t = 0; t <= of_.operation(o).operands; ++t)
-      shapes.push_back(of_[of_.of(of_.operation(o), t)].shape);
-    return in_windows(o)->read_by(result, block, shapes.data());
+    for (std::size_t t = 0; t <= g_.operation(o).operands; ++t) shapes.push_back(g_[g_.of(g_.operation(o), t)].shape);
+    return box_op(o)->box_read_by(result, block, shapes.data());
   }
-  static double volume(const short_list<interval>& box) { return static_cast<double>(volume_in(shape_of_box(box))); }
+  static double volume(const short_list<interval>& box) { return static_cast<double>(shape_size(shape_of_box(box))); }
 
-  void consider(std::size_t o) {
+  void try_to_widen(std::size_t o) {
     std::vector<std::size_t> path{o};  // followed by the elementwise operations before the next window
-    std::size_t reader = reader_of(o);
-    for (; reader < all_.size() && in_windows(reader) == nullptr; reader = reader_of(reader)) path.push_back(reader);
+    std::size_t reader = find_reader(o);
+    for (; reader < all_.size() && box_op(reader) == nullptr; reader = find_reader(reader)) path.push_back(reader);
     if (reader == all_.size()) return;
     const std::vector<worker_box> wanted = computed(reader);
-    const std::vector<worker_box> operand = on_.boxes_of(laid_[o].needs[0], of_[of_.of(of_.operation(o), 0)].shape);
-    std::vector<worker_box> wide = on_.boxes_of(laid_[o].made, shape(o));
+    const std::vector<worker_box> operand = on_.boxes_of(ops_[o].needs[0], g_[g_.of(g_.operation(o), 0)].shape);
+    std::vector<worker_box> wide = on_.boxes_of(ops_[o].made, shape(o));
     // Maxima over the workers of the elements that need not be received, that are computed and received in addition,
     // and the cost of an element of the result.
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
@@ -98,17 +96,17 @@ class wider_box_finder {
     all_[reader].reads_wider = true;
   }
 
-  const graph& of_;
-  const std::vector<laid_operation>& laid_;
+  const graph& g_;
+  const std::vector<placed_operation>& ops_;
   bound_mesh& on_;
   link_cost link_;
   double element_bytes_, multiply_adds_;
   std::vector<wider_result> all_;
 };
 
-PARTITA_DEF std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
+PARTITA_DEF std::vector<wider_result> wider_results(const graph& of, const std::vector<placed_operation>& laid,
                                                     bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
-  return wider_box_finder(of, laid, on, element_bytes, multiply_adds).found();
+  return wider_box_finder(of, laid, on, element_bytes, multiply_adds).find_results();
 }
 
 }  // namespace partita::detail

@@ -16,10 +16,10 @@ namespace partita::detail {
 
 /// The operands, with elements T, of a tape node whose value has elements U.
 template <class T, class U>
-struct operands_between final : operands_of_other_elements<U> {
-  using pull = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
+struct converted_operands final : other_type_operands<U> {
+  using pull_back_function = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
   std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
-  pull back{};
+  pull_back_function back{};
 
   void count_uses(std::uint64_t nodes_before) override {
     for (const auto& one : operands)
@@ -37,12 +37,12 @@ struct operands_between final : operands_of_other_elements<U> {
 /// worker's block y of the result from the blocks x of the operands (pointers to their memory), and must not read other
 /// variables of the call. `back(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
 template <class U, class T, class Local, class Back>
-sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
+sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& left, const shape_list& extents, const Local& local,
                                    const Back& back, const std::vector<sharded_tensor<T>>& kept = {}) {
   const auto on = x[0].state()->on;
   const std::uint64_t number =
-      noted<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
+      log_op<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
   const shape_list shape = on ? shape_of_box(on->box(left, extents)) : extents;
   tensor_block<U> block;
   if (on && !on->active()) block = zero_block<U>(shape);
@@ -50,16 +50,16 @@ sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, 
     block = new_block<U>(shape);
     std::vector<tensor_block<T>> blocks;
     for (const auto& one : x) blocks.push_back(one.state()->block);
-    perform(blocks, block, local);
+    run_step(blocks, block, local);
   }
   auto y = tensor_of(on, left, extents, std::move(block), number);
   bool asked = false;
   for (const auto& one : x) asked = asked || one.state()->node != nullptr;
   if (!asked) return y;
-  const auto other_operands = std::make_shared<operands_between<T, U>>();
+  const auto other_operands = std::make_shared<converted_operands<T, U>>();
   auto node = new_node<U>(left);
   node->held.record();
-  for (const auto& one : kept) node->held.hold(one.data(), one.size() * sizeof(T));
+  for (const auto& one : kept) node->held.hold_block(one.data(), one.size() * sizeof(T));
   for (const auto& one : x) other_operands->operands.push_back(one.state()->node);
   other_operands->back = back;
   node->other_operands = other_operands;
@@ -75,11 +75,11 @@ constexpr bool has_linear_pending(const sharding& s) {
 }
 /// The layout in which a function of one operand, linear or not, reads the operand and leaves its result.
 constexpr sharding layout_of_function(bool linear, const sharding& s) {
-  return bare(linear && has_linear_pending(s) ? s : s.finished());
+  return layout_of(linear && has_linear_pending(s) ? s : s.finished());
 }
 /// The layout in which a linear function of two operands reads both operands.
 constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
-  const bool alike = bare(a).same_layout(bare(b));
+  const bool alike = layout_of(a).same_layout(layout_of(b));
   return layout_of_function(alike, a);
 }
 
@@ -87,18 +87,18 @@ constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
 template <bool Linear, auto Layout>
-inline constexpr layout_name<written_layout(function_layout<Linear, Layout>).size()> name_in_place =
-    make_layout_name<written_layout(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
+inline constexpr layout_name<layout_text(function_layout<Linear, Layout>).size()> name_in_place =
+    make_layout_name<layout_text(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
 template <auto A, auto B>
 inline constexpr sharding function_layout_of_two = layout_of_function(layout_named<A>, layout_named<B>);
 template <auto A, auto B>
-inline constexpr layout_name<written_layout(function_layout_of_two<A, B>).size()> name_in_place_of_two =
-    make_layout_name<written_layout(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
+inline constexpr layout_name<layout_text(function_layout_of_two<A, B>).size()> name_in_place_of_two =
+    make_layout_name<layout_text(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
 
-/// Reshards x to the layout `there`. Returns x itself if it has this layout already.
+/// Reshards x to the layout `target`. Returns x itself if it has this layout already.
 template <class T>
-sharded_tensor<T> in_layout(const sharded_tensor<T>& x, const sharding& there) {
-  return !x.state()->on || bare(x.layout()).same_layout(there) ? x : reshard(x, there);
+sharded_tensor<T> to_layout(const sharded_tensor<T>& x, const sharding& target) {
+  return !x.state()->on || layout_of(x.layout()).same_layout(target) ? x : reshard(x, target);
 }
 
 }  // namespace partita::detail

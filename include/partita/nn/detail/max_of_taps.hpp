@@ -9,7 +9,7 @@
 namespace partita::detail {
 
 /// A reduction for windowed_layer. Each output is the largest input of its window, the first in C order of several.
-class largest_of_taps {
+class max_of_taps {
  public:
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) {
@@ -19,8 +19,8 @@ class largest_of_taps {
   }
   template <class T, std::size_t Rank>
   void forward(const local_taps<Rank>& by, const T* window, T* y) {
-    chosen_.assign(volume_of(by.outputs), none);
-    for (std::size_t k = 0; k < chosen_.size(); ++k) {
+    argmax_.assign(volume_of(by.outputs), none);
+    for (std::size_t k = 0; k < argmax_.size(); ++k) {
       const auto o = index_of(k, by.outputs);
       T largest = maximum_t::identity<T>();
       std::array<std::size_t, Rank> tap{};
@@ -31,8 +31,8 @@ class largest_of_taps {
         std::size_t at = 0;
         for (std::size_t d = 0; d < Rank; ++d) at = at * by.window[d] + by.along[d].input[tap[d]];
         const T value = window[at];
-        if (chosen_[k] == none || value > largest || (value != value && largest == largest))
-          largest = value, chosen_[k] = at;
+        if (argmax_[k] == none || value > largest || (value != value && largest == largest))
+          largest = value, argmax_[k] = at;
         std::size_t d = Rank;
         while (d > 0 && ++tap[d - 1] == by.along[d - 1].first[o[d - 1] + 1])
           tap[d - 1] = by.along[d - 1].first[o[d - 1]], --d;
@@ -43,21 +43,21 @@ class largest_of_taps {
   }
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
-    auto of_window = uninitialised<T, Rank>(by.window);
-    backward(by, dy.data(), of_window.data());
-    return of_window;
+    auto gradient = uninitialised<T, Rank>(by.window);
+    backward(by, dy.data(), gradient.data());
+    return gradient;
   }
   template <class T, std::size_t Rank>
-  void backward(const local_taps<Rank>& by, const T* dy, T* of_window) const {
-    for (std::size_t k = 0; k < volume_of(by.window); ++k) of_window[k] = T(0);
-    for (std::size_t k = 0; k < chosen_.size(); ++k)
-      if (chosen_[k] != none) of_window[chosen_[k]] = static_cast<T>(of_window[chosen_[k]] + dy[k]);
+  void backward(const local_taps<Rank>& by, const T* dy, T* gradient) const {
+    for (std::size_t k = 0; k < volume_of(by.window); ++k) gradient[k] = T(0);
+    for (std::size_t k = 0; k < argmax_.size(); ++k)
+      if (argmax_[k] != none) gradient[argmax_[k]] = static_cast<T>(gradient[argmax_[k]] + dy[k]);
   }
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::vector<std::size_t> chosen_;  // for each output, the offset in the window of the input that it was taken from
+  std::vector<std::size_t> argmax_;  // for each output, the offset in the window of the input that it was taken from
 };
 
 }  // namespace partita::detail
