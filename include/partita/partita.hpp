@@ -1,4 +1,4 @@
-// Includes the whole library, for programs. No header of the library includes this one. The order is by folder from the
+// Includes the whole library, for programs. No other header includes partita.hpp. The order is by folder from the
 // bottom layer up; headers that others include come first, so that compiler errors have short "included from" lists.
 #pragma once
 

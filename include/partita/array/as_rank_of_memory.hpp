@@ -61,8 +61,8 @@ std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Ran
 }  // namespace detail
 
 /// An array that reads and writes foreign memory in place: `as_rank<2>(pointer, {rows, columns})`, or with strides
-/// `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`. Strides count elements; without strides the last
-/// dimension varies fastest. Extents and strides may have any integer type, in braces, arrays or extents.
+/// `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`. Strides are in elements; if they are not given, the
+/// last dimension varies fastest. Extents and strides may have any integer type, in braces, arrays or extents.
 /// Requires: memory that outlives the result; extents that are not negative [shape_error, on this worker].
 /// Cost:     none, no element is copied.
 template <std::size_t Rank, detail::number T>
@@ -90,8 +90,8 @@ auto as_rank(R&& range, const detail::number_list<Rank>& given) {
   return as_rank<Rank>(std::ranges::data(range), given);
 }
 
-/// An Eigen matrix, map or block as an array: `as_rank<2>(m)`, in row-major or column-major order; `as_rank<1>(v)` of
-/// an Eigen vector.
+/// An Eigen matrix, map or block as an array, by `as_rank<2>(m)`, in row-major or column-major order, or an Eigen
+/// vector, by `as_rank<1>(v)`.
 /// Requires: a matrix that outlives the result. Cost: none; a temporary that owns its elements is copied.
 template <std::size_t Rank, class M>
   requires detail::matrix_in_memory<std::remove_reference_t<M>>
@@ -115,7 +115,7 @@ auto as_rank(M&& m) {
   else return xt::xtensor<element_of<decltype(there)>, Rank>(there);
 }
 
-/// An mdspan or a type with its members as an array: `as_rank<N>(m)`, also of a temporary (submdspan). Copies nothing.
+/// An mdspan, also a temporary one (submdspan), or a type with its members as an array, by `as_rank<N>(m)`. No copy.
 template <std::size_t Rank, class M>
   requires detail::span_of_dimensions<std::remove_reference_t<M>>
 auto as_rank(M&& m) {

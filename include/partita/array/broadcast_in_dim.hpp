@@ -106,7 +106,7 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 /// Shapes:   rank(x) <= rank(result); each extent of x is 1 or equal to the result's extent in its dimension.
 /// Requires: strictly increasing dims at level client (the default); distinct dims at levels stablehlo and hlo; no
 ///           extent of 1 expanded at level hlo [compile time as far as known; shape_error].
-/// Cost:     none: the result is a view with strides of 0. A lazy x is evaluated once.
+/// Cost:     none: the result is a view with strides of 0. If x is a lazy expression, it is evaluated once.
 /// Adjoint:  broadcast_adjoint.
 template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::client>

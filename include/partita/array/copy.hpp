@@ -33,7 +33,7 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
   const std::size_t last = pair.loops - 1, none = pair.loops;
   const bool large = store_mode == stores::streaming || (store_mode == stores::by_size && exceeds_cache(pair.bytes(S)));
 
-  // Find the loops with unit stride: `run` in both blocks, `across` only in `to`, `down` only in `from`.
+  // Find the loops with unit stride in both blocks (`run`), only in `to` (`across`), or only in `from` (`down`).
   std::size_t run = none, across = none, down = none;
   for (std::size_t d = 0; d < pair.loops; ++d) {
     if (pair.dst_stride[d] == unit && pair.src_stride[d] == unit) run = d;

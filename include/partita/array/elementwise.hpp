@@ -57,7 +57,7 @@ decltype(auto) convert_number(E&& e) {
   }
 }
 
-/// The result of the broadcast check as far as the types determine it; `{}` where a rank is not known.
+/// The result of the broadcast check as far as the types determine it; or `{}` if the rank of an operand is not known.
 template <class L, class R, class Dims>
 inline constexpr broadcast_verdict static_broadcast_verdict = [] {
   if constexpr (is_static_broadcast_dimensions<Dims> && has_known_rank_v<L> && has_known_rank_v<R>)
@@ -105,7 +105,7 @@ struct static_operand_map {
   constexpr dimension_map operator()() const { return map_of_operand(OperandRank, Rank, Dims::list()); }
 };
 
-/// Lifts an operand that is combined with an operand of type Other; `dims` maps the smaller of both into `result_rank`.
+/// Lifts an operand that is combined with an operand of type Other; `dims` maps the operand of lower rank.
 template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   constexpr bool ranks_known = has_known_rank_v<E> && has_known_rank_v<Other>;
@@ -123,7 +123,7 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   }
 }
 
-/// Lifts both operands of a legal call and applies f. A number is passed on unchanged.
+/// Broadcasts both operands of a legal call to one shape, unless they are numbers, and applies f.
 template <class F, class L, class R, class Dims>
 auto make_lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   // The compile-time check has already reported the error.
@@ -168,7 +168,7 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
 /// Cost:     none; assigning the result costs one pass over it. Rvalues are moved into the expression, and the
 ///           expression refers to lvalues.
-/// Adjoint:  array_broadcast of each operand, after the chain rule for f.
+/// Adjoint:  the chain rule for f, then the adjoint of array_broadcast for each operand.
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
 auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {

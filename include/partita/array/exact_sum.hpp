@@ -91,7 +91,7 @@ class long_accumulator {
     }
     return digits_[count - 1];
   }
-  /// The `n` <= 64 bits from bit number `first` on. Requires propagated carries and a number that is not negative.
+  /// At most 64 bits of the sum, from bit `first` on. Requires propagated carries and a sum that is not negative.
   std::uint64_t bits(std::size_t first, std::size_t n) const {
     std::uint64_t value = 0;
     for (std::size_t taken = 0; taken < n;) {

@@ -3,8 +3,8 @@
 //
 // The first term is the number nearest to the sum, the next term is nearest to the remainder, and so on (Shewchuk's
 // expansions, Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude, the second term has only a
-// few bits below the last bit of the first term. These bits, not complete numbers, are written after the first terms.
-// Sums of integers have no second term.
+// few bits below the last bit of the first term. Therefore the message holds complete numbers for the first terms, and
+// only these few bits for the second terms. The exact sum of integers is one term.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ template <class T>
 inline constexpr bool supports_exact_terms =
     std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && keeps_rounding_order;
 
-/// Computes two terms of each sum of `count` blocks of n numbers; `second_terms` is NaN where two terms are not exact.
+/// Computes two terms of each sum of `count` blocks of n numbers; `second_terms` is NaN where two terms are inexact.
 template <class T, class Block>
 void compute_two_terms(const Block& block, std::size_t count, std::size_t n, T* first_terms, T* second_terms) {
   for_each_run<T>(block, count, n,
@@ -64,11 +64,11 @@ struct trailing_digits {
   std::int64_t multiple = 0;
 
   static constexpr unsigned max_digits = 16;
-  /// The smallest multiple for `digit_count` digits; the largest multiple is its negative.
+  /// The smallest multiple that `below` digits can express; the largest multiple is its negative.
   static std::int64_t first(unsigned digit_count) {
     return digit_count < 2 ? -static_cast<std::int64_t>(digit_count) : 1 - (std::int64_t{1} << (digit_count - 1));
   }
-  /// The number of bits that encode the multiple of `digit_count` digits.
+  /// The number of bits in which a multiple of `below` digits is encoded.
   static unsigned bits(unsigned digit_count) { return digit_count < 2 ? digit_count : digit_count - 1; }
 
   /// Expresses `rest` as digits below `number`; multiple 0 if `rest` cannot be expressed so. Requires rest != 0.

@@ -27,7 +27,7 @@ inline xt::xtensor<double, 1> sampling_frequencies(const char* call, std::size_t
 }  // namespace detail
 
 /// The frequencies of the n numbers of a spectrum, in periods per unit of length: 0, 1, 2, … and then …, -2, -1, each
-/// divided by n times the distance of two points. `rfftfreq` returns the frequencies of half of it.
+/// divided by n times the distance of two points. `rfftfreq` returns half of these frequencies.
 /// Shapes:   n numbers for fftfreq, n / 2 + 1 numbers for rfftfreq.
 /// Requires: at least one point, and a positive spacing [shape_error].
 /// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` splits the frequencies as the spectrum is split.

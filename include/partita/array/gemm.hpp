@@ -11,7 +11,7 @@
 #include <partita/array/strided.hpp>
 #include <vector>
 
-// The order of includes matters: CxxBLAS' definitions need its declarations, and the declarations need its settings.
+// The order of these includes is fixed: CxxBLAS' definitions need its declarations, and those need its settings.
 // clang-format off
 #include <xtensor-blas/xblas_config.hpp>
 #include <xflens/cxxblas/cxxblas.h>
@@ -137,10 +137,10 @@ void require_matching_factors(const char* call, const strided<const T, 2>& a, co
 
 }  // namespace detail
 
-/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, or one GEMV if c has a
-/// single row (GEMV reads b once, where GEMM would pack b first); a transposed operand is not copied. A product of few
-/// rows and the transpose of a large matrix is computed as c^T = b^T a^T and transposed back, because OpenBLAS then
-/// packs the smaller side (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
+/// Computes the matrix product c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM,
+/// or one GEMV if c has a single row (GEMV reads b once, where GEMM would pack b first); a transposed operand is not
+/// copied. A product of few rows and the transpose of a large matrix is computed as c^T = b^T a^T and transposed back,
+/// because OpenBLAS then packs the smaller side (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   detail::require_matching_factors("partita::multiply(a, b, beta, c)", a, b, c);
@@ -154,8 +154,8 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
     }
 }
 
-/// c = a b + row, where the row (n elements) is added to every row of the product. The row replaces the zeros with
-/// which GEMM would initialise c.
+/// c = a b + row, where the row (n elements) is added to every row of the product. The matrix c is initialised with
+/// this row where GEMM would otherwise write zeros first.
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {

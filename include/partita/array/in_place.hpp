@@ -59,7 +59,7 @@ void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
 ///           written].
 /// Cost:     one pass over the target; x is evaluated first unless x is a plain block of memory that does not overlap
 ///           the target.
-/// Adjoint:  array_broadcast of x, after the chain rule for f.
+/// Adjoint:  the chain rule for f, then the adjoint of array_broadcast for x.
 template <class F, array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operand<E>
 void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {

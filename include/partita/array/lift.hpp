@@ -63,7 +63,7 @@ decltype(auto) lift_to_rank(E&& e) {
   }
 }
 
-/// Lifts an operand by a map known at run time; `Rank` is the rank of the result, if it is known.
+/// Broadcasts an operand by a dimension map known at run time; `Rank` is the rank of the result, if it is known.
 template <std::size_t Rank, class E>
 decltype(auto) lift_to_rank(E&& e, const dimension_map& map) {
   if constexpr (number<E> || array_operand_rank<E> == 0 || (Rank != unknown_rank && array_operand_rank<E> == Rank)) {

@@ -112,7 +112,7 @@ void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, co
   scale_block(slice_at_index(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
-/// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share an object.
+/// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share such an object.
 class local_transforms {
  public:
   explicit local_transforms(bool measure) : should_measure_(measure) {}
@@ -213,7 +213,7 @@ class local_transforms {
       return execute(find(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
-    // Buffers have about equal numbers of columns: 65 columns are not split as 16, 16, 16, 16 and 1.
+    // The columns are divided about equally over the buffers: 65 columns are not split as 16, 16, 16, 16 and 1.
     const std::size_t extent = y.shape[neighbour_dimension], most_columns = row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);

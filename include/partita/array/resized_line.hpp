@@ -17,7 +17,7 @@ struct wave_range {
 ///
 /// If N = min(n, m) is even, the waves N / 2 and -N / 2 of N points are one wave: each of both gets half of it where
 /// waves are added, and it becomes their sum where waves are removed. Therefore both ranges of kept waves include the
-/// wave N / 2. Half of a spectrum has only the first range, and a factor of 2 replaces the sum.
+/// wave N / 2. In half of a spectrum only the first range exists, and instead of a sum the wave N / 2 is doubled.
 struct resized_line {
   std::size_t n = 0, m = 0;
   bool is_half_spectrum = false;
@@ -27,7 +27,7 @@ struct resized_line {
   /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `shared_wave()`.
   constexpr bool has_shared_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
   constexpr std::size_t shared_wave() const { return shorter_length() / 2; }
-  /// The extent of the spectrum before the change; `extent()` is the extent after the change.
+  /// The number of waves of the spectrum before its length is changed; `extent()` is the number after the change.
   constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum(n) : n; }
   constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum(m) : m; }
 
@@ -37,7 +37,7 @@ struct resized_line {
     return {wave_range{0, shared_wave() + 1, 0},
             is_half_spectrum ? wave_range{} : wave_range{n - shared_wave(), shared_wave(), m - shared_wave()}};
   }
-  /// Whether one wave of the result is the sum of two waves; `splits_one_wave()`: whether two waves are made of one.
+  /// Whether one wave of the result is the sum of two waves; `doubles()` returns whether one wave becomes two waves.
   constexpr bool adds_two_waves() const { return has_shared_wave() && !is_half_spectrum && !is_lengthened(); }
   constexpr bool splits_one_wave() const { return has_shared_wave() && !is_half_spectrum && is_lengthened(); }
   /// The factor of the wave `shared_wave()`, applied before the waves are copied if the line grows, otherwise

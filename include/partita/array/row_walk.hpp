@@ -21,7 +21,7 @@ class row_walk {
     steps row_step{}, column_step{};
   };
 
-  /// Adds a dimension inside all dimensions that were added before.
+  /// Adds a dimension to the blocks, which is the innermost of all dimensions added so far.
   void add(std::size_t extent, const steps& strides) {
     if (extent == 0) has_zero_extent_ = true;
     if (extent == 1) return;
@@ -58,7 +58,7 @@ class row_walk {
     if (moved) merge_dimensions();
   }
 
-  /// The plane of the two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
+  /// The plane of the two innermost dimensions. Blocks of rank below 2 get dimensions of extent 1.
   plane innermost_plane() const {
     plane p;
     if (rank_ > 0) p.n = extents_[rank_ - 1], p.column_step = strides_[rank_ - 1];

@@ -69,8 +69,8 @@ struct row_reader<E> {
     if constexpr (!General && !((Units >> K) & 1U)) held_value = *row;
   }
   void next_row() { row += row_step; }
-  /// Element i of the row. Bits of `Units` mark the leaves with stride 1; the other leaves have stride 0 or, with
-  /// `General`, any stride.
+  /// The element of the expression at index i of the current row. Bits of `Units` mark the leaves with stride 1; the
+  /// other leaves have stride 0 or, with `General`, any stride.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
     if constexpr (General) return row[i * column_step];
@@ -167,7 +167,7 @@ concept row_assignable = strided_expression<To> && row_reader<E>::is_readable &&
 #endif
 
 /// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
-/// The macro tells the compiler so, which would otherwise check each row.
+/// A macro says so to the compiler, which would otherwise check each row for overlaps.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a local copy of the reader stays in registers

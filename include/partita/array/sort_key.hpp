@@ -15,7 +15,7 @@ namespace partita::detail {
 template <class T>
 concept sortable = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// The key of a number: key(a) < key(b) exactly if a comes before b. NaNs are last, 0.0 and -0.0 are equal.
+/// The key of a number: key(a) < key(b) exactly if a comes before b. NaNs come last; 0.0 and -0.0 have equal keys.
 template <sortable T>
 std::uint64_t sort_key(T value) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
@@ -30,7 +30,7 @@ std::uint64_t sort_key(T value) {
   }
 }
 
-/// The number to which a key belongs.
+/// The number whose sort key is the given key.
 template <sortable T>
 T value_from_sort_key(std::uint64_t key) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;

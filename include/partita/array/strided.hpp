@@ -64,7 +64,7 @@ struct strided {
     }
     return true;
   }
-  /// The part of the block that starts at `at` and has the shape `extent`. An empty part has the block's address.
+  /// The part of the block that starts at `at` and has the shape `extent`. An empty part has the address of the block.
   strided part(const std::array<std::size_t, Rank>& at, const std::array<std::size_t, Rank>& extent) const {
     strided sub{data, extent, strides};
     if (sub.size() == 0) return sub;  // without elements the data pointer may be null

@@ -13,7 +13,7 @@ struct local_error {
   text sentence;
 
   local_error() = default;
-  /// A message that is not empty makes the error a shape_error.
+  /// If the message is not empty, the object stands for a shape_error with this message; else for no error.
   explicit local_error(const text& error_message)
       : kind(error_message.empty() ? failure::none : failure::shape), sentence(error_message) {}
   local_error(failure why, const text& error_message) : kind(why), sentence(error_message) {}
@@ -21,8 +21,8 @@ struct local_error {
   bool any() const { return kind != failure::none; }
 };
 
-/// If one worker has an error, all workers throw that same error, at any level of checks. `fingerprint` distinguishes
-/// this call from others, `describe()` returns its description. Returns the choices that all workers have in common.
+/// If one worker has an error, all workers throw that same error, at any level of checks. `fingerprint` is a hash of
+/// the call, and `describe()` returns its text. Returns the choices that all workers have in common.
 /// Cost: that of world_state::agree.
 template <class Describe>
 std::uint64_t agree_on_call(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,

@@ -1,6 +1,6 @@
 // The exchange of boxes between the blocks of many workers. Each box travels by the channel that reaches its receiver:
 // on the same node the box is written in place or passed through a ring buffer, between nodes it travels in a message.
-// A box that stays on its worker is copied. If the plan accumulates, received boxes are added up.
+// A box that stays on its worker is copied. If the plan accumulates, received boxes are summed.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace partita::detail {
 class box_exchange {
  public:
   /// Each box takes the first channel in `ways` that reaches its worker. `memory` provides the staging area for boxes
-  /// that are to be added. `ways` and `memory` must outlive the exchange.
+  /// that are to be added. The channels `ways` and the arena `memory` must outlive the exchange.
   PARTITA_DECL box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
@@ -33,37 +33,37 @@ class box_exchange {
   /// or after them.
   PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
 
-  /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds boxes up, the
-  /// result is in a temporary block that lives as long as one exchange. Call this before the first start.
+  /// Appends a second exchange `next`, which reads the result of this exchange. That result is in y; if this exchange
+  /// adds boxes up, it is in a temporary block that lives as long as one exchange. Call then() before the first start.
   PARTITA_DECL void then_run(std::unique_ptr<box_exchange> next);
 
   /// Adds a channel for boxes of the result, such as those that came from other nodes. The boxes of this channel are
-  /// sent as soon as all messages to this worker have arrived; only finish() waits for them. The channel differs from
-  /// those of the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
+  /// sent as soon as all messages to this worker have arrived; only finish() waits for them. This channel must not be
+  /// one of the plan's, and its give() must not wait. Requires: nothing is added. Call also() before the first start.
   PARTITA_DECL void pass_on(std::unique_ptr<box_transport> more);
 
-  /// Adds a channel for boxes that are not in the plan. Call this before the first start.
+  /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
   PARTITA_DECL void also(std::unique_ptr<box_transport> more);
 
   /// Makes a `written_block` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
   /// travel through the memory of one node, and no box stays or is added.
   PARTITA_DECL void from(std::shared_ptr<const written_block> source);
 
-  /// Whether other workers need this worker to finish an exchange that has started. Until the end this worker keeps
-  /// data, or room for data, for which they wait.
+  /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
+  /// data, or room for data, for which these workers wait.
   PARTITA_DECL bool is_needed() const;
   /// The number of messages and bytes that leave this worker as messages, and the bytes it passes through shared
   /// memory.
   PARTITA_DECL carried counts() const;
 
-  /// Starts an exchange. Strides are in elements, in the order of the source's dimensions. If `y` is dense and in the
+  /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If `y` is dense and in the
   /// channel's arena, its senders write into it directly; any other y is filled through a ring or by messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
   /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
   /// ready early need not wait.
   PARTITA_DECL void expect(void* y, const std::ptrdiff_t* y_strides);
-  /// Whether a start may begin before the workers have agreed on the call. In that case begin_ahead() replaces
-  /// expect(), and roll_back() undoes it if the agreement fails.
+  /// Whether a start may begin before the workers have agreed on the call. If it may, begin_ahead() replaces expect();
+  /// if the agreement fails, roll_back() undoes what it did.
   PARTITA_DECL bool sends_speculatively() const;
   PARTITA_DECL void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                 const std::ptrdiff_t* y_strides);
@@ -72,10 +72,10 @@ class box_exchange {
   /// Sends before all workers agree, see `box_transport`. The next call is a start with the same x, or roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void roll_back();
-  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do.
+  /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do, and calls `work_meanwhile` between two attempts. The next call is
-  /// finish().
+  /// Waits until this worker has nothing left to do, and calls `work_meanwhile` between two attempts. The caller must
+  /// call finish() next.
   template <class F>
   void wait(F work_meanwhile) {
     for (backoff p(oversubscribed_); !advance(); p.pause()) work_meanwhile();
@@ -84,7 +84,7 @@ class box_exchange {
   PARTITA_DECL void finish();
 
  private:
-  /// Divides the boxes of the plan between the channels.
+  /// Assigns each box of the plan to the channel that will carry it.
   PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);
   PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);
@@ -94,11 +94,11 @@ class box_exchange {
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
   PARTITA_DECL void run_first_exchange();
-  /// Does the work that only some exchanges need, behind one branch, so that a trace costs nothing when it is off.
+  /// Starts the parts that only some exchanges have, behind one branch, so that a trace that is off costs nothing.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
-  /// Assigns places in the staging area. The boxes from one worker are contiguous, and the boxes of each worker start
-  /// at a multiple of the granularity of the addresses that a channel can announce.
+  /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
+  /// of each worker start at a multiple of the granularity of the addresses that a channel can announce.
   PARTITA_DECL void assign_staging_places();
 
   /// Adds the received boxes and the kept box to zeros, in the order given by the plan. If the first box covers the

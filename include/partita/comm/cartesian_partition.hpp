@@ -12,7 +12,7 @@ namespace partita {
 /// The workers of a Cartesian communicator (of Boost.MPI, or an MPI_Comm from MPI_Cart_create or MPI_Cart_sub) as a
 /// partition in world(communicator): `p.index()` equals the result of MPI_Cart_coords.
 /// Requires: a communicator with a Cartesian topology of `Rank` dimensions [partition_error, on all workers].
-/// Cost:     that of a world. Periods are not kept: pass the boundary to halo_exchange instead.
+/// Cost:     that of making a world. The communicator's periods are ignored: pass a boundary to halo_exchange instead.
 template <std::size_t Rank>
 dynamic_partition<Rank> cartesian_partition(const boost::mpi::communicator& communicator,
                                             checks level = checks::agree) {

@@ -49,7 +49,7 @@ class collective_channels {
   const measured_link& link() const { return members_.link(); }
   /// Whether all workers are on one node, not only the workers of these groups.
   bool are_all_on_one_node() const { return !members_.has_other_nodes(); }
-  /// Called if the agreement failed: undoes what was started speculatively.
+  /// Undoes the sends that were started speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative();
   /// Makes the operation that starts now be finished in a later call.
   void keep_operation_pending() {

@@ -17,8 +17,8 @@ template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 }  // namespace detail
 
-/// Declares that a type is an element. A program does so for its own trivially copyable type by `template <> inline
-/// constexpr bool partita::moves_as_bytes<particle> = true;`.
+/// Declares that values of a type may be elements of tensors. A program does so for its own trivially copyable type by
+/// `template <> inline constexpr bool partita::moves_as_bytes<particle> = true;`.
 template <class T>
 inline constexpr bool moves_as_bytes = std::is_same_v<T, std::byte>;
 

@@ -25,7 +25,7 @@ struct exact_form;
 /// An operation that combines the blocks of several workers into one block.
 struct element_operation {
   const element_kind* of;
-  /// to[i] = a[i] combined with b[i], for n elements; `to` may be a or b.
+  /// Sets to[i] to a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
   /// Combines `count` blocks of n elements into one and rounds once; null if partial results may be passed on.
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
@@ -33,14 +33,14 @@ struct element_operation {
   void (*complete)(void* y, std::size_t n, std::size_t count);
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* between_nodes = nullptr;
-  /// The number of blocks that `combine_exactly` writes one after another.
+  /// The number of result blocks that `combine_exactly` writes one after another.
   std::size_t width = 1;
 };
 
 /// The sum of the blocks of a node's workers that must not be rounded yet.
 struct exact_form {
   element_operation compute_two_terms;  ///< computes the first two terms of each sum
-  /// Whether the two terms of each sum represent the sum exactly.
+  /// Whether the two terms of each of n sums represent that sum exactly.
   bool (*complete)(const char* second_terms, std::size_t n);
   std::unique_ptr<exact_terms> (*make)();
 };
@@ -143,7 +143,7 @@ inline constexpr element_operation element_operation_v = make_operation<R, T, Ex
 /// The number of bytes of each block that are combined at a time, so that they stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;
 
-/// A buffer for the elements that are combined at one time.
+/// A buffer for the elements of one piece, which are combined together.
 struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };
@@ -152,7 +152,7 @@ namespace tree_order {}  // namespace tree_order
 
 /// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
 /// binomial tree, which gives the same bits as partial results that travel along the tree. Returns the address of the
-/// result: `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
+/// result: this is `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
 PARTITA_DECL const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                         std::size_t size, std::size_t n, char* to);
 

@@ -53,7 +53,7 @@ facts<N> broadcast_numbers(const world_state& world, std::size_t worker, facts<N
   return own;
 }
 
-/// The sum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
+/// The sum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> sum_of_all(const world_state& world, const facts<N>& own) {
   facts<N> sum{};
@@ -70,7 +70,7 @@ inline std::vector<std::uint64_t> sum_of_all(world_state& world, const std::vect
       "MPI_Allreduce");
   return sums;
 }
-/// The sum, number by number, over the workers before this worker. Collective. Cost: one MPI_Exscan.
+/// The sums, number by number, of the lists of all workers with lower ids. Collective. Cost: one MPI_Exscan.
 inline std::vector<std::uint64_t> sum_over_lower_workers(world_state& world, const std::vector<std::uint64_t>& own) {
   auto sums = allocate_for_collective<std::uint64_t>(world, own.size());
   check(MPI_Exscan(own.data(), sums.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
@@ -86,7 +86,7 @@ inline std::uint64_t sum_over_lower_workers(const world_state& world, std::uint6
   return world.id() == 0 ? 0 : sum;
 }
 
-/// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
+/// The maximum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> maximum_over_workers(const world_state& world, const facts<N>& own) {
   // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit

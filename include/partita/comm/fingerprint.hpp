@@ -31,7 +31,7 @@ text type_name() {
   return name;
 }
 
-/// A hash of the values of all Members members of a struct, in order. A wrong number of members does not compile.
+/// A hash of the values of all Members members of a struct, in order. If Members is wrong, the call does not compile.
 template <std::size_t Members, class Struct>
 constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t seed = 0) {
   static_assert(Members >= 1 && Members <= 11);

@@ -22,9 +22,9 @@ class call_scope {
   hang_report::progress previous_watcher_;
 };
 
-/// Returns f(), a call of all workers. A std::bad_alloc leaves no other worker waiting. If the workers have not yet
-/// agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they have
-/// agreed, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
+/// Returns f(), a call of all workers. If f() throws std::bad_alloc, no worker waits forever. If the workers have not
+/// yet agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they
+/// have agreed, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
 /// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {

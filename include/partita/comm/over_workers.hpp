@@ -200,8 +200,8 @@ PARTITA_FALLBACK_OVERLOAD(minimum_over) {
   return detail::rejected_call{};
 }
 #undef PARTITA_REQUIRES_WORLD
-/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`. See reduce_over for the other
-/// rules.
+/// Whether a condition holds on every worker, as in `while (!all_of(everyone, error < 1e-9))`. See reduce_over for the
+/// other rules.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
   return detail::combine_over_workers_checked<all_t>(everyone, condition, detail::combined_workers::all,

@@ -109,7 +109,7 @@ class partition<Extents> {
   /// `dynamic_partition`. Use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
-  /// A partition of some workers of this partition. `chosen` lists their places in this partition, in the new order.
+  /// A partition of some workers of this partition. `chosen` are their places in this partition, in the new order.
   template <std::size_t... E>
   partition<partita::extents<E...>> subset(const partita::extents<E...>& shape, const partita::workers& chosen) const {
     return {world_, partita::grid<partita::extents<E...>>(shape, grid_.workers().subset(chosen))};
@@ -147,7 +147,7 @@ using dynamic_partition = partition<dynamic_extents<Rank>>;
 template <class Extents>
 partition(world, grid<Extents>) -> partition<Extents>;
 
-/// Writes a partition to a stream: `partition [2, 2] of workers [0, 1, 2, 3], this worker at [0, 1]`.
+/// Writes a partition to a stream, as in `partition [2, 2] of workers [0, 1, 2, 3], this worker at [0, 1]`.
 template <class Stream, class Extents>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const partition<Extents>& p) {
@@ -182,7 +182,7 @@ partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q)
 }
 
 /// A world of the workers of p whose position differs from this worker's in these dimensions only, in C order: for
-/// example its row or its column. A worker outside p gets a world that is not active(). Cost: that of world::part().
+/// example its row or its column. A worker outside of p gets a world that is not active(). Cost: that of world::part().
 template <class Extents, std::size_t... D>
 world along(const partition<Extents>& p, dimensions_t<D...> free_dimensions) {
   static_assert(((D < Extents::rank()) && ...),

@@ -9,10 +9,10 @@
 
 namespace partita::detail {
 
-/// At most one exchange or sum of a kernel is pending. Starting another one finishes it first.
+/// At most one exchange or sum of a kernel is pending. Before a kernel starts another, it finishes the first.
 class pending_operation {
  public:
-  /// Registers an operation and returns its number.
+  /// Makes an exchange or sum the pending operation of its kernel, and returns the number of the operation.
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
     pending_ = std::move(exchange);
@@ -30,7 +30,7 @@ class pending_operation {
       throw;
     }
   }
-  /// Finishes the operation with this number, if it is still pending.
+  /// Waits until the operation with this number is complete, if it is still pending.
   void wait(std::uint64_t number) {
     if (number == number_) wait();
   }

@@ -19,7 +19,7 @@ struct pool_use {
     now += bytes;
     most = now > most ? now : most;
   }
-  /// Resets the peak to the current use.
+  /// Sets the peak of memory use to the current use.
   void restart() { most = now; }
 };
 [[gnu::visibility("default")]] inline thread_local pool_use pooled;
@@ -49,12 +49,12 @@ class pool_allocator {
 
   friend bool operator==(const pool_allocator&, const pool_allocator&) { return true; }
 
-  /// The arena of new tensors, set while `make_pooled` runs.
+  /// The arena in which new tensors are allocated while `make_pooled` runs.
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
-/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. A pooled tensor is converted to
-/// an xt::xtensor by one copy.
+/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. The conversion of a pooled tensor
+/// to an xt::xtensor makes one copy.
 template <class T, std::size_t Rank>
 using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>>;
 

@@ -18,7 +18,7 @@ class program_trace {
     number_ = trace::add_program(estimated_times, std::move(lanes), forward);
   }
   bool has_begun() const { return number_ != trace::no_program; }
-  /// Records one run of the forward or the backward pass. The times are seconds of the steady clock.
+  /// Records one run of the forward or the backward pass. Times are seconds of std::chrono::steady_clock.
   void add_run(const timetable& measured, bool backward) const { trace::add_run(number_, measured, backward); }
 
  private:

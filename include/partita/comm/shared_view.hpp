@@ -30,7 +30,7 @@ static_assert(sizeof(lent_header) == 64);
 /// needs no new block.
 class lent_blocks {
  public:
-  /// Lends a block for `bytes` of elements, with `views` views. The elements begin on a cache line.
+  /// Lends a block with room for `bytes` bytes of elements to `views` views. The elements begin on a cache line.
   PARTITA_DECL static lent_header* lend_block(arena& memory, std::size_t bytes, std::uint32_t views);
   static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
 
@@ -45,11 +45,11 @@ class lent_blocks {
   PARTITA_DECL static void reclaim_returned_blocks();
 };
 
-/// One view of a lent block. Copies of the view are counted.
+/// One view of a lent block. The block counts the copies of its views.
 class lent_block_lease {
  public:
   lent_block_lease() = default;
-  /// Takes over a view that the lender has already counted.
+  /// Makes a view of a lent block that the lender has already counted.
   explicit lent_block_lease(lent_header* header) : header_(header) {}
   lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
@@ -60,7 +60,7 @@ class lent_block_lease {
     return *this;
   }
   PARTITA_INLINE ~lent_block_lease();
-  /// Whether this view has a block. By this operator xt::xbuffer_adaptor (0.24) recognises the type as an owner.
+  /// Whether this view has a lent block. The operator marks the type as an owner for xt::xbuffer_adaptor (0.24).
   bool operator()() const { return header_ != nullptr; }
 
  private:

@@ -12,7 +12,7 @@ namespace partita {
 /// Remembers a signal, which does not end this worker while the object lives: `if (stop.on_any()) { save; break; }`.
 /// Requires: one object at a time, destroyed before its world. mpirun sends SIGTERM to all workers and kills them a
 ///           second later, unless a larger timeout is given (--mca odls_base_sigkill_timeout 60).
-/// Cost:     none until a program asks; `on_any` costs an agreement.
+/// Cost:     that of an agreement for each call of `on_any`.
 class stop_signal {
  public:
   PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);

@@ -20,10 +20,10 @@ namespace partita::detail {
 /// Makes a channel of a kernel; the kernel has a number among those of the world. Collective.
 using make_channel = std::unique_ptr<way> (*)(MPI_Comm everyone, std::uint64_t number);
 /// The channels that a program adds, in the order in which kernels try them: after the memory of a node, before
-/// messages. Requires: the same channels on all workers, before the first kernel.
+/// messages. Requires: all workers add the same channels before they construct a kernel.
 PARTITA_DECL std::vector<make_channel>& added_channels();
 
-/// How the workers of a kernel reach each other. All workers pass the same values, except for `simulated_node`.
+/// How the workers of a kernel reach each other. All workers pass equal policies, except for `simulated_node`.
 struct transport_policy {
   bool shared = true;                         ///< whether to use shared memory where it is available
   bool refuse_messages = false;               ///< whether to fail where shared memory is not available
@@ -46,7 +46,7 @@ class transport {
                                   const transport_policy& policy = transport_policy::from_environment());
 
   const own_node& members() const { return members_; }
-  /// Whether all workers reach each other through shared memory. The result is the same on all workers.
+  /// Whether all workers reach each other through shared memory. All workers get the same result.
   PARTITA_DECL bool shares_one_memory() const;
   arena& memory() { return memory_; }
   /// The number of this transport: the same on all workers, and different from those of all others of the world.
@@ -57,17 +57,17 @@ class transport {
   PARTITA_DECL void join_messages();
 
   /// Whether boxes that several workers of a node need may be sent to one of them, which passes the boxes on: there are
-  /// several nodes, one of which has several workers, and memory is shared. The same on all workers.
+  /// several nodes, one of which has several workers, and memory is shared. All workers get the same result.
   PARTITA_DECL bool can_forward() const;
-  /// The channel on which workers of a node pass on boxes while other boxes are pending. Collective over the node at
-  /// the first call.
+  /// The channel on which workers of a node pass on boxes while other boxes are pending. The first call is collective
+  /// over the workers of the node.
   PARTITA_DECL way& forwarding_channel(const element_kind& kind);
 
   /// The workers whose plans an exchange needs to know besides its own: all workers of this node, in order, or none.
   PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
   /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
-  /// worker. With joint messages these are all messages of the node, else only those of this worker.
+  /// worker. If messages are joint, the result lists all messages of the node, else this worker's.
   template <class PlanOf>
   node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf make_plan_of_worker) const {
     if (!members_.has_other_nodes()) return {};

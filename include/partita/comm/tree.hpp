@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The subject of a message. Messages with the same tag between two workers arrive in the order in which they are sent.
+/// The kinds of messages. Messages with the same tag between two workers arrive in the order in which they are sent.
 enum class tag : int { header = 1, block = 2, repartition = 3, first_user_tag = 4 };
 
 template <class T>
@@ -40,9 +40,9 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
       me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], message_tag); });
 }
 
-/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` is the
-/// value of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
-/// that combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
+/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` is this
+/// member's value, or nullptr for none. `into` is the buffer for partial results, which the root and every member that
+/// combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
 template <class T, class Combine>
 void collect(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
              std::size_t n, tag message_tag, Combine combine) {

@@ -53,7 +53,7 @@ class world {
                   "program; some of them are world().part(workers(0, n))");
   }
 
-  /// Whether this worker belongs to the world. False only for a part() of other workers.
+  /// Whether this worker belongs to the world. The result is false only for a part() of other workers.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return there().size(); }
   /// The id of this worker, which is its rank in the communicator.
@@ -180,7 +180,7 @@ class world {
   std::shared_ptr<detail::world_state> state_;
 };
 
-/// Writes a world to a stream: `world of 4 workers, this is worker 1`.
+/// Writes a world to a stream, as in `world of 4 workers, this is worker 1`.
 template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const world& w) {

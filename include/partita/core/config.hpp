@@ -9,18 +9,18 @@
 #include <partita/core/version.hpp>
 
 #ifdef PARTITA_CORE
-/// Stands before the declaration of a function that impl/ defines.
+/// This macro stands before the declaration of a function that a file in impl/ defines.
 #define PARTITA_DECL
 /// Stands before the definition, in impl/, of a function that a header declares.
 #define PARTITA_DEF
 /// Stands before the declaration of a virtual function or a destructor that impl/ defines.
 #define PARTITA_INLINE
-/// Stands before partita_expect_one_setting and partita_setting. Without libpartita both are weak and not inline: the
+/// Precedes partita_expect_one_setting and partita_setting. Without libpartita both are weak and not inline: the
 /// compiler does not inline them, so that all files call the ones that the linker keeps, and share one set of values.
 #define PARTITA_WEAK
 #define PARTITA_BUILD_KIND_TEXT "with the compiled core"
 /// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.
-/// EXTERN is `extern` in a header and empty where the core is compiled. Without the core the macro is empty.
+/// EXTERN is `extern` in a header and empty where the core is compiled. Without the compiled core this macro is empty.
 #define PARTITA_FOR_EACH_USUAL_ELEMENT(LIST, EXTERN) \
   LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, int) LIST(EXTERN, long) LIST(EXTERN, long long)
 #else
@@ -43,7 +43,7 @@
   PARTITA_STRINGIZE(major) "." PARTITA_STRINGIZE(minor) "." PARTITA_STRINGIZE(patch)
 
 /// Compares how the files of a program, and the library that it links, were compiled. Ends the program before main with
-/// a message if two of them differ in one of the settings, because they would share objects of different layouts. The
+/// a message if two files differ in one of the settings, because they would share objects of different layouts. The
 /// name and the arguments of this function are the same in all versions.
 extern "C" PARTITA_WEAK void partita_expect_one_setting(unsigned setting, const char* value);
 /// Returns the place that stores the value of a setting in this program: a null pointer until a file gives the value.

@@ -41,8 +41,8 @@ class hasher {
   constexpr std::uint64_t value() const { return state_; }
 
  private:
-  /// The increment of splitmix64 (Steele, Lea, Flood 2014): 2^64 divided by the golden ratio, as an odd number. The
-  /// shifts and factors of mix_bits() are also those of splitmix64.
+  /// The increment of splitmix64 (Steele, Lea, Flood 2014): it is 2^64 divided by the golden ratio, rounded to an odd
+  /// number. The shifts and factors of mix_bits() are also those of splitmix64.
   static constexpr std::uint64_t state_increment = 0x9e3779b97f4a7c15U;
   static constexpr std::uint64_t mix_bits(std::uint64_t z) {
     z += state_increment;

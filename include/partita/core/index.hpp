@@ -8,11 +8,11 @@
 
 namespace partita {
 
-/// A position: one coordinate for each dimension.
+/// A position in a tensor or a grid: one coordinate for each dimension.
 template <std::size_t Rank>
 using index = std::array<std::size_t, Rank>;
 
-/// Returns a position unchanged. Any other type is a compile-time error with a readable message.
+/// Returns a position unchanged. An argument of any other type is a compile-time error with a readable message.
 template <std::size_t Rank, class Index>
 constexpr index<Rank> index_from(const Index& i) {
   static_assert(std::is_same_v<Index, index<Rank>>,

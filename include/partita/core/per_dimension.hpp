@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// N numbers: `{3, 5}` gives one for each dimension, `3` or `{3}` gives the same one for all.
+/// N numbers: `{3, 5}` gives one number for each dimension, and `3` or `{3}` the same number for all.
 template <std::size_t N, class Others = std::make_index_sequence<(N > 1 ? N - 1 : 0)>>
 struct per_dimension;
 template <std::size_t N, std::size_t... D>

@@ -12,8 +12,8 @@ constexpr bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
-/// Returns whether the product of the extents fits in `std::size_t`, and if so stores it in `product`: 1 for rank 0, 0
-/// if an extent is 0.
+/// Returns whether the product of the extents fits in `std::size_t`, and if so stores it in `product`. The product is 1
+/// for rank 0, and 0 if an extent is 0.
 template <std::size_t Rank>
 constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_t& product) {
   product = 1;

@@ -6,11 +6,11 @@
 
 namespace partita::detail {
 
-/// False, but dependent on a template parameter: a static_assert of it fails only if the template is instantiated.
+/// The value false, dependent on template parameters: a static_assert of it fails only if a template is instantiated.
 template <class... A>
 inline constexpr bool dependent_false = sizeof...(A) == static_cast<std::size_t>(-1);
 
-/// The result of a rejected call. Its destructor avoids a compiler warning about an unused variable.
+/// The result type of a call that a static_assert rejects. Its destructor avoids a warning about an unused variable.
 struct rejected_call {
   ~rejected_call() {}
 };
@@ -30,7 +30,7 @@ struct any_argument {
   constexpr any_argument(const A&) {}
   constexpr any_argument(std::initializer_list<any_argument>) {}
 };
-/// An object of type T for the initialiser list of a constructor that rejects its call. The function has no definition.
+/// An object of type T for the initialiser list of a constructor that rejects its call. The function is never defined.
 template <class T>
 T&& undefined_object();
 
@@ -59,8 +59,8 @@ T&& undefined_object();
   }
 
 /// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` defines such a fallback for a class template that
-/// deduces its arguments: `arguments` are placeholders that no valid object has. PARTITA_FALLBACK_CLASS_IF
-/// rejects only calls with arguments of types `Given` that fulfil a condition.
+/// deduces its arguments: the macro's `arguments` are placeholder types that no valid object has.
+/// PARTITA_FALLBACK_CLASS_IF rejects only calls with arguments of types `Given` that fulfil a condition.
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
 #define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
   PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)

@@ -19,7 +19,7 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// A list of `count` copies. This is no constructor: {1, n} with two different types would call a constructor.
+  /// A list of `count` copies. The function is no constructor, because {1, n} would call a constructor.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);
@@ -67,7 +67,7 @@ class short_list {
   }
 
  private:
-  /// Rejects floating-point values, which would be truncated.
+  /// Rejects floating-point arguments at compile time, because they would be truncated.
   template <class U>
   static constexpr void require_integers() {
     static_assert(!std::is_integral_v<T> || !std::is_floating_point_v<U>,

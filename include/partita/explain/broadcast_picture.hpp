@@ -36,7 +36,7 @@ PARTITA_DECL long_text summed_dimensions(const dimension_map& map, const shape_l
 
 }  // namespace detail
 
-/// Writes a broadcast in one column for each dimension of the result: `*` means repeated, `1 > 3` expanded.
+/// Writes a broadcast in columns, one for each result dimension, with `*` if it is repeated, `1 > 3` if expanded.
 PARTITA_DECL long_text to_text(const broadcast_picture& picture);
 
 /// Draws a broadcast: blue cells have the operand's extent, dashed cells repeat it, orange cells expand a 1.

@@ -33,7 +33,7 @@ constexpr bool is_rejected_proposal(decision::what done) {
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
-/// Writes the decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
+/// Writes the decisions by which operation o rejected axes of its tensor t. Repeats its last propagation.
 template <class Graph>
 long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;

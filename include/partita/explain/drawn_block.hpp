@@ -51,7 +51,7 @@ struct block_scales {
   bool can_show_cells() const { return y_axis.extent * 10 <= y_axis.pixels && x_axis.extent * 10 <= x_axis.pixels; }
 };
 
-/// The number of columns of a block as drawn. The last dimension runs across; all other dimensions run down.
+/// The number of columns of a block as drawn. A block's last dimension is drawn across; all others are drawn down.
 template <std::size_t Rank>
 std::size_t drawn_columns(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;

@@ -9,13 +9,13 @@
 
 namespace partita::detail {
 
-/// The rows of a listing: a description, and a layout in a second column. Rows with communication are red.
+/// The rows of a listing: a description, and a layout in a second column. Rows for communication are drawn in red.
 class listing_rows {
  public:
   std::size_t rows() const { return row_count_; }
   PARTITA_DECL void add(const long_text& label, const long_text& layout, bool bold, const char* colour);
   void add_move(const long_text& label, const long_text& layout) { add(label, layout, false, red_ink_); }
-  /// Adds the row of a value, with a dot where arcs start and end. Returns the number of the row.
+  /// Adds the row of a value, with a dot where arcs start and end. Returns the row's number in the listing.
   PARTITA_DECL std::size_t add_value(const long_text& label, const long_text& layout, bool bold);
   PARTITA_DECL void add_arc(std::size_t from, std::size_t to, bool is_move);
   PARTITA_DECL long_text svg();

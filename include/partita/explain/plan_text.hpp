@@ -138,7 +138,7 @@ concept streams_its_text =
 
 }  // namespace detail
 
-/// Writes a plan or a cost to a stream: `std::cout << plan`, `std::cout << cost`.
+/// Writes a plan or a cost to a stream, as in `std::cout << plan`, `std::cout << cost`.
 template <class Stream, detail::streams_its_text Told>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const Told& one) {

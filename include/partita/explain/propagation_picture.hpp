@@ -36,7 +36,7 @@ struct propagation_picture {
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& mesh_costs = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
-  /// The name of a tensor of the operation: "operand 0" or "result 0".
+  /// The name of a tensor of the operation, "operand 0" or "result 0".
   PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:

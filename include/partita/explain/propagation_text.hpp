@@ -32,7 +32,7 @@ class decision_writer {
 /// Writes one line for the layout of each operand and of each result that propagation inferred, and one line for each
 /// reshard.
 PARTITA_DECL long_text to_text(const propagation& p);
-/// Writes the layouts, the reshards, and all decisions of a propagation in order. Factors are named by their letters.
+/// Writes the layouts, the reshards, and all decisions of a propagation in order. Factors appear as letters.
 PARTITA_DECL long_text explain(const propagation& p);
 /// Writes the mesh and the rule in one line, then the layouts, the reshards and the decisions of a propagation.
 PARTITA_DECL long_text explain(const propagation& p, const rule& of);

@@ -37,8 +37,8 @@ struct refused_picture {
 
 }  // namespace detail
 
-/// A call broadcast(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. A valid call
-/// is a partition_error: draw a worker_broadcast_picture instead.
+/// A call broadcast(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
+/// accepts the call, this is a partition_error: draw a worker_broadcast_picture.
 template <class Src, class Dst>
 struct refused_broadcast_picture : detail::refused_picture<Src, Dst, false> {
   template <class P, class Q, class... Policies>
@@ -49,8 +49,8 @@ template <class P, class Q, class... Policies>
 refused_broadcast_picture(const P&, const Q&, Policies...)
     -> refused_broadcast_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
-/// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. A valid call
-/// is a partition_error: draw a sum_reduce_picture instead.
+/// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
+/// accepts the call, this is a partition_error: draw a sum_reduce_picture.
 template <class Src, class Dst>
 struct refused_sum_reduce_picture : detail::refused_picture<Src, Dst, true> {
   template <class P, class Q, class... Policies>

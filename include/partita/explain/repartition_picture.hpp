@@ -11,7 +11,7 @@ namespace partita {
 
 namespace detail {
 
-/// Writes the title of a drawn tensor: "x, 6 × 8, on 2 × 2".
+/// Writes the title of a drawn tensor, such as "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
 long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
                 const std::array<std::size_t, Rank>& partition) {
@@ -21,8 +21,8 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
   return words;
 }
 
-/// A grid of blocks in a drawing: the start of each column and of each row of blocks. Leading dimensions are drawn
-/// below each other.
+/// A grid of blocks in a drawing: the start of each column and of each row of blocks. Blocks along leading dimensions
+/// are drawn below each other.
 template <std::size_t Rank>
 struct tiling {
   static constexpr drawing::px gap = 14, label = 18;

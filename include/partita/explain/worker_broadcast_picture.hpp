@@ -45,8 +45,8 @@ PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size
                             const colour& paint);
 
 /// Draws a smaller and a larger partition whose blocks are paired, and the communication between them from left to
-/// right: the larger partition is on the right for a broadcast and on the left for a sum. Below, the forward and the
-/// adjoint communication of every block is written.
+/// right: the larger partition is on the right for a broadcast and on the left for a sum. The text below lists the
+/// forward and the adjoint communication of every block.
 template <class Small, class Large, class Pairing>
 long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large>& large_grid, const Pairing& pairing,
                                  bool small_transposed, bool large_transposed, bool is_sum) {

@@ -18,8 +18,8 @@ using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
 PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before);
 
 #if defined(__x86_64__)
-/// Computes the same checksum with the CRC instruction of the machine. Requires SSE4.2. The code uses builtins because
-/// including <immintrin.h> alone costs more than the rest of io/.
+/// Computes the CRC-32C checksum of n bytes by the processor's CRC instruction, which requires SSE4.2. The code uses
+/// builtins because including <immintrin.h> alone costs more than the rest of io/.
 PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const unsigned char* bytes,
                                                                                    std::size_t n, std::uint32_t before);
 PARTITA_DECL bool has_crc32c_instruction();
@@ -63,7 +63,7 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
 }  // namespace detail
 
 /// The checksum of two consecutive pieces, computed from the checksums of both, so that each worker can compute the
-/// checksum of its own piece. The second piece has n bytes.
+/// checksum of its own piece. The parameter n is the number of bytes in the second piece.
 constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
   return detail::multiply_crc32c(first, detail::crc32c_shift(n)) ^ second;
 }

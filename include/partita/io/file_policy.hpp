@@ -14,12 +14,12 @@ inline constexpr fortran_order_t fortran_order{};
 
 /// How a file is divided among its owners, and when a call returns. All workers must pass equal options.
 struct file_options {
-  std::size_t page_bytes = 4096;        ///< no two workers write to one page; use the stripe size of a parallel file
-                                        ///< system if it is larger
+  std::size_t page_bytes = 4096;        ///< no two workers write to one page; set it to a parallel file system's stripe
   std::size_t owner_bytes = 1U << 16U;  ///< chosen: each worker that writes or reads owns at least this number of bytes
-  std::size_t run_bytes = 1U << 12U;    ///< a worker reads its own block if its runs in the file have so many bytes
-                                        ///< on average; else slabs are read and repartitioned (measured: bench/files)
-  bool sync = true;                     ///< return when the data are on the disk; if false, when the system has them
+  /// A worker reads its own block if the block's runs in the file have so many bytes on average; if not, slabs are read
+  /// and repartitioned (measured: bench/files).
+  std::size_t run_bytes = 1U << 12U;
+  bool sync = true;  ///< return when the data are on the disk; if false, when the system has them
 };
 
 namespace detail {

@@ -1,5 +1,5 @@
 // A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. partita.hpp does not include this
-// header. Include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
+// header. Parallel HDF5 must be installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
 #pragma once
 
 #if !__has_include(<hdf5.h>)  // gives one error; many would follow an #error
@@ -170,9 +170,9 @@ file_error check_dataset(const file_call& call, const std::string& path, const s
   return {};
 }
 
-/// Writes this worker's slab to a dataset, or reads it from there. Each worker transfers one range of the file
-/// independently. Collective transfers are not used, because each slab is one range of the file already, and collective
-/// writing of Open MPI 4.1 is known to hang.
+/// Writes this worker's slab to a dataset, or reads it from there. Each worker reads or writes one range of the HDF5
+/// file, independently of others. Collective transfers are not used, because each slab is one range of the file
+/// already, and collective writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id file_space(H5Dget_space(data), H5Sclose);

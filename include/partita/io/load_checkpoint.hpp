@@ -19,7 +19,7 @@
 
 namespace partita {
 
-/// A checkpoint whose manifest was verified. A tensor is read when `load` is called.
+/// A checkpoint whose manifest was verified. A tensor is read from its file when `load` is called.
 class checkpoint {
  public:
   checkpoint(world everyone, std::string path, manifest manifest_contents)
@@ -76,7 +76,7 @@ class checkpoint {
 
  private:
   /// Checks by the manifest whether a tensor can be loaded as requested, and returns where its elements are in the
-  /// file. The result or error is the same on all workers.
+  /// file. All workers get the same result or the same error.
   template <class T, std::size_t Rank, class Extents>
   detail::npy_metadata<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
                                     const partition<Extents>& p) const {

@@ -40,7 +40,7 @@ struct manifest_found {
   text problem;
 };
 
-/// Whether a string is a valid tensor name: 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, not beginning with a
+/// Whether a string is a valid tensor name, of 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, not beginning with a
 /// dot.
 PARTITA_DECL bool is_tensor_name(const std::string& name);
 

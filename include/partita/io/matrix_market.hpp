@@ -15,7 +15,7 @@
 namespace partita {
 namespace detail {
 
-/// The header in the first lines of a Matrix Market file. `problem` describes an error in these lines.
+/// The header in the first lines of a Matrix Market file. The text `problem` describes an error in these lines.
 struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
   std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
@@ -24,7 +24,7 @@ struct market_header {
   symmetry kind = symmetry::general;
   text problem;
 };
-/// Parses the header in the first bytes of a file; `is_whole` means that the file has no more bytes. If the result has
+/// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If the result has
 /// no problem and data_at is 0, the bytes end before the header does.
 PARTITA_DECL market_header parse_market_header(const std::string& bytes, bool is_whole);
 /// Parses whole lines: appends their entries, and for a symmetric matrix the mirrored entries, to `entries`, and adds
@@ -45,8 +45,8 @@ PARTITA_DECL void write_market(const file_call& call, const std::string& path, s
 
 }  // namespace detail
 
-/// Reads a Matrix Market file as a sparse matrix: `auto a = load_matrix_market<double>("mesh.mtx", everyone);`. Rows
-/// and columns are split over the workers in balanced parts. Collective.
+/// Reads a Matrix Market file as a sparse matrix, as in `auto a = load_matrix_market<double>("mesh.mtx", everyone);`.
+/// Rows and columns are split over the workers in balanced parts. Collective.
 /// Shapes:   the result has the extents in the file. A symmetric or skew-symmetric matrix gets both of its triangles,
 ///           and a pattern the values 1; entries of the same row and column are added.
 /// Requires: a complete, readable file of the same name on all workers, in coordinate format, real, integer or pattern,
@@ -74,7 +74,7 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
 /// with as many digits as are read back as the same bits: `save_matrix_market("a.mtx", everyone, a);`. Collective.
 /// Requires: the world of the matrix; finite values; a place to write [io_error]. Errors are thrown on all workers, and
 ///           then the old file, if there was one, is intact.
-/// Cost:     all workers write the lines of their rows at the same time. Each worker needs memory for its lines.
+/// Cost:     all workers write the lines of their rows at the same time. Each worker needs memory for its text.
 /// Adjoint:  none; load_matrix_market is the inverse.
 template <class T>
 void save_matrix_market(const std::string& path, const world& everyone, const csr_matrix<T>& a) {

@@ -29,7 +29,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
     const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
     const slab_partition<Rank>& where = slab.where();
     const auto received = exchange_shared_pages(where.owners, where.domains, slab.bytes());
-    // 2. On each owner, write its range of the file.
+    // 2. On each owner, write the range of the file that belongs to it.
     if (!where.is_owner() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
       return file_error();
     int error = call.is_leader() ? 0 : file.open(temporary, O_WRONLY);
@@ -52,7 +52,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 ///           set it, the owner. If `path` is a symbolic link, the link stays and its target is replaced.
 /// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), and one message of
 ///           at most one page from each owner to another; then all owners write at the same time, with one fdatasync
-///           each. Each owner needs memory for one slab.
+///           each. Each owner needs memory for one slab of the file.
 /// Adjoint:  none; load_npy is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_npy(const std::string& path, const partition<Extents>& p, const extents<E...>& global, const X& x,
@@ -104,8 +104,8 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.
 /// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
-///           worker reads its own block. Otherwise each owner of a slab reads one range of the file, all at the same
-///           time, and one repartition follows.
+///           worker reads its own block. If not, each owner of a slab reads one range of the file, all at the same
+///           time, and one repartition moves the elements.
 /// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {

@@ -36,7 +36,7 @@ struct npy_header_found {
   text problem;
 };
 
-/// The maximum number of bytes of a header. A parser needs no more bytes of a file than this.
+/// The maximum number of bytes of a header. A parser needs at most this number of bytes of a file.
 inline constexpr std::size_t npy_header_limit = std::size_t{1} << 16U;
 
 /// The letter of element type T in a .npy file, where T is a number, bool or std::complex; 0 for other types.
@@ -102,8 +102,8 @@ class npy_literal {
 
 }  // namespace detail
 
-/// Parses the header in the first n bytes of a file (the whole file, or npy_header_limit bytes of it). Supports
-/// versions 1, 2 and 3. The entries of the Python literal may be in any order. Any other input gives an error message:
+/// Parses the header in the first n bytes of a file (the whole file, or npy_header_limit bytes of it). Versions 1, 2
+/// and 3 are supported. The entries of the Python literal may be in any order. Any other input gives an error message:
 /// no Python code is evaluated, no byte after the first n is read, and no number is used before it is known to fit.
 PARTITA_DECL npy_header_found parse_npy_header(const unsigned char* bytes, std::size_t n);
 

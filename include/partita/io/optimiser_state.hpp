@@ -43,7 +43,7 @@ class flat_state {
     file_numbers_ = numbers;
     return numbers == state_numbers_ || numbers == state_numbers_ + 1;
   }
-  /// The sum of `mine` over all workers. Collective.
+  /// The sum of the workers' numbers `mine`. Collective.
   std::size_t sum_over_workers(std::size_t mine) const {
     std::size_t sum = 0;
     for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);

@@ -17,7 +17,7 @@
 
 namespace partita {
 
-/// A tensor on p with its name: `named("weight", p_w, extents<12, 16>{}, w)`. `from_cuts(...)` may follow, as in
+/// A tensor on p with its name, as in `named("weight", p_w, extents<12, 16>{}, w)`. `from_cuts(...)` may follow, as in
 /// save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If the block
 /// is a variable, it must outlive the result, which refers to it.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
@@ -73,8 +73,8 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
 }
 
 /// Agrees on a checkpoint, makes its folder, and moves its tensors to the workers that write them. With `copies` the
-/// caller may change the blocks as soon as the function returns. `each(f)` calls f for all tensors in order; `count` is
-/// their number. Collective.
+/// caller may change the blocks as soon as the function returns. The function `each(f)` calls f for all tensors in
+/// order; `count` is their number. Collective.
 template <class Each>
 std::unique_ptr<checkpoint_writer> begin_checkpoint_of_tensors(const char* name, const std::string& folder,
                                                                std::uint64_t step, const checkpoint_options& options,
@@ -116,8 +116,8 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 /// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options may be the last
 /// argument: `checkpoint_options{.keep_last = 3}`.
 /// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
-///           may save into one folder: if two save the same step, only one of them succeeds. Steps half saved by killed
-///           jobs are removed.
+///           may save into one folder: if two save the same step, only one of them succeeds. Steps that killed jobs
+///           have saved in part are removed.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
 ///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact.
 /// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
@@ -154,10 +154,10 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
 /// Saves checkpoints asynchronously: `save` copies the tensors, a thread of each worker writes the copies while the
 /// program computes, and the next `save` or `finish` completes the step. At most one checkpoint is pending.
 /// Shapes:   those of save_checkpoint.
-/// Requires: what save_checkpoint requires; the call that completes the step throws the errors. All workers make the
-///           same calls. The object must be destroyed before its world.
-/// Cost:     a copy of the elements that this worker writes, kept until they are written. Writing takes some time of a
-///           core.
+/// Requires: what save_checkpoint requires; the call that completes the step throws the errors. All workers call the
+///           same members. The object must be destroyed before its world.
+/// Cost:     a copy of the elements that this worker writes, kept until they are written. The writing thread uses some
+///           time of a core.
 /// Adjoint:  none; load_checkpoint is the inverse.
 class checkpoint_saver {
  public:
@@ -169,7 +169,7 @@ class checkpoint_saver {
   /// saved.
   PARTITA_INLINE ~checkpoint_saver();
 
-  /// Completes the previous checkpoint, and starts that of `step`. Afterwards the blocks may be changed. Collective.
+  /// Completes the previous checkpoint, and starts that of `step`. The tensors may change afterwards. Collective.
   template <class... Tensors>
   void save(std::uint64_t step, const Tensors&... tensors) {
     static_assert(sizeof...(Tensors) > 0 && (detail::is_named_tensor<Tensors> && ...),
@@ -185,8 +185,8 @@ class checkpoint_saver {
       pending_->write();
     }
   }
-  /// Waits until the last checkpoint is on the disk, and completes its step. Throws an io_error on all workers if one
-  /// of them failed. Collective.
+  /// Waits until the last checkpoint is on the disk, and completes its step. If a worker could not write, all workers
+  /// throw an io_error. Collective.
   PARTITA_DECL void finish();
 
  private:

@@ -105,7 +105,7 @@ void call_with_rank(const X& x, const char* call, F f) {
   }
 }
 
-/// The mesh of a tensor. Throws an error if the tensor is on no mesh.
+/// Returns the mesh of a tensor, or throws an error if the tensor is on no mesh.
 template <class T>
 const std::shared_ptr<bound_mesh>& require_mesh_of_tensor(const sharded_tensor<T>& x, const char* call) {
   if (x.state() == nullptr || !x.state()->on)
@@ -154,7 +154,7 @@ sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name
 }
 
 /// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. All workers
-/// get the same.
+/// get the same message.
 template <class All>
 text describe_difference(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
@@ -237,7 +237,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 }
 
 /// Loads tensors that save_tensors saved. Each is loaded with the layout of the given tensor, on any mesh and any
-/// number of workers. Returns the step that was loaded, by default the highest one: `const auto step =
+/// number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
 /// Shapes:   the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,

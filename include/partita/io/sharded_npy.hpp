@@ -71,7 +71,7 @@ template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
   save_npy<layout_named<Layout>.rank()>(path, x.at_run_time());
 }
-/// Reads a file as a tensor with this layout: `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
+/// Reads a file as a tensor with this layout, as in `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
 /// Requires: a file with these extents [shape_error], and what load_npy on a partition requires.
 /// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to the other copies.
 template <class T, std::size_t Rank>

@@ -109,8 +109,8 @@ struct shardy_reader {
     } while (consume_if_next(','));
     expect('}', "\"}\" after factors");
   }
-  /// Decides on factors that a result lacks and that are not named as reductions. Such a factor is summed if operands
-  /// share it; else it must stay whole, because every element of the result may need all of it.
+  /// Decides on factors that a result lacks and that are not named as reductions. If operands share such a factor, it
+  /// is summed; if not, it must stay whole, because every element of the result may need all of it.
   constexpr void keep_unshared_factors_whole() {
     for (std::size_t f = 0; f < read.factor_count; ++f) {
       factor& here = read.factors[f];
@@ -161,14 +161,14 @@ struct shardy_reader {
 /// factors become factors over which the operation itself communicates. A factor that a result lacks and no reduction
 /// names is summed if operands share it and no result has it; otherwise the factor must stay whole.
 /// Shapes:   the factors have the written sizes.
-/// Requires: Shardy's notation without blocked propagation [shape_error].
+/// Requires: a rule in Shardy's notation that does not block the propagation of a factor [shape_error].
 /// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.
 constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.read_rule(); }
 
 /// Writes a rule in Shardy's notation: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's
-/// letters; otherwise they are renamed in the order in which they appear. A dimension of extent 1 becomes a separate
-/// factor.
+/// letters; otherwise they are renamed in the order in which they appear. Each dimension of extent 1 gets a factor of
+/// its own.
 struct as_shardy {
   const rule& of;
 

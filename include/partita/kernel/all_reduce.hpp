@@ -15,7 +15,7 @@ namespace partita {
 /// Requires: dimensions below rank(p), each listed once, and elements that the reduction accepts [compile time].
 /// Cost:     as all_sum_reduce, which is all_reduce with `sum`; `mean`, and `any` and `all` of integers, need one more
 ///           pass over the result.
-/// Adjoint:  itself for `sum` and `mean`; the other reductions have no adjoint.
+/// Adjoint:  the kernel itself for `sum` and `mean`; the other reductions have no adjoint.
 template <class Extents, class Reduction, class... Policies>
 class all_reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
@@ -51,7 +51,7 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// Fallback for a reduction whose name is an overloaded function, as `sum` is: the same message.
+  /// Fallback for a reduction whose name is an overloaded function, as `sum` is, with the same message.
   template <class Other>
     requires detail::is_not_a_dimension_list<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {

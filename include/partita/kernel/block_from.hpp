@@ -24,7 +24,7 @@ auto make_empty_block(const decomposition<Rank>& cuts) {
   else return zero_volume<T, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
 }
 
-/// Calls f(i, j, …), or f(index) if f takes an index.
+/// Calls the function f(i, j, …) with the coordinates of a position, or f(index) if f takes an index.
 template <class F, std::size_t Rank, std::size_t... D>
 decltype(auto) call_at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
@@ -56,7 +56,7 @@ inline constexpr bool first_argument_is_extents<Rank, decomposition<N>, F> = tru
 
 }  // namespace detail
 
-/// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …):
+/// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …), as in
 /// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
 /// Shapes:   the result is the block of the decomposition at p's index; its elements have the type that f returns, or
 ///           T. An inactive worker gets zero volume, with the batch extent of the first block.
@@ -126,7 +126,7 @@ auto block_from(const partition<P>&, const A&...) {
 }
 
 /// Returns `x` if this worker is active on p, otherwise zero volume with the batch extent of x: `b(block_on(p_x, a +
-/// 1.0))`. A lazy x is evaluated only on active workers.
+/// 1.0))`. If x is a lazy expression, only active workers evaluate it.
 template <class P, ranked_array X>
 auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;

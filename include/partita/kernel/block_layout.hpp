@@ -22,14 +22,14 @@ std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   return all;
 }
 
-/// X is an expression of elements T and of rank Rank. Layers require this in a static_assert.
+/// X is an expression of elements T and of rank Rank. Layers test their arguments by this function in a static_assert.
 template <class X, class T, std::size_t Rank>
 consteval bool block_of_rank() {
   if constexpr (ranked_array<X>) return rank_of<X> == Rank && std::is_same_v<element_of<X>, T>;
   else return false;
 }
 
-/// A tensor distributed over a partition, as known on all workers.
+/// The decomposition of a tensor over a partition, which all workers know.
 template <std::size_t Rank>
 struct tensor_layout {
   std::array<std::size_t, Rank> own_shape{};  ///< the shape of this worker's block; the cache key

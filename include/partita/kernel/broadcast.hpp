@@ -59,7 +59,7 @@ struct broadcast_checks {
 ///           to the extent of p_y [compile time where static, else partition_error on all workers].
 /// Cost:     per group of g workers one copy for each worker that receives the block. On one node all receivers copy at
 ///           the same time through shared memory; between nodes the block is sent in messages as block_routes
-///           describes. The first call with new shapes sends one additional header.
+///           describes. The first call with blocks of new shapes sends one additional message header.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,

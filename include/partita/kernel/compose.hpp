@@ -66,7 +66,7 @@ class composition {
       return detail::pending_chain(detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
-  /// The plans of the operators, in their order. Requires operators whose plans do not depend on a block.
+  /// The plans of the operators, in their order. The plans of these operators must not depend on a block.
   auto plan() const
     requires(detail::has_plan<Operators> && ...)
   {
@@ -93,7 +93,7 @@ class composition {
     static_assert(is_linear,
                   "partita::compose(a, b, ...).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  /// Applies operators K … End - 1, one after the other.
+  /// Applies the operators with the numbers K … End - 1 to x, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
     if constexpr (K + 1 == End) return step<K>()(x);
@@ -177,8 +177,8 @@ class composition {
 /// Shapes:   x is a block of the first operator, the result is a block of the last operator.
 /// Requires: each operator accepts the result of the previous operator [compile time]; operators are copied.
 /// Cost:     the sum of the costs of the operators. From the third call with blocks of equal shapes on, when each
-///           operator knows its plan, one agreement serves all operators. Before, in `start`, and if one operator is
-///           not a kernel of the library, each operator agrees on its own call, because its plan depends on its block.
+///           operator knows its plan, one agreement serves all operators. In earlier calls, in `start`, and if one
+///           operator is not a kernel of the library, each operator agrees on its own call.
 /// Adjoint:  the adjoints in the opposite order; a composition has no adjoint if one operator has none.
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {

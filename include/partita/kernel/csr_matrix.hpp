@@ -19,7 +19,7 @@
 
 namespace partita {
 
-/// An entry of a sparse matrix.
+/// An entry of a sparse matrix: row, column and value.
 template <class T>
 struct triplet {
   std::size_t row = 0, column = 0;
@@ -76,8 +76,8 @@ struct compressed_rows {
 
  private:
   /// The sum of the products of entry k and the following entries before `last`; k ends at `last`. Four products are
-  /// added up before they are added to the sum, because each addition to the sum waits for the previous one: 0.6 to 0.9
-  /// of the time of separate additions (bench nas_cg).
+  /// added up before they are added to the sum, because each addition to the sum waits for the previous one: this loop
+  /// takes 0.6 to 0.9 of the time of separate additions (bench nas_cg).
   static T row_product(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
     T sum{};
     for (; k + 3 < last; k += 4)
@@ -89,16 +89,16 @@ struct compressed_rows {
 
 }  // namespace detail
 
-/// A sparse matrix: `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker has a range
-/// of rows, and of the elements of x (the columns). Entries may be given on any worker; entries at the same place are
-/// added up.
+/// A sparse matrix, as in `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker has a
+/// range of rows, and of the elements of x (the columns). Entries may be given on any worker; entries at the same place
+/// are added up.
 /// Shapes:   x is a block of rank 1 with an element for each column of this worker, or of rank 2 with a row for each,
 ///           for several vectors at once; y has the rank of x, and an element or a row for each row.
 /// Requires: consecutive ranges of the workers that begin at 0; entries in these ranges; at most 2^32 columns on a
 ///           worker, and at most 2^32 columns of other workers in its rows [shape_error]; blocks of T of these extents
 ///           [shape_error], of equal width on all workers [disagreement_error]; on all workers.
 /// Cost:     a product: one index exchange of the elements of x that other workers have, each at most once, while this
-///           worker multiplies its own elements. To construct: one exchange of the entries, and an index exchange.
+///           worker multiplies its own elements. The constructor makes two exchanges, the first of entries.
 /// Adjoint:  multiplies with the transposed matrix (not conjugated); values_adjoint is the adjoint for the values.
 template <class T>
 class csr_matrix {
@@ -106,7 +106,7 @@ class csr_matrix {
                 "partita::csr_matrix<T>: requires numbers that can be summed, as double or std::complex<double>");
 
  public:
-  /// Collective. `rows` and `columns` are the ranges of this worker.
+  /// Collective. `rows` and `columns` are the ranges of rows and columns that belong to this worker.
   csr_matrix(const world& everyone, const interval& rows, const interval& columns,
              const std::vector<triplet<T>>& entries)
       : rows_(rows),
@@ -163,7 +163,7 @@ class csr_matrix {
   }
 
   /// The gradient of the values: for each entry (i, j) of this worker's rows the product of dy(i) and x(j), summed over
-  /// several vectors; in the order of values(). Collective. Cost: one exchange; none if the ghosts of x are given.
+  /// several vectors; in the order of values(). Collective. Cost: an exchange, or none if x has its ghosts.
   template <class X, class Y>
   auto values_adjoint(const X& x, const Y& dy) const {
     if constexpr (takes<X>() && takes<Y>()) {
@@ -198,7 +198,7 @@ class csr_matrix {
     for_each_entry(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
     return all;
   }
-  /// Replaces the values, in the order of values(). Collective. Requires: a number for each entry [shape_error].
+  /// Replaces all values, in the order of values(). Collective. Requires: a number for each entry [shape_error].
   template <class V>
   void set_values(const V& values) {
     if constexpr (takes<V>()) {

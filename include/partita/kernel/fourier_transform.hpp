@@ -84,7 +84,7 @@ class fourier_operator {
     fill<true>(x, std::move(views));
   }
   /// Transforms the dimensions that are whole and starts the first move; finish(), which every worker must call, does
-  /// the rest. Until `finish` x must not change.
+  /// the rest. The block x must not change before finish().
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
     if constexpr (takes<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
@@ -116,7 +116,7 @@ class fourier_operator {
   }
 
   /// The transforms in each layout, and what this worker moves, for a tensor x of these extents in balanced blocks.
-  /// Requires: extents that have a transform of this kind [shape_error]. Cost: no communication.
+  /// Requires: extents that this kind of Fourier transform accepts [shape_error]. Cost: no communication.
   template <std::size_t... E>
   fourier_plan<Rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == Rank,
@@ -261,7 +261,7 @@ class fourier_operator {
   }
   template <class... X>
   using first_type = std::tuple_element_t<0, std::tuple<X...>>;
-  /// The views that a call with these fields fills.
+  /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
   using targets = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
   template <class X>
@@ -310,7 +310,7 @@ class fourier_operator {
                               << (N > 1 ? " and with the other views" : "") << "; copy x, or give another view";
   }
 
-  /// Agrees on a call with these blocks and prepares it.
+  /// Makes the workers agree on a call with these blocks, and prepares its transform.
   template <bool Forward, class In, class Out, std::size_t N>
   auto make_run(const std::array<strided<const In, Rank>, N>& x,
                 const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
@@ -415,16 +415,16 @@ class fourier_operator {
 /// `real_to_complex`, real numbers to half of their spectrum along the last of D; with `complex_to_real`, half of a
 /// spectrum back (give `{.real_extent = n}`); with `real_to_real(real_transform::dct_2)`, real numbers by cosines or
 /// sines. All other dimensions are batches. Without p_y the kernel chooses the layout of the result, which saves a
-/// move; see `result_partition(extents)`. Several fields are moved together: `auto [u, v, w] = f(x, y, z);`.
+/// move; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w] = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
-///           p_y, in the balanced decomposition. A worker outside p_y gets no elements, as of block_from.
+///           p_y, in the balanced decomposition. A worker outside of p_y gets a block of zero volume.
 /// Requires: partitions of the rank of x, distinct dimensions below it, elements of the kind [compile time]; blocks
 ///           that fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed in a layout in which it is whole, so dimensions that are not cut move
 ///           nothing. The other dimensions take moves, chosen so that the worker with the largest blocks moves and
-///           transforms least (slabs: one move, and one back). FFTW plans once for each shape. One worker transforms a
-///           line: a tensor of a single line is gathered. Several fields take the messages of one field, and on one
-///           node two copies of moved elements instead of one.
+///           transforms least (slabs: one move, and one back). FFTW makes its plans once for each shape of blocks. One
+///           worker transforms a line: a tensor of a single line is gathered. Several fields take the messages of one
+///           field, and on one node two copies of moved elements instead of one.
 /// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
 ///           same factor; half of a spectrum is added once. With fourier_norm::ortho the adjoint is the inverse, except
 ///           from and to half of a spectrum.

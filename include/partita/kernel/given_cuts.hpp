@@ -23,7 +23,7 @@ template <std::size_t Rank>
 from_cuts_t<Rank> from_cuts(const decomposition<Rank>& cuts) {
   return {cuts};
 }
-/// The source has one cut for each dimension: `from_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
+/// The source has one cut for each dimension, as in `from_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 from_cuts_t<sizeof...(Cuts)> from_cuts(const Cuts&... cuts) {
@@ -35,7 +35,7 @@ template <std::size_t Rank>
 to_cuts_t<Rank> to_cuts(const decomposition<Rank>& cuts) {
   return {cuts};
 }
-/// The result gets one cut for each dimension: `to_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
+/// The result gets one cut for each dimension, as in `to_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 to_cuts_t<sizeof...(Cuts)> to_cuts(const Cuts&... cuts) {

@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// The position of a block with ghosts in the global tensor.
+/// The position of a block and of its ghost cells in the global tensor.
 template <std::size_t Rank>
 struct halo_cells {
   box<Rank> own{};                            ///< the block's own cells

@@ -116,9 +116,9 @@ class halo_planner {
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, boundaries_, worker);
   }
-  /// The rounds, one per dimension, of a worker with this plan. The result is empty if all ghosts travel at once, as
-  /// for stars (rounds would not save messages) and for halos of empty blocks (an empty block has no cells to pass on
-  /// in a later round).
+  /// The rounds, one per dimension, in which a worker with this plan exchanges its ghosts. The result is empty if all
+  /// ghosts travel at once, as for stars (rounds would not save messages) and for halos of empty blocks (an empty block
+  /// has no cells to pass on in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool shares_one_memory) const {
     const bool by_dimension =
@@ -145,11 +145,11 @@ template <class... Extents>
 class halo_exchanges;
 
 /// Surrounds every block with ghost cells: copies of the neighbouring cells, whichever workers have them. Ghost cells
-/// beyond the borders of the tensor follow the boundary conditions: `halo_exchange h(p, {.before = {1, 1}, .after = {1,
-/// 1}}, boundary::periodic)`.
+/// beyond the borders of the tensor follow the boundary conditions, as in `halo_exchange h(p, {.before = {1, 1}, .after
+/// = {1, 1}}, boundary::periodic)`.
 /// Shapes:   x is this worker's block, in any decomposition along each dimension (uneven, empty, narrower than the
 ///           halo). The result is larger by the widths, but ends at a border of boundary::none. A block without
-///           elements does not grow, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are 0, or
+///           elements gets no ghosts, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are 0, or
 ///           the boundary's value beyond a border. An inactive worker gets a copy of its own input.
 /// Requires: rank(x) == rank(p) [compile time]; the same cuts in all lines of workers, reflected ghosts narrower than
 ///           the tensor [shape_error, on all workers].
@@ -187,12 +187,12 @@ class halo_exchange
 
   /// This worker's block with its ghosts, all zeros, for a tensor of the given decomposition. The caller fills the
   /// block and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));`
-  /// uses the balanced decomposition. After the call cells() is known.
+  /// uses the balanced decomposition. After the call the function cells() returns the block's position.
   /// Shapes:   the shape of the result of a call on the block; an inactive worker gets zero volume.
   /// Requires: the same decomposition on all workers [disagreement_error], with one block for each worker along each
   ///           dimension and no block-cyclic cut; extents that a halo exchange accepts [shape_error, on all workers].
   /// Cost:     one agreement, and one more at the first frame of a decomposition; no data moves.
-  /// Adjoint:  none, since no input is read.
+  /// Adjoint:  none, since the function reads no input.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts) const {
     static_assert(element_in_place<T>,
@@ -207,13 +207,13 @@ class halo_exchange
 
   /// Fills the ghosts in place in an earlier result or frame of this kernel, whose own cells have changed since.
   /// Requires: the shape of an earlier result or frame [shape_error, on all workers].
-  /// Cost:     one copy of each ghost cell.
+  /// Cost:     one copy of each ghost cell; the other cells are not copied.
   template <class View>
   void refresh(View&& ghosted) const {
     start_refresh(ghosted).finish();
   }
-  /// Non-blocking refresh: `auto later = h.start_refresh(u); …; later.finish();`. Until `finish` the cells of u that
-  /// are not ghosts may be read, and u must not change.
+  /// Non-blocking refresh, as in `auto later = h.start_refresh(u); …; later.finish();`. Until `finish` the cells of u
+  /// that are not ghosts may be read, and u must not change.
   template <class View>
   auto start_refresh(View&& ghosted) const {
     if constexpr (fills<View, View>()) {
@@ -288,7 +288,7 @@ halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, co
 
 namespace detail {
 
-/// Halo widths in braces with their names, of any rank. Numbers in braces without names do not convert.
+/// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to halo widths.
 struct named_halo_widths {
   std::byte absent_option{};
   any_argument before{}, after{};

@@ -10,11 +10,11 @@
 
 namespace partita {
 
-/// Combines several halo exchanges, one for each field: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. The
-/// exchanges may differ in widths, boundaries, ranks and partitions.
-/// Shapes:   the shapes of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
+/// Combines several halo exchanges, one for each field, as in `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`.
+/// The exchanges may differ in widths, boundaries, ranks and partitions.
+/// Shapes:   the shapes of each halo_exchange, as in `auto [gu, gv, gp] = all(u, v, p)`.
 /// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
-///           requires of each [shape_error]; on all workers. The number of fields is free.
+///           requires of each [shape_error]; on all workers. There may be any number of fields.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
 ///           on one node ghosts pass through buffers (two copies each).
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
@@ -58,8 +58,8 @@ class halo_exchanges {
   void refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) start_refresh(ghosted...).finish();
   }
-  /// Non-blocking refresh: `auto later = all.start_refresh(u, v); …; later.finish();`. Until `finish` the cells that
-  /// are not ghosts may be read, and the blocks must not change.
+  /// Non-blocking refresh, as in `auto later = all.start_refresh(u, v); …; later.finish();`. Until `finish` the cells
+  /// that are not ghosts may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {

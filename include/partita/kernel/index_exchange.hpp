@@ -14,7 +14,7 @@
 namespace partita {
 
 /// Gives each worker copies of the rows that it wants, whichever workers own them: `index_exchange exchange(everyone,
-/// interval{first, last}, wanted); auto ghosts = exchange(x);`. One object serves blocks of any rank and element type.
+/// interval{first, last}, wanted); auto ghosts = exchange(x);`. One object moves blocks of any rank and type.
 /// Shapes:   x has one row (index of dimension 0) for each owned index, in the order of `owned`, and any further
 ///           dimensions; the result has one row for each wanted index, in the order of `wanted`. An index may be wanted
 ///           by any number of workers, by its owner, or several times.
@@ -23,9 +23,9 @@ namespace partita {
 ///           all workers.
 /// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
 ///           to that node once. On one node one copy of a row, or two copies in place and where the wanted rows are not
-///           in the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes,
-///           three fewer if each worker owns a range. A worker stores its owned and wanted indices, and the owners of n
-///           / p indices, or of p ranges: no worker stores all owners.
+///           in the order of their owners. The constructor makes six exchanges of lists, eleven if there are several
+///           nodes, three fewer if each worker owns a range. A worker stores its owned and wanted indices, and the
+///           owners of n / p indices, or of p ranges: no worker stores all owners.
 /// Adjoint:  every row of dy is added to the owned row of which it is a copy, in the ascending order of the workers; on
 ///           several nodes the rows of each node are added first.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
@@ -81,8 +81,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   void refresh(View&&... ghosted) const {
     if constexpr ((can_refresh<View>() && ...)) start_refresh(ghosted...).finish();
   }
-  /// Non-blocking refresh: `auto later = exchange.start_refresh(u); …; later.finish();`. Until `finish` the owned rows
-  /// may be read, and the blocks must not change.
+  /// Non-blocking refresh, as in `auto later = exchange.start_refresh(u); …; later.finish();`. Until `finish` the owned
+  /// rows may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr ((can_refresh<View>() && ...)) {

@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// An ordered list of global indices: `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
+/// An ordered list of global indices, given as `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
 class index_list {
  public:
   index_list() = default;

@@ -10,10 +10,10 @@ namespace partita::detail {
 /// An empty error message, so that a call without errors need not construct one.
 inline const text no_error;
 
-/// Calls of a kernel with hooks. If one worker passes an `error_message` that is not empty, all workers throw it as a
-/// shape_error. `fill()` is called after all workers have agreed, and must have written the elements of dy when it
-/// returns; so a worker that computes longer does not delay the agreement of other workers. A view may be the memory of
-/// x or dy, if the worker belongs to only one group and contributes a block to this group.
+/// Calls of a kernel with additional arguments. If one worker passes an `error_message` that is not empty, all workers
+/// throw it as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of
+/// dy when it returns; so a worker that computes longer does not delay the agreement of other workers. A view may be
+/// the memory of x or dy, if the worker belongs to only one group and contributes a block to this group.
 struct kernel_access {
   template <class Kernel, class X>
   static auto call(const Kernel& kernel, const X& x, const text& error_message) {

@@ -8,13 +8,13 @@
 
 namespace partita {
 
-/// The type that an operator K returns for a block X.
+/// The type of the result if an operator K is applied to a block of type X.
 template <class K, class X>
 using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 
-/// The operator K does not declare that it is not linear. The check comes first, because the adjoint of an operator
+/// The operator K does not declare `is_linear` as false. This test must come first, because the adjoint of an operator
 /// that is not linear does not compile.
 template <class K>
 concept may_be_linear = !requires { K::is_linear; } || K::is_linear;

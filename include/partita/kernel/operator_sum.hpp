@@ -97,7 +97,7 @@ class operator_sum {
       return add_pending_results(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }
-  /// The plans of both operators. Requires operators whose plans do not depend on a block.
+  /// The plans of both operators of the sum. These plans must not depend on a block.
   auto plan() const
     requires(detail::has_plan<A> && detail::has_plan<B>)
   {

@@ -18,8 +18,8 @@ namespace partita {
 
 namespace detail {
 
-/// A readable block in C order: a reference to the caller's memory, or a copy that the object owns. One type serves for
-/// every operand.
+/// A readable block in C order: a reference to the caller's memory, or a copy that the object owns. All operands of one
+/// element type and rank have this type.
 template <class T, std::size_t Rank>
 class readable_block {
  public:
@@ -39,7 +39,7 @@ class readable_block {
   }
 
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
-  /// The block as an expression that refers to this object.
+  /// An xtensor expression of the block, which is valid as long as this object.
   auto view() const { return xt::adapt(first_dimension_, volume_of(shape_), xt::no_ownership(), shape_); }
 
  private:
@@ -79,7 +79,7 @@ auto make_repartition(const From& from, const To& to) {
   else return repartition(from, to);
 }
 
-/// The extents in a list whose length the type determines.
+/// Copies the extents from a list of Rank extents.
 template <std::size_t Rank>
 dynamic_extents<Rank> to_dynamic_extents(const shape_list& list) {
   std::array<std::size_t, Rank> all{};
@@ -120,8 +120,8 @@ class partitioned_broadcast {
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
-  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. The caller must have checked x
-  /// as a call checks it.
+  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. The caller must have checked
+  /// the shape of x.
   template <array_expression X>
   auto move_operand(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;

@@ -64,7 +64,7 @@ class partitioned_elementwise {
   /// Places the result on the partition of the finer operand; if both are equally fine and of one rank, on that of lhs.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed_operands<F>(lhs, rhs, dims)) {}
-  /// Places the result on the partition `p_z`.
+  /// Makes an operation whose result is on the partition `p_z`.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const Result& p_z)
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed_operands<F>(lhs, rhs, dims), p_z) {
   }

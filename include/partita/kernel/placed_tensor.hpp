@@ -26,7 +26,7 @@ struct placed_tensor {
     return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array())
         .shape(partition.index());
   }
-  /// Returns an error message if a block has a wrong shape, otherwise an empty text. Inactive workers pass any block.
+  /// Returns an error message if a block has a wrong shape, else an empty text. Inactive workers may pass any block.
   template <array_expression X>
   text problem_with(const X& x, const char* name) const {
     if (!partition.active() || detail::shape_of(x) == shape_list(block_shape())) return {};

@@ -42,7 +42,7 @@ std::vector<std::size_t> solve_assignment(const std::vector<Cost>& cost, std::si
       }
       column = next;
     } while (row_of[column] != 0);
-    // Reverse the assignments along the augmenting path.
+    // Exchange the assigned and unassigned pairs along the augmenting path.
     for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
   }
   std::vector<std::size_t> chosen(n);

@@ -43,13 +43,13 @@ repartition_cuts<Src::rank()> make_cuts(const partition<Src>& p_x, const partiti
 }  // namespace detail
 
 /// Returns p_y with its workers in the order that leaves as many elements as possible of a tensor x of these extents on
-/// their workers, when x is repartitioned from p_x with these policies. Among equally good orders, a worker keeps its
-/// place.
+/// their workers, when x is repartitioned from p_x with these policies. Between orders that are equally good, each
+/// worker keeps its place.
 /// Shapes:   x has the balanced decomposition over p_x and the result the balanced one over p_y, or the decompositions
 ///           of from_cuts(...) and to_cuts(...).
 /// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match the extents [shape_error].
-/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, computed by every worker; worth it once,
-///           before a loop.
+/// Cost:     no communication: time in O(all overlaps + n^3) for the n workers of p_y, computed by every worker; worth
+///           it once, before a loop.
 /// Adjoint:  none; the repartition to the returned partition has an adjoint.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
@@ -66,7 +66,7 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 /// The cost, over all workers, of a repartition of a tensor x of these extents from p_x to p_y with these policies.
 /// Shapes:   as for relabelled.
 /// Requires: as for relabelled.
-/// Cost:     no communication: time in O(all overlaps).
+/// Cost:     no communication; the time is in O(all overlaps of blocks).
 /// Adjoint:  the adjoint of the repartition has the same cost.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,

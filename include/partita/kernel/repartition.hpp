@@ -83,8 +83,8 @@ class repartition
     return detail::make_plan_of_tensor(this->movement_.planner(), global);
   }
   /// The messages from this worker's node to other nodes in a call with a tensor of these extents; small boxes share
-  /// joint messages. Where no message is joint, only this worker's own messages. Requires: the extents that plan()
-  /// requires. An earlier call must have learned the nodes of the workers; otherwise the result is empty.
+  /// joint messages. If no message is joint, the result lists this worker's own messages only. Requires: the extents
+  /// that plan() requires. An earlier call must have learned the nodes of the workers; otherwise the result is empty.
   template <std::size_t... E>
     requires(sizeof...(E) == rank)
   node_messages messages_between_nodes(const extents<E...>& global, std::size_t element_bytes) const {

@@ -18,19 +18,19 @@
 
 namespace partita {
 
-/// Reduces rows by their segments, for example the edges of a graph by their target nodes: `segments to(everyone,
+/// Reduces rows by their segments, for example the edges of a graph by their target nodes, as in `segments to(everyone,
 /// nodes, target_of_edges); auto y = to.sum(x);`. A worker owns some segments and has rows of any segments. Collective.
 /// Shapes:   x has one row (index of dimension 0) for each entry of `segment_of_rows`, and any further dimensions; a
 ///           result by segment has one row for each entry of `owned`.
 /// Requires: what index_exchange(everyone, owned, segment_of_rows) requires.
 /// Cost:     `rows` and `sum` are one index exchange in which a worker sends one row for each segment; so is `mean`;
-///           `maximum_adjoint` takes three exchanges, `softmax` four, `softmax_adjoint` two. To construct: an index
-///           exchange, and a sum.
+///           `maximum_adjoint` takes three exchanges, `softmax` four, `softmax_adjoint` two. The constructor makes an
+///           index exchange and one sum.
 /// Adjoint:  `sum` and `rows` are adjoint to each other; every other function NAME has `NAME_adjoint`.
 class segments {
  public:
-  /// Collective. `owned` and `segment_of_rows` are the numbers of this worker: `interval{first, last}`, or a container
-  /// of integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
+  /// Collective. `owned` and `segment_of_rows` are segment numbers, for this worker: `interval{first, last}`, or a
+  /// container of integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
   segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
       : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
     const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
@@ -53,19 +53,19 @@ class segments {
   /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
-  /// Gives each row the row of its segment. `rows` is the adjoint of `sum`.
+  /// Returns, for each row of this worker, the row of its segment. `rows` is the adjoint of `sum`.
   template <class Y>
   auto rows(const Y& y) const {
     if constexpr (takes<Y>()) return movement_.copy(rows_number, y, ".rows(y)");
     else return detail::rejected_call();
   }
-  /// The sum of the rows of each segment; 0 for a segment without rows. Its adjoint is `rows`.
+  /// The sum of the rows of each segment; it is 0 for a segment without rows. Its adjoint is `rows`.
   template <class X>
   auto sum(const X& x) const {
     if constexpr (accepts_summable_rows<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
     else return detail::rejected_call();
   }
-  /// The mean of the rows of each segment; 0 for a segment without rows.
+  /// The mean of the rows of each segment; it is 0 for a segment without rows.
   template <class X>
   auto mean(const X& x) const {
     if constexpr (accepts_floating_elements<X>()) {

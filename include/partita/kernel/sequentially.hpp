@@ -47,7 +47,7 @@ class broadcast {
   auto adjoint(const std::vector<Y>& dy) const {
     return groups_.reduce_blocks(dy);
   }
-  /// The plan of one worker in the broadcast.
+  /// What one worker sends, keeps and receives in the broadcast.
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
@@ -266,7 +266,7 @@ class halo_exchange {
       plans_.push_back(plan_halo(grid_, cuts, widths_, boundaries_, worker));
     return detail::fill_windows(plans_, x, boundaries_, outside_function_);
   }
-  /// The adjoint of the last forward call.
+  /// Applies the adjoint of the last forward call to the blocks dy of all workers.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     return detail::sum_windows(plans_, dy, "halo_exchange");

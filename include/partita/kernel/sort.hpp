@@ -75,9 +75,9 @@ inline std::uint64_t sum_over_members(const std::vector<facts<2>>& sizes, std::s
   return sum;
 }
 
-/// Merges consecutive sorted parts, two at a time; `first` has the start of each part, and the end. Equal elements of
-/// an earlier part come first. A branch that a processor would mispredict half of the time is a selection: 0.5 of the
-/// time of std::inplace_merge.
+/// Merges consecutive sorted parts of a list, two at a time; `first` has the start of each part, and the end. Of equal
+/// elements, those of an earlier part come first. Selections replace branches, which would be mispredicted half of the
+/// time: 0.5 of the time of std::inplace_merge.
 template <class Order, class Element>
 void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (first.size() <= 2) return;
@@ -179,13 +179,13 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::key_and_position>
 
 namespace partita {
 
-/// The numbers of all workers in ascending (or descending) order: `auto y = sort(everyone, x)`. Worker 0 has the first
-/// numbers; each worker gets as many numbers as it gave, or `.length`. Collective.
+/// The numbers of all workers in ascending (or descending) order, as in `auto y = sort(everyone, x)`. Worker 0 has the
+/// first numbers; each worker gets as many numbers as it gave, or `.length`. Collective.
 /// Shapes:   x is a block of rank 1 of any length, also 0, that may differ between workers; so is the result.
 /// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], equal options
 ///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
 /// Cost:     a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
-///           and a merge. Memory: three times the elements that this worker gives and gets.
+///           and a merge. Memory: that of three times the elements that this worker passes and gets.
 template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
@@ -207,8 +207,8 @@ auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
 }
 
 /// The original positions of the elements of sort(everyone, x), counted through the blocks of all workers in the order
-/// of the workers. Equal elements keep their order. `index_exchange(everyone, interval{first, first + n},
-/// argsort(everyone, keys))` moves other rows into the order of the keys, and its adjoint moves them back.
+/// of the workers. Equal elements keep their order (the sort is stable). `index_exchange(everyone, interval{first,
+/// first + n}, argsort(everyone, keys))` moves other rows into the order of the keys, and its adjoint moves them back.
 /// Shapes, Requires, Cost: as for sort, with elements of 16 bytes.
 template <class X>
 auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {

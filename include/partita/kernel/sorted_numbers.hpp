@@ -20,7 +20,7 @@
 namespace partita {
 namespace detail {
 
-/// Removes all but one of adjacent numbers with equal keys; NaNs are equal.
+/// Keeps one of several adjacent numbers with equal sort keys; all NaNs are equal.
 template <class T>
 void remove_duplicates(std::vector<T>& numbers) {
   const auto equal = [](T a, T b) { return sort_key(a) == sort_key(b); };
@@ -35,10 +35,10 @@ xt::xtensor<T, 1> to_block(const std::vector<T>& numbers) {
 
 }  // namespace detail
 
-/// The distinct numbers of all workers in ascending order, each on one worker: `auto y = unique(everyone, x)`. Worker 0
-/// has the first numbers. Collective.
+/// The distinct numbers of all workers in ascending order, each on one worker, as in `auto y = unique(everyone, x)`.
+/// Worker 0 has the first numbers. Collective.
 /// Shapes:   x is a block of rank 1 of any length; the result is not longer than x, and may be empty.
-/// Requires: integers, float or double. NaNs are last and equal to each other; 0.0 and -0.0 are equal.
+/// Requires: integers, float or double. NaNs come last and are equal to each other; the numbers 0.0 and -0.0 are equal.
 /// Cost:     a sort of the numbers that are distinct on their worker, and an exchange of one number.
 template <class X>
 auto unique(const world& everyone, const X& x) {
@@ -100,7 +100,7 @@ auto searchsorted(const world& everyone, const S& sorted_tensor, const X& x, con
       detail::agree_if_checked(world, number, {}, describe);
       const auto ends = detail::gather_numbers<3>(
           world, {keys.size(), keys.empty() ? 0 : keys.front(), keys.empty() ? 0 : keys.back()});
-      // 1. All workers agree that the numbers are sorted.
+      // 1. Check on all workers together that the numbers are sorted.
       bool is_sorted = std::is_sorted(keys.begin(), keys.end());
       std::size_t first = 0;
       for (std::size_t k = 0; k < everyone.id(); ++k) {
@@ -144,10 +144,10 @@ struct top_numbers {
   xt::xtensor<T, 1> values;
   xt::xtensor<std::size_t, 1> places;
 };
-/// The k greatest numbers of all workers, on all workers: `auto [values, places] = top_k(everyone, x, 10)`. Among equal
-/// numbers the first are taken. Collective.
+/// The k greatest numbers of all workers, on all workers, as in `auto [values, places] = top_k(everyone, x, 10)`. Of
+/// equal numbers, the first ones are taken. Collective.
 /// Requires: integers, float or double, at least k numbers [shape_error], equal k on all workers [disagreement_error].
-///           NaNs are greater than all numbers, 0.0 and -0.0 are equal.
+///           In this order NaNs are greater than all numbers, and the numbers 0.0 and -0.0 are equal.
 /// Cost:     a local selection; each worker sends at most k numbers and positions to each other worker.
 /// Adjoint:  none; an index_exchange that wants `places` returns values, and its adjoint takes gradients.
 template <class X>

@@ -19,8 +19,8 @@
 
 namespace partita {
 
-/// The wave number at index i of n, in the order of NumPy's fftfreq: 0, 1, 2, ... and then ..., -2, -1. For an even n,
-/// index n / 2 has the wave number -n / 2.
+/// The wave number at index i of n, in the order of NumPy's fftfreq: first 0, 1, 2, ... and then ..., -2, -1. For an
+/// even n, index n / 2 has the wave number -n / 2.
 constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
   return static_cast<std::ptrdiff_t>(i) - (2 * i < n ? 0 : static_cast<std::ptrdiff_t>(n));
 }

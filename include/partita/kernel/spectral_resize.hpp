@@ -17,7 +17,7 @@
 namespace partita {
 
 /// Changes the spectrum of `before` points to the spectrum of `after` points, by truncation and by zeros, from p_x to
-/// p_y: `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that
+/// p_y, as in `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that
 /// dimension 1 has half of the spectrum of real numbers, as fourier_transform makes it with real_to_complex. Dimensions
 /// whose extents do not change are batches. The treatment of the wave that is both positive and negative is stated at
 /// resize_spectrum, whose values spectral_resize returns.
@@ -46,7 +46,7 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
                   const extents<M...>& after, dimensions_t<D...>)
       : base(planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
 
-  /// What this worker sends, keeps and receives. Cost: no communication.
+  /// The plan of this worker: what it sends, keeps and receives. Cost: no communication.
   exchange_plan<Rank> plan() const {
     return this->movement_.planner().plan_of(this->movement_.planner().world()->id());
   }

@@ -21,7 +21,7 @@
 
 namespace partita {
 
-/// Routes tokens to experts that are distributed evenly over the workers: `token_dispatcher to(everyone, experts,
+/// Routes tokens to experts that are distributed evenly over the workers, as in `token_dispatcher to(everyone, experts,
 /// choice); auto rows = to.dispatch(x); …; auto y = to.combine(computed, weights);`. Collective.
 /// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
 ///           `choice` has `experts_per_token` experts for each token, one token after the other, and `weights` an
@@ -31,8 +31,8 @@ namespace partita {
 /// Requires: choices below `experts`, and equal `experts` and `experts_per_token` on all workers [shape_error,
 ///           disagreement_error, on all workers].
 /// Cost:     the row of each choice travels to the expert once, and back once; `combine_adjoint` also moves two numbers
-///           per choice. To construct: three exchanges of lists, one of them of the choices.
-/// Adjoint:  `dispatch` and `combine` without weights are adjoint to each other.
+///           per choice. The constructor makes three exchanges of lists, one of which contains the choices.
+/// Adjoint:  The functions `dispatch` and `combine` (without weights) are adjoint to each other.
 class token_dispatcher {
  public:
   /// Collective. `choice` has the experts of this worker's tokens: a container of integers.
@@ -113,7 +113,7 @@ class token_dispatcher {
     }
   }
 
-  /// What `dispatch` sends and receives if rows have `row_elements` elements. Cost: no communication.
+  /// What this worker sends and receives in `dispatch` if rows have `row_elements` elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
  private:
@@ -162,7 +162,7 @@ class token_dispatcher {
       }
     return y;
   }
-  /// Sets an error unless `actual_count` equals the required number.
+  /// Sets an error unless `actual_count` equals the required number `wanted`.
   void expect(detail::local_error& found_error, const char* call, const char* what, std::size_t actual_count,
               std::size_t wanted) const {
     if (found_error.any() || actual_count == wanted) return;

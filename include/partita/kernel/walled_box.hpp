@@ -51,7 +51,7 @@ struct walled_box {
 /// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
 /// Requires: balanced blocks [shape_error, on all workers]; elements float or double [compile time].
 /// Cost:     two transforms of real numbers: one forward, one inverse.
-/// Adjoint:  itself, because the transforms are orthogonal (fourier_norm::ortho).
+/// Adjoint:  the operator itself, because the transforms are orthogonal (fourier_norm::ortho).
 template <std::size_t Rank>
 class walled_operator {
  public:

@@ -102,7 +102,7 @@ class window_exchange_planner {
     return make_exchange_in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind,
                                    shared_transport);
   }
-  /// The exchange that fills only the ghosts.
+  /// The exchange that fills only the ghost cells of the windows.
   std::shared_ptr<box_exchange> refresh_exchanges(const structure& s, const element_kind& kind,
                                                   const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
@@ -128,7 +128,7 @@ class window_exchange_planner {
   }
 
  private:
-  /// An exchange in rounds: the first round, followed by `rounds`.
+  /// An exchange of several rounds: the round `first`, followed by the list `rounds`.
   std::shared_ptr<box_exchange> make_exchange_in_rounds(lowered_plan first,
                                                         const std::vector<exchange_plan<rank>>& rounds,
                                                         const element_kind& kind,
@@ -235,7 +235,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   }
 
   /// Collective: all workers agree on the decomposition of a tensor without passing a block. Returns this worker's
-  /// window, all zeros.
+  /// window, whose cells are all zero.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
     return this->template make_frame<T>(this->template agree_on_frame<T>(

@@ -1,4 +1,4 @@
-// Elementwise activations as layers. Each worker applies the function to its own block, without communication.
+// Elementwise activations as layers. Each worker applies the activation to its block, without communication.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// y = f(x), element by element. `Function` computes the value from x, and the derivative from x and y.
+/// Computes y = f(x), element by element. `Function` computes the value from x, and the derivative from x and y.
 template <class T, class Function>
 class activation {
  public:
@@ -38,7 +38,7 @@ class activation {
                   "as_rank<2>(x)");
     return detail::rejected_call{};
   }
-  /// dx = dy f'(x) for the x of the last call. Requires dy of the shape of the last result [shape_error, only here].
+  /// Returns dx = dy f'(x) for the last x. Requires dy of the shape of the last result [shape_error, on this worker].
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;

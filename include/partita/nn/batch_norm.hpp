@@ -26,7 +26,7 @@ struct batch_norm_options {
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
-/// features: `batch_norm<float, 4> n(p_x, {.channels = 16})`. The layer starts in training mode.
+/// features, as in `batch_norm<float, 4> n(p_x, {.channels = 16})`. The layer starts in training mode.
 /// Shapes:   x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, except that its
 ///           channels are split as the options say; y is partitioned as x. weight(), bias(), running_mean() and
 ///           running_variance() hold the values of this worker's channels, are the same on all workers with these
@@ -103,7 +103,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   }
 
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
-  /// evaluate() it normalises by the running statistics (without `track`, by the statistics of the batch).
+  /// evaluate() the layer normalises by the running statistics (without `track`, by the statistics of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
@@ -130,7 +130,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   static interval channel_range(const partition<any_shape>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
+  /// Throws an error if the norm does not accept x. Its arguments are equal on all workers, so all throw the same.
   void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::require_channels(tensor, channel_cut_, name);
     if (training_ && elements_per_channel <= 1)

@@ -19,8 +19,8 @@
 namespace partita {
 
 /// y[n, o, i] = b[o] + sum over c, t of W[o, c, t] x[n, c, i * stride - padding + t * dilation], as PyTorch's Conv1d,
-/// Conv2d and Conv3d: `convolution<float, 2> c(p_x, p_y, p_w, {.in_channels = 8, .out_channels = 16, .kernel = {3,
-/// 3}})`.
+/// Conv2d and Conv3d, as in `convolution<float, 2> c(p_x, p_y, p_w, {.in_channels = 8, .out_channels = 16, .kernel =
+/// {3, 3}})`.
 /// Shapes:   x is batch x in x features, partitioned in any way along each dimension; y is batch x out x features,
 ///           balanced; the padding surrounds the whole tensor. (p_x, options): p_x = batch x 1 x features, y is on p_x,
 ///           every worker keeps all of W and b. (p_x, p_y, p_w, options): p_x = batch x in x features, p_y = batch x
@@ -86,7 +86,7 @@ class convolution {
     return (*this)(x);
   }
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
-  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes nothing.
+  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws changes no gradient.
   template <class Y>
   auto adjoint(const Y& dy) {
     if constexpr (is_valid_operand<Y>()) return valid_state().adjoint(dy);
@@ -110,7 +110,7 @@ class convolution {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. Valid while the layer lives, even after it is moved.
+  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after it is moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
@@ -294,7 +294,7 @@ class convolution {
       return false;
     }
   }
-  /// The state of this layer. Requires a layer that was not moved from [partition_error].
+  /// The weights, gradients and exchanges of this layer. Requires a layer that was not moved from [partition_error].
   state& valid_state() const {
     if (!state_)
       throw partition_error(

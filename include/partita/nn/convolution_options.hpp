@@ -23,9 +23,9 @@ enum class padding_mode {
   replicate  ///< every cell of the padding is a copy of the border cell
 };
 
-/// A convolution over `Features` dimensions, described by the whole tensors: `{.in_channels = 8, .out_channels = 16,
-/// .kernel = {3, 3}, .padding = {1, 1}}`. Layers with the same seed and shape start with the same weights: give each
-/// layer its own seed.
+/// A convolution over `Features` dimensions, described by the whole tensors, as in `{.in_channels = 8, .out_channels =
+/// 16, .kernel = {3, 3}, .padding = {1, 1}}`. Layers with the same seed and shape start with the same weights: give
+/// each layer its own seed.
 template <std::size_t Features>
 struct convolution_options {
   std::size_t in_channels = 0;
@@ -112,7 +112,7 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 }
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
-/// cover, plus `added_at_end` at the end, minus the padding. 0 if that is not positive or would overflow.
+/// cover, plus `added_at_end` at the end, minus the padding. The result is 0 if this is not positive or would overflow.
 constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_at_end) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || added_at_end >= along.stride || n - 1 > (most - along.reach() - added_at_end) / along.stride) return 0;

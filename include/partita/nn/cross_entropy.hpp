@@ -77,12 +77,12 @@ class cross_entropy_loss {
     return losses_;
   }
 
-  /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
+  /// Returns the gradient of dy times the last loss with respect to x. Requires an earlier loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
-  /// Returns dx for the last result of `each`. Requires a dy of the shape of that result [shape_error, on all workers].
+  /// Returns the gradient of the last `each`. Requires a dy of the shape of that result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,
@@ -179,7 +179,7 @@ class cross_entropy_loss {
           << "; cut the target like x";
     return error_message;
   }
-  /// The offset of a score (row, class) in the block. Rows are counted over the batch and the features.
+  /// The offset of a score (row, class) in the block. A row is one position in the batch and the features.
   std::size_t at(std::size_t row, std::size_t c) const {
     return ((row / features_) * classes_ + c) * features_ + row % features_;
   }

@@ -18,12 +18,12 @@ struct dropout_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
-/// y = x / (1 - probability) or 0, decided for each element by its own random number: `dropout d(p_x, {.seed = 7})`.
-/// The layer starts in training mode; after evaluate(), y = x.
+/// y = x / (1 - probability) or 0, decided for each element by its own random number, as in `dropout d(p_x, {.seed =
+/// 7})`. The layer starts in training mode; after evaluate(), y = x.
 /// Shapes:   x is a tensor on p, partitioned in any way; y is partitioned as x. An inactive worker gets zero volume.
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
-/// Cost:     one agreement, without communication of tensor data. One Philox4x32-10 per four elements, no memory for a
-///           mask.
+/// Cost:     one agreement, without communication of tensor data. The generator Philox4x32-10 is called once for four
+///           elements; the mask takes no memory.
 /// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on seed, step() and global index only.
 template <class Extents>
 class dropout {
@@ -76,7 +76,7 @@ class dropout {
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
-  /// The number of calls in training mode so far, which selects the mask. Set it to continue after a restart.
+  /// The number of calls in training mode, which selects the mask. A program that resumes training sets this number.
   std::uint64_t step() const { return step_; }
   void step(std::uint64_t calls) { step_ = calls; }
   const dropout_options& options() const { return options_; }

@@ -31,8 +31,8 @@ struct embedding_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
-/// y = the rows of W whose numbers x holds. The initial elements of W are normally distributed (0, 1), and depend on
-/// the seed and the global index only: `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
+/// Looks up in W the rows whose numbers x holds. The initial elements of W are normally distributed (0, 1), and depend
+/// on the seed and the global index only, as in `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
 /// Shapes:   p = b x ... x f has the rank of y. x is partitioned over p without its last dimension, in any way, and is
 ///           the same on the f workers of a line. y has one row of W for each element of x's block: the columns of this
 ///           worker, or all columns where W is split by rows. W is rows x columns; one of the two is split over f,

@@ -22,7 +22,7 @@ struct group_norm_options {
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
-/// channels (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
+/// channels (Wu and He 2018), as in `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
 /// Shapes:   x is batch x channels x features, partitioned over p in any way, except that its channels are split as the
 ///           options say; one group may be spread over several workers. y is partitioned as x. weight() and bias() hold
 ///           the values of this worker's channels.

@@ -139,7 +139,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 }  // namespace detail
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance over the last K dimensions, which
-/// may be partitioned: `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
+/// may be partitioned, as in `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
 /// Shapes:   x is partitioned over p in any way, except that its last K dimensions are split as the options say; y is
 ///           partitioned as x. weight() and bias() hold the values of this worker's indices in the last K dimensions,
 ///           and are the same on all workers with these indices.
@@ -159,7 +159,7 @@ PARTITA_FALLBACK_LAYER(layer_norm, layer_norm_options<1>) {
                 "layer_norm<float, 3>(p, {.shape = {512}})");
 }
 
-/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019). The rest is as in layer_norm.
+/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019). Shapes and cost are as in layer_norm.
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:

@@ -107,7 +107,7 @@ class linear {
     s.require_same_batch(x.shape(), error_message);
     // 2. Communicate x to the workers that keep weights.
     auto block = s.run_with_same_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });
-    // 3. Multiply by this worker's block of W. Workers that keep a bias add the product to the bias.
+    // 3. Multiply x by this worker's block of W. Workers that keep a bias add the product to the bias.
     if (s.p_w.active() && error_message.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
@@ -191,8 +191,8 @@ class linear {
                     "partita::linear<T>.adjoint(dy): requires elements of type T; cast dy first");
   }
 
-  /// This worker's block of W and of the bias. A program may assign blocks of the same shape. Weight and bias are empty
-  /// on a worker that keeps no block.
+  /// This worker's block of W and of the bias. A program may assign other blocks of the same shape. Weight and bias are
+  /// empty on a worker that keeps no block.
   xt::xtensor<T, 2>& weight() { return valid_state().weight; }
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return valid_state().weight_gradient; }
@@ -224,14 +224,14 @@ class linear {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. Valid while the layer lives, even after it is moved.
+  /// The weights and gradients, for an optimiser. The list is valid while the layer lives, even after it is moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
 
  private:
   using state = detail::linear_state<T, Algorithm>;
-  /// The state of this layer. Requires a layer that was not moved from [partition_error].
+  /// The weights, gradients and exchanges of this layer. Requires a layer that was not moved from [partition_error].
   state& valid_state() const {
     if (!state_)
       throw partition_error(

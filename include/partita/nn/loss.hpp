@@ -128,7 +128,7 @@ class elementwise_loss {
     return y;
   }
 
-  /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
+  /// Returns the gradient of dy times the last loss with respect to x. Requires an earlier loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_reduced_loss(last_, Function::name);
     auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));

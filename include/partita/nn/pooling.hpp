@@ -104,7 +104,7 @@ class window_geometry {
 PARTITA_POOLING_MOVEMENTS(extern)
 #endif
 
-/// The windows of adaptive pooling: `size` windows along each dimension, which are adjacent or overlap by one cell.
+/// The windows of adaptive pooling: there are `size` along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
   static constexpr std::size_t feature_dims = features_of_rank<Rank>;
@@ -146,8 +146,8 @@ class adaptive_rule {
 
 }  // namespace detail
 
-/// y = the largest element in each window: `max_pooling m(p_x, {.kernel = {2, 2}})`. Of equal elements, the gradient
-/// goes to the first in C order.
+/// y = the largest element in each window, as in `max_pooling m(p_x, {.kernel = {2, 2}})`. Of equal elements, the
+/// gradient goes to the first in C order.
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and
 ///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, balanced
 ///           over p. An inactive worker gets a copy of its input.
@@ -155,7 +155,7 @@ class adaptive_rule {
 ///           of at most half the kernel, windows not larger than the padded tensor [shape_error, on all workers].
 /// Cost:     a worker receives the cells of its windows that it does not own from their owners, in one message per pair
 ///           of workers, or on one node by shared memory without messages. Without a window that crosses a block
-///           boundary there is no communication. The adjoint costs the same.
+///           boundary there is no communication. The adjoint costs the same as the forward call.
 /// Adjoint:  adjoint(dy) adds each element of dy to the gradient of the element of x that the last call chose.
 template <class Extents>
 class max_pooling
@@ -185,7 +185,7 @@ class average_pooling
 };
 
 /// Average pooling with a given number of outputs. Output o of m is the mean of the inputs from floor(o n / m) to
-/// before ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
+/// before ceil((o + 1) n / m), as in `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
 template <class Extents>
 class adaptive_average_pooling
     : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps> {

@@ -45,7 +45,7 @@ struct cosine {
 };
 
 /// The schedule that rises linearly until it reaches the first rate of another schedule at step `steps` - 1, and then
-/// follows that schedule from its step 0: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
+/// follows that schedule from its step 0, as in `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
 template <class Then>
 class warm_up {
  public:

@@ -121,8 +121,8 @@ class softmax_cross_entropy {
   }
 
  private:
-  /// Throws the same error on all workers unless scores and labels fit. Sets the classes of this worker, and returns
-  /// the batch.
+  /// Throws the same error on all workers unless scores and labels fit. Stores the range of classes of this worker, and
+  /// returns the batch extent.
   template <class Scores, class Labels>
   std::size_t agree_on_batch(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
@@ -150,8 +150,8 @@ class softmax_cross_entropy {
                         << "), label " << i << " is " << label;
     }
     detail::agree_if_checked(*world_, fingerprint_, detail::local_error(error_message), call);
-    // All workers of p must have the same batch. The largest batch and the largest complement of a batch over the
-    // workers give the largest and the smallest batch.
+    // All workers of p must pass the same batch extent. The largest batch and the largest complement of a batch over
+    // the workers give the largest and the smallest batch.
     const auto most =
         detail::maximum_over_workers(*world_, detail::facts<2>{is_active_ ? batch : 0, is_active_ ? ~batch : 0});
     if (most[0] != ~most[1])

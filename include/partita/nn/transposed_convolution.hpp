@@ -143,7 +143,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// W and b, the same on all workers of p. Tensors of the same shape may be assigned. Empty on a worker outside of p.
+  /// W and b, equal on all workers of p, empty on others. A program may assign tensors of the same shape.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }
@@ -156,7 +156,7 @@ class transposed_convolution {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  private:
-  /// Makes the workers compare their options in the next agreement.
+  /// Makes the workers compare the layer's options at the next agreement.
   void log_call(const char* call) const {
     p_.world().state()->note_local(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
                                    "transposed_convolution");

@@ -27,7 +27,7 @@ struct sgd_options {
 };
 
 /// Options of Adam (Kingma and Ba 2015, algorithm 1), whose gradient is g + weight_decay w. With `amsgrad`, the largest
-/// second moment so far is used instead of the second moment (Reddi et al. 2018, algorithm 2).
+/// second moment so far is used instead of the second moment (Reddi et al., 2018, algorithm 2).
 struct adam_options {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -77,7 +77,7 @@ std::size_t states_used(const Adam& o) {
   return o.amsgrad ? 3 : 2;
 }
 
-/// The requirement that these options violate, or null. NaN violates every requirement.
+/// The text of the requirement that these options violate, or null. NaN violates every requirement.
 inline const char* violated_requirement(const sgd_options& o) {
   if (!(o.learning_rate >= 0 && o.momentum >= 0)) return "a learning_rate and a momentum of at least 0";
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
@@ -105,7 +105,7 @@ void call_with_constant(bool is, F f) {
   else f(std::false_type());
 }
 
-/// Makes step number `step`, counted from 1, for one parameter.
+/// Makes the update step with number `step`, counted from 1, for one parameter.
 template <class Real>
 void update(const sgd_options& o, int step, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum),

@@ -31,7 +31,7 @@ struct block_routes {
   std::size_t members = 1, bytes = 0;
   link_cost link{};
 
-  /// The number of steps of the binomial tree.
+  /// The number of rounds of messages of the binomial tree.
   constexpr std::size_t rounds() const {
     std::size_t n = 0;
     while ((std::size_t{1} << n) < members) ++n;
@@ -92,13 +92,13 @@ struct block_routes {
     return members < 3 ? block_route::along_tree
                        : choose(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
   }
-  /// The fastest algorithm for a sum on one member. The receiver's link is the bottleneck, so parts would not help.
+  /// The fastest algorithm for a sum at one member. Its link is the bottleneck: to divide blocks would not help.
   constexpr block_route sum() const {
     return members < 3 || bytes > max_gathered ? block_route::along_tree
                                                : choose(&block_routes::seconds_of_sum, {block_route::directly});
   }
-  /// The fastest algorithm for a sum on all members. Two members exchange their whole blocks. More than two exchange
-  /// whole blocks only if a block is no longer than the overhead of any message, because parts need fewer bytes.
+  /// The fastest algorithm for a sum on all members of a group. If there are two members, they exchange whole blocks.
+  /// More members do so only if a block is no longer than the overhead of any message, because parts need fewer bytes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
     return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::directly})
@@ -125,7 +125,7 @@ struct block_routes {
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
   constexpr double block_seconds() const { return link.message + as_double(bytes) * link.byte; }
-  /// The fastest algorithm: the binomial tree or one of these routes.
+  /// The fastest algorithm for a block: the binomial tree or one of the routes listed here.
   constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
                                std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;
@@ -141,8 +141,8 @@ struct node_traffic {
   std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
   link_cost link{};
 
-  /// The number of joint messages between the two nodes; 0 if one message for each pair of workers costs less. Each
-  /// joint message waits once for each of its workers, which copy its bytes once more on both nodes.
+  /// The number of joint messages between the two nodes; it is 0 if one message for each pair of workers costs less.
+  /// Each joint message waits once for each of its workers, which copy its bytes once more on both nodes.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double block_overlap = 0.25e-6, copied_byte = 0.5e-9;

@@ -13,7 +13,7 @@ struct binomial_tree {
   /// The parent of a position. Requires position > 0.
   static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
 
-  /// Whether a position has no child.
+  /// Whether a position in the tree has no child.
   constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
   /// Calls f(position) for the children of a position, the one with the largest subtree first: the order of sending.
   template <class F>

@@ -80,7 +80,7 @@ parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
 }
 
 /// The plan of one member of a group that gathers the parts of a tensor on all members: every part goes to every
-/// member. The reversed plan sums the members' tensors into parts. A worker outside the group has an empty plan.
+/// member. The reversed plan adds up the members' tensors in parts. A worker outside the group has an empty plan.
 template <std::size_t Rank>
 exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_tensor<Rank>& tensor, std::size_t worker) {
   exchange_plan<Rank> plan;

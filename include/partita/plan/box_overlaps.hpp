@@ -1,5 +1,5 @@
-// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. The boxes are
-// arbitrary, and may belong to two meshes.
+// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. The workers
+// may have any boxes, also on two meshes.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct worker_box {
   std::size_t replica = by_worker;
   static constexpr std::size_t by_worker = ~std::size_t{0};
 
-  /// Whether two boxes are copies of the same box.
+  /// Whether two boxes have the same indices of the same summand.
   friend bool operator==(const worker_box& a, const worker_box& b) {
     return a.there == b.there && a.summand == b.summand && a.box == b.box;
   }
@@ -43,8 +43,8 @@ class box_overlaps {
  public:
   PARTITA_DECL box_overlaps(std::vector<worker_box> held_boxes, std::vector<worker_box> wanted_boxes);
 
-  /// Makes workers receive from copies on their own node, if the node has any. If not, and several workers of a node
-  /// want the same part of a box, one of these workers receives the part and passes it on to the others.
+  /// Makes workers receive from copies on their own node, if the node has any. If it has none, and several workers of a
+  /// node want the same part of a box, one of these workers receives the part and passes it on to the others.
   void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
   const std::vector<worker_box>& had() const { return held_; }
@@ -53,18 +53,18 @@ class box_overlaps {
   PARTITA_DECL std::vector<box_overlap> taken(std::size_t worker) const;
   /// The transfers that a worker sends, including to itself, in the order of the receivers.
   PARTITA_DECL std::vector<box_overlap> given(std::size_t worker) const;
-  /// The largest number of elements that any worker receives from others; 0 if nothing moves. Requires held boxes that
-  /// are equal or disjoint, and that cover the wanted boxes. Cost: O(workers).
+  /// The largest number of elements that any worker receives from others, or 0 if no element moves. Requires held boxes
+  /// that are equal or disjoint, and that cover the wanted boxes. Cost: O(workers).
   PARTITA_DECL std::size_t most_taken() const;
 
  private:
   struct range {
     std::size_t first = 0, end = 0;
   };
-  /// Returns whether two boxes intersect, and stores the intersection.
+  /// Returns whether two boxes intersect, and writes the intersection to `where`.
   PARTITA_DECL static bool intersect(const worker_box& a, const worker_box& b, short_list<interval>& where);
-  /// The transfer of the box of `holder` to a receiver. The sender is a worker with the same box: the receiver itself
-  /// if possible, else each copy in turn, unless another receiver on the node passes the box on.
+  /// The transfer of the box of worker `holder` to a receiver. The sender is a worker with the same box: the receiver
+  /// itself if possible, else each copy in turn, unless another receiver on the node passes the box on.
   PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
                                          const short_list<interval>& where) const;
 

@@ -32,7 +32,7 @@ class plan_cache {
       if (is_match(plans_[k])) plan_set |= std::uint64_t{1} << k;
     return plan_set;
   }
-  /// The plan that was used last among the plans in a set. Requires a set that is not empty.
+  /// The plan that was used last among the plans in a set. The set of plans must not be empty.
   Structure& use_last(std::uint64_t plan_set) {
     std::size_t best = most;
     for (std::size_t k = 0; k < plans_.size(); ++k)
@@ -77,7 +77,7 @@ class plan_cache {
     last_use_[k] = ++use_count_;
     return plans_[k];
   }
-  /// The number of plans that have been made so far.
+  /// The number of plans that have been added to the cache so far.
   std::size_t made() const { return plans_made_; }
 
  private:

@@ -42,7 +42,7 @@ struct backward_reshard {
   std::size_t bytes = 0;
 };
 
-/// The shardings of all values of a program, and its moves. The graph of the program must outlive this object.
+/// The shardings of a program's values, and the moves between them. The graph of the program must outlive this object.
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;
@@ -118,7 +118,7 @@ using completion = completion_of<graph>;
 /// Finds the shardings of all values of a program from its annotations, and the necessary moves.
 /// Shapes:   those of the graph.
 /// Requires: a policy that rejects nothing that the program needs [partition_error].
-/// Cost:     O(operations + axes that are added), about a microsecond for each; memory for all values.
+/// Cost:     time in O(operations + axes that are added), about a microsecond for each; memory for all values.
 /// Adjoint:  the completion of the program's gradients, which are operations of the graph like any others.
 template <std::size_t Letters>
 completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by = {});

@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// The cost of one repartition over all workers.
+/// The cost of one repartition, summed over all workers.
 struct movement_cost {
   std::size_t elements_moved = 0;  ///< the number of elements that move to another worker
   std::size_t elements_kept = 0;
@@ -33,7 +33,7 @@ struct movement_cost {
 };
 
 /// The cost of moving a tensor from `from` on `src` to `to` on `dst`; `axes` is the order of the result's dimensions.
-/// Cost: Cost: O(all overlaps) time; memory for one worker's plan at a time.
+/// Cost: time in O(all overlaps of blocks); memory for the plan of one worker at a time.
 template <class Src, class Dst, class From, std::size_t Rank>
 movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                       const axes_order<Rank>& axes = same_axes<Rank>()) {

@@ -69,7 +69,8 @@ class cut {
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. Reuses the memory of `reused_cut`.
+  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. The cut takes the memory of
+  /// `reused_cut`.
   PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused_cut = balanced(0, 1));
   /// Makes a cut that is balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of
   /// the cut is innermost part number k; the last of `parts` varies fastest.
@@ -83,15 +84,15 @@ class cut {
   /// The number of parts over which the cut distributes the indices.
   std::size_t parts() const { return p_; }
 
-  /// The indices of part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
+  /// The range of indices in part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
   /// block-cyclic, because its parts are several ranges (for_pieces lists them) [shape_error].
   PARTITA_DECL interval part(std::size_t k) const;
-  /// The part that holds index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a binary
-  /// search.
+  /// The number of the part with index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a
+  /// binary search.
   PARTITA_DECL std::size_t owner(std::size_t i) const;
   /// The local index of index i in the block of its owner. Requires i below extent() [shape_error].
   PARTITA_DECL std::size_t place(std::size_t i) const;
-  /// The number of indices in part k.
+  /// The number of indices in part k of the cut.
   PARTITA_DECL std::size_t size(std::size_t k) const;
 
   /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is the local index in the part's block where

@@ -144,7 +144,7 @@ struct layout_of_blocks {
 /// Lays blocks of the given shapes (by place in the grid, C order) side by side, and returns the tensor that they form.
 ///
 /// Sizes may differ along each dimension, may be 0, and may be staggered (with different cuts in each line of the
-/// grid), provided that every line has the same total and the blocks tile the tensor. Other blocks are ragged, and
+/// grid), provided that every line has the same total and the blocks tile the tensor. Other blocks form no tensor, and
 /// `problem` describes where. Requires as many shapes as the grid has places [shape_error].
 template <std::size_t Rank>
 layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
@@ -194,7 +194,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     }
   }
   if (!layout.problem.empty()) return layout;
-  // 4. Test whether the boxes overlap, and whether they fill the tensor.
+  // 4. Test whether the boxes of the blocks overlap, and whether they fill the tensor.
   std::size_t volume = 0;
   for (std::size_t a = 0; a < places; ++a) {
     volume += layout.boxes[a].volume();

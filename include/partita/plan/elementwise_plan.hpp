@@ -46,7 +46,7 @@ PARTITA_DECL shape_list induced_partition(const dimension_map& map, const shape_
 /// if neither is. If both are, the result is that of `lhs`; the caller passes the operand of larger rank as `lhs`.
 PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs);
 
-/// The route of one operand to a result partition.
+/// How one operand gets to the partition of the result.
 template <class Own, class Whole>
 operand_route plan_operand(const grid<Own>& src, const shape_list& operand, const dimension_map& map,
                            const grid<Whole>& whole, const shape_list& result) {
@@ -82,7 +82,7 @@ void write_partitioned_extents(Text& out, const shape_list& extents, const shape
 
 }  // namespace detail
 
-/// Writes a route: `extents [6] over [4]: repartition, then worker broadcast`.
+/// Writes a route, as in `extents [6] over [4]: repartition, then worker broadcast`.
 template <class Text, class Route>
   requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Route& route) {

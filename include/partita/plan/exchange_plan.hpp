@@ -108,12 +108,12 @@ struct exchange_plan {
   std::vector<transfer<Rank>> sends;
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
-  /// Dimension k of the result is dimension axes[k] of the source. An empty list permutes nothing.
+  /// Dimension k of the result is dimension axes[k] of the source. If axes is empty, the order stays.
   numbers axes = detail::numbers_per_dimension<Rank>::in_order();
-  /// Whether each element goes to exactly one place. If an element goes to several (to all members of a group, or to
-  /// replicas), the reversed plan sums.
+  /// Whether each element is moved to exactly one place. If an element is moved to several (to all members of a group,
+  /// or to replicas), the reversed plan adds up.
   bool one_to_one = true;
-  /// Whether received boxes are added to zeros instead of written. The order of a sum depends only on the plan: it is
+  /// Whether the elements of received boxes are added up. The order of a sum depends only on the plan: it is
   /// the order of the source workers in `order` (ascending if empty), which includes this worker's own boxes.
   bool accumulate = false;
   std::vector<std::size_t> order;
@@ -125,8 +125,8 @@ struct exchange_plan {
     return from;
   }
 
-  /// The number of peers that this worker sends to (receives from), with one message for each peer. Messages that nodes
-  /// share are in node_messages.
+  /// The number of peers that this worker sends to (receives from), with one message for each peer. Joint messages
+  /// between nodes are counted in node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }
   /// The number of elements that leave this worker (arrive from others, stay).
@@ -156,7 +156,7 @@ struct exchange_plan {
 };
 
 /// The plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum. The result
-/// reuses the memory of `back`.
+/// takes over the memory of the plan `back`.
 template <std::size_t Rank>
 exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank>&& back = {}) {
   back.worker = plan.worker;

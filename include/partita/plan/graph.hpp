@@ -24,7 +24,7 @@ struct applied {
 };
 
 /// Operations in the order of their application, each after the operations whose results it reads. Annotations give the
-/// shardings of some values; `complete` finds the others. Names have up to `Letters` letters.
+/// shardings of some values; `complete` finds the others. Value names have up to `Letters` letters.
 template <std::size_t Letters>
 class basic_graph {
  public:
@@ -45,7 +45,7 @@ class basic_graph {
     std::uint32_t first_operand = 0;  ///< an index in `operand_values`
     std::uint32_t operands = 0;
     std::uint32_t first_result = 0, results = 0;
-    /// What the operation itself moves, or null. The graph's maker keeps the object while copies of the graph exist.
+    /// The windows that the operation itself moves, or null. The graph's maker keeps the object as long as the graph.
     const operation_window* window = nullptr;
   };
 
@@ -57,7 +57,7 @@ class basic_graph {
   const tensor& operator[](value v) const { return tensors_[v.number]; }
   /// The bytes of an element of a value, where a real number has `real` bytes.
   std::size_t element_bytes(value v, std::size_t real) const { return tensors_[v.number].is_complex ? 2 * real : real; }
-  /// The bytes of the largest block of a value.
+  /// The bytes of the largest block of a value in this sharding.
   std::size_t block_bytes(value v, const sharding& s, std::size_t real) const {
     std::size_t all = element_bytes(v, real), d = 0;
     for (const std::size_t n : tensors_[v.number].shape) {

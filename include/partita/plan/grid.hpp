@@ -19,7 +19,7 @@ constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
 }
 
 namespace detail {
-/// Throws the error for extents without one place for each worker, or without a worker; one function for all extents.
+/// Throws the error for extents that do not have one place for each worker, or have none. All grids use it.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void reject_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
   const std::size_t places = places_of(shape);
@@ -47,7 +47,7 @@ class grid {
     const std::size_t places = places_of(shape());
     if (places == 0 || places != workers_.size()) detail::reject_extents(shape(), workers_.size());
   }
-  /// Constructs a grid of the first workers of the world.
+  /// Constructs a grid of the workers with the lowest ids.
   explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}
 
   const Extents& extents() const { return extents_; }
@@ -73,7 +73,7 @@ class grid {
   /// The place of a worker in C order, or `size()` for a worker that is not in the grid.
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
   bool contains(std::size_t worker) const { return workers_.contains(worker); }
-  /// The position of a place in C order. The place must be below size() [partition_error].
+  /// The position with number `place` in C order. The number must be below size() [partition_error].
   partita::index<rank()> index(std::size_t place) const {
     if (place >= size())
       throw partition_error(text("partita::grid::index(place): requires a place below the number of workers ")

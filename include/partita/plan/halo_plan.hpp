@@ -38,7 +38,7 @@ struct halo_plan {
     return rest;
   }
   /// The box of the window around the worker's own block whose cells are available before anything arrives: the cells
-  /// that stay on the worker, and those beyond the borders next to them. Given as indices in the window.
+  /// that stay on the worker, and those beyond the borders next to them. Its indices are those of the window.
   box<Rank> there_at_once() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
@@ -95,7 +95,7 @@ std::array<std::size_t, Rank> values(const std::array<const ghost_run*, Rank>& t
   return all;
 }
 
-/// Whether a combination of runs is beside the block along more than one dimension.
+/// Whether a box of runs, one per dimension, is a corner: beside the block along more than one dimension.
 template <std::size_t Rank>
 bool is_corner(const std::array<const ghost_run*, Rank>& tuple) {
   std::size_t ghost_dimensions = 0;
@@ -125,12 +125,12 @@ struct windows_of_grid {
   }
 };
 
-/// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` lists the workers that need
-/// parts: wants(worker), parts(worker), and for_workers(parts, f(worker)). A window that is empty along one dimension
-/// receives nothing. The reversed exchange adds the cells of windows to the blocks, a worker's own cells first. With
+/// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` lists the workers that need parts:
+/// wants(worker), parts(worker), and for_workers(parts, f(worker)). A window of extent 0 along one dimension receives
+/// no cells. The reversed exchange adds the cells of windows to the blocks, a worker's own cells first. With
 /// `star`, which is for windows around blocks, cells beside a block along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
-/// Cost:     O(own overlaps + parts along each dimension), without communication.
+/// Cost:     time in O(overlaps of this worker + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>
 halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& blocks,
                              const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& edges,

@@ -21,13 +21,13 @@ enum class halo_way {
 struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
 
-  /// Whether rounds by dimension cost less. Chosen: a message costs its worker a quarter of its latency (0.5 and 2 µs,
-  /// as between nodes of a cluster). In 2-D both ways then cost the same, and one round is used; in 3-D three rounds
-  /// win.
+  /// Whether one round per dimension costs less than one for all. Chosen: a message costs its worker a quarter of its
+  /// latency (0.5 and 2 µs, as between nodes of a cluster). Then two rounds cost as much as one in 2-D, where one round
+  /// is used, and three rounds cost less than one in 3-D.
   bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
 };
 
-/// The costs of both ways to exchange a halo, without communication. Cost: O(parts along each dimension × hops).
+/// The costs of a halo exchange in one round, and in rounds by dimension. Cost: O(parts along each dimension × hops).
 template <std::size_t Rank>
 halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
                          const halo_boundaries<Rank>& edges) {
@@ -36,7 +36,7 @@ halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Ra
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     std::size_t most = 0;
-    // Find the part along d that receives from the most other parts; `holders` is the product over the dimensions.
+    // Find the part along d that receives from the most other parts; the product of their numbers is `holders`.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> is_counted(windows[d].size(), false);
       std::size_t others = 0;
@@ -58,8 +58,8 @@ halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Ra
 }
 
 /// The plans of one worker for the rounds, one for each dimension along which blocks grow: the first round moves cells
-/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the
-/// worker's plan in one round. Boxes are given as indices in the receiver's window.
+/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the worker's
+/// plan for a single round. The indices of boxes are those of the receiver's window.
 /// Cost:     that of plan_halo for one dimension after another.
 template <class Extents, std::size_t Rank>
 std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& blocks,
@@ -125,7 +125,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         shape[d] = windows[d][part].size();
         t.there = place_in_block<Rank>::of(where.start, shape);
       });
-    // List the receives: this worker's ghosts along d.
+    // List the boxes that this worker receives: its ghosts along dimension d.
     detail::for_each_run(windows[d][own[d]], n, edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
       blocks.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
         if (part == own[d]) return;

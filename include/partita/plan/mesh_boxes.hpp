@@ -23,7 +23,7 @@ constexpr std::size_t index_along_axes(const mesh& m, std::size_t place, std::ui
 
 }  // namespace detail
 
-/// The boxes that the workers of a mesh hold of a tensor. In a partial tensor each box belongs to a summand.
+/// The boxes that the workers of a mesh hold of a tensor. Each box of a partial tensor belongs to one summand.
 PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_workers, std::size_t workers,
                                                    const sharding& s, const shape_list& shape);
 

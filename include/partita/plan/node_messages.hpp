@@ -42,7 +42,7 @@ struct node_messages {
       b.other_node = node_of(sending ? b.to : b.from);
       if (b.other_node != own_node && b.elements != 0) boxes.push_back(b);
     }
-    // Sort the boxes into an order that both nodes compute.
+    // Sort the boxes into an order that the workers of both nodes compute alike.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
     // For each other node, count the traffic, and decide whether joint messages are cheaper.
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {

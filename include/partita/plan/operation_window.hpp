@@ -11,9 +11,9 @@
 
 namespace partita {
 
-/// The rule in which these dimensions need not be whole. In the tensors `of` (operands first), each of these dimensions
-/// has one factor, so it is sharded by the same axes in all of them; its extents may differ, and the size of the factor
-/// is that of the last tensor.
+/// A copy of rule r in which these dimensions may be sharded. In the tensors `of` (operands first), each of these
+/// dimensions has one factor, so it is sharded by the same axes in all of them; its extents may differ, and the size of
+/// the factor is that of the last tensor.
 constexpr rule with_windows(rule r, tensor_set of, std::uint32_t dimensions) {
   const auto is_free = [&](char letter) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
@@ -64,7 +64,7 @@ struct operation_window {
 
 namespace detail {
 
-/// The parts of a dimension that overlap an interval.
+/// The number of parts of a dimension that overlap an interval.
 constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, interval ranges) {
   std::size_t count = 0;
   for (std::size_t p = 0; p < m.size(cut); ++p) {
@@ -92,7 +92,7 @@ constexpr received_share window_share(const short_list<interval>& ranges, const 
 }  // namespace detail
 
 /// The cost, over all workers, of the windows of an operation with one result. A message has the cost of the slowest
-/// axis that shards one of the window's dimensions. Cost: O(workers that differ along an axis in use).
+/// axis that shards one of the window's dimensions. Cost: time in O(workers that differ along an axis in use).
 inline exchange_figures figures_of(const operation_window& window, const sharding* layouts, const shape_list* shapes,
                                    std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
   const mesh& m = layouts[0].on;

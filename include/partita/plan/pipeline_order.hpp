@@ -51,8 +51,8 @@ struct pipeline_shape {
   std::size_t numbers() const { return std::size_t{3} * stages() * micro_batches; }
 };
 
-/// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages. An empty list means
-/// zeros.
+/// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages. If a list is empty,
+/// all its times are 0.
 struct pipeline_times {
   std::vector<double> forward{}, backward{}, weights{};
   double moving = 0;
@@ -60,7 +60,7 @@ struct pipeline_times {
   PARTITA_DECL double of(const pipeline_task& one) const;
 };
 
-/// The tasks of each group of workers, in order.
+/// For each group of workers, its tasks in their order.
 using pipeline_tasks = std::vector<std::vector<pipeline_task>>;
 /// Whether gradients of weights are computed by passes of their own.
 PARTITA_DECL bool has_weights(const pipeline_tasks& tasks);
@@ -85,16 +85,16 @@ struct pipeline_run {
   std::uint32_t most_kept = 0;  ///< the most micro-batches of which one stage keeps forward values
 };
 
-/// Simulates tasks in these orders. A task begins when its group has finished the group's earlier tasks, and the task's
-/// inputs have arrived: from the stage before (forward), from the next stage and the stage's own forward pass
-/// (backward), from the stage's own backward pass (weights).
+/// Simulates a pipeline whose groups execute their tasks in these orders. A task begins when its group has finished the
+/// group's earlier tasks, and the task's inputs have arrived: from the stage before (forward), from the next stage and
+/// the stage's own forward pass (backward), from the stage's own backward pass (weights).
 /// Requires: what `tasks_of` requires; each task once, by the group of its stage; the backward passes of a stage, and
 ///           the passes of its weights, in ascending order of micro-batches, so that gradients are summed in one order
 ///           [partition_error]; an order without a deadlock [partition_error, which names the circle].
 PARTITA_DECL pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                    const pipeline_times& times);
 
-/// Writes a task: "backward of stage 1 for micro-batch 0".
+/// Writes a task, such as "backward of stage 1 for micro-batch 0".
 template <std::size_t Capacity>
 basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const pipeline_task& one) {
   return out << name_of(one.pass) << " of stage " << one.stage << " for micro-batch " << one.micro_batch;

@@ -10,7 +10,7 @@ namespace partita {
 
 /// The plan of one worker: the worker receives each index of its wanted box from one worker that holds the index, from
 /// itself if possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one. If
-/// workers share nodes, this is the first of two steps; in the second, workers pass on what came from other nodes, and
+/// workers share nodes, this plan is the first of two; in the second, workers pass on what came from other nodes, and
 /// the wanted boxes are both source and destination (`passed_on`).
 /// Shapes:   boxes of one rank.
 /// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.

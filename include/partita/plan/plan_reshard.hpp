@@ -2,8 +2,8 @@
 //
 // Without a pending reduction a reshard is one exchange of boxes: every worker receives exactly what it lacks. A
 // reduction is planned as the cheapest of a few sequences: either the summands of each new block are gathered at once,
-// or each worker reduces a part of its block first, and the parts are then exchanged. Where the tensor is replicated,
-// the replicas divide this work.
+// or each worker reduces a part of its block first, and the parts are then exchanged. If the tensor is replicated, the
+// replicas divide the work of sending.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +73,7 @@ class reshard_planner {
     else plan_reduction(out, goal, reduced_axes);
     for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(links_ == default_links); ++one)
       set_cost(*one, one == out.steps.begin() ? src_ : (one - 1)->after, links_);
-    // 3. Append the steps that make reductions pending.
+    // 3. Append the steps after which a reduction is pending: they turn a replicated value into summands.
     sharding now = goal;
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       if (goal.pending[a] == wanted[a]) continue;
@@ -131,7 +131,7 @@ class reshard_planner {
       if (next.bytes() <= most()) consider(next);
     }
   }
-  /// A sharding with these axes added, unless they shard already. An axis is added to a dimension that it divides, if
+  /// The sharding `base` with these axes added, unless it has them. An axis is added to a dimension that it divides, if
   /// possible to one that another sharding cuts in the same way, and among these to the one with the longest parts.
   constexpr sharding add_axes(const sharding& base, std::uint32_t axes, const sharding& other) const {
     sharding s = base;
@@ -246,8 +246,8 @@ class reshard_planner {
 /// Shapes:   both shardings have the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
 /// Requires: shardings of the mesh [partition_error] and of the tensor's rank [shape_error]; pending reductions that
 ///           commute [partition_error].
-/// Cost:     microseconds: O(workers along the axes that are used), no boxes are listed. The call can be a constant
-///           expression. The links determine the seconds; the steps that are executed do not depend on the links.
+/// Cost:     microseconds, in O(workers along the used axes): no boxes are listed. The call can be a constant
+///           expression. The links determine the seconds, but not the steps.
 /// Adjoint:  plan_reshard(m, to, from, shape) with partial and replicated exchanged in both shardings.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,

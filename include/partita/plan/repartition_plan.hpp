@@ -39,7 +39,7 @@ struct nearest_owner {
 
 namespace detail {
 
-/// One or several grids that hold the same blocks.
+/// One or several grids of workers; each grid holds the whole tensor, in the same blocks.
 template <class Extents>
 struct holders {
   const grid<Extents>* copies;
@@ -139,8 +139,8 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 /// `dst` and `to` are those of the result: dimension k of the result is dimension axes[k] of the source. Source and
 /// destination are each a decomposition or, for staggered blocks, one box for each place of the grid.
 /// Requires: a source and a destination of one tensor, each over its grid [shape_error].
-/// Cost:     O(own overlaps) for any number of workers; O(workers of the other grid) if that grid's blocks are
-///           staggered. The result reuses the memory of the plan `storage`.
+/// Cost:     time in O(overlaps of the worker's blocks) for any number of workers; O(workers of the other grid) if that
+///           grid's blocks are staggered. The result reuses the memory of the plan `storage`.
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
@@ -153,7 +153,7 @@ exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, con
 /// that `choose(receiver, how many, owner(k))` returns; it must return the same on all workers. The reversed plan sums
 /// the blocks of the replicas of the destination.
 /// Requires: replicas of equal shapes, at least one on each side [partition_error].
-/// Cost:     O(own overlaps of all replicas).
+/// Cost:     time in O(own overlaps of all replicas).
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>
 exchange_plan<Rank> plan_repartition(const replicas<Src>& src, const From& from, const replicas<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),

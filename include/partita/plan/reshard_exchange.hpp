@@ -22,7 +22,7 @@ struct reshard_exchange {
   }
 };
 
-/// What one worker receives from others. A message has the cost of the slowest axis along which its two workers differ.
+/// What one worker receives. A message has the cost of the slowest axis along which its two workers differ.
 struct received_share {
   std::size_t elements = 0, messages = 0;
   double seconds = 0, starting = 0;  ///< `starting`: the part of the seconds for latencies
@@ -78,7 +78,7 @@ class exchange_counter {
     for (const std::size_t a : axes_) add(a, coordinate_of(m_, place, a), from, to);
     return share(from, to);
   }
-  /// The largest and the mean numbers over all workers. Cost: O(workers that differ along an axis in use, times rank).
+  /// The largest and mean numbers of a worker's messages and elements. Cost: O(workers along axes in use, times rank).
   constexpr exchange_figures all() const {
     exchange_figures out;
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};

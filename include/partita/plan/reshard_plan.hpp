@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// One step of a reshard. A step that moves elements is one exchange of boxes, in which each worker receives what it
-/// lacks directly from a worker that has it. The step is named after the collective that it replaces, if there is one.
+/// A step in the plan of a reshard. A step that moves elements is one exchange of boxes, in which each worker receives
+/// what it lacks from a worker that has it. The step is named after the collective that it replaces, if any.
 struct reshard_step {
   enum class what : std::uint8_t {
     slice,           ///< every worker keeps a part of its block: nothing moves
@@ -74,7 +74,7 @@ struct reshard_plan {
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };
 
-/// Writes the axis or the reduced axes of a step, if it has any: " model" or " data+model".
+/// Writes the axis or the reduced axes of a step, if it has any: for example " model" or " data+model".
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& write_axes(basic_text<Capacity>& out, const reshard_step& one) {
   const char* before = " ";

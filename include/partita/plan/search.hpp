@@ -28,7 +28,7 @@ struct search_options {
   step_model model{};       ///< the model of a step's cost; its links are replaced by those of the call
   std::size_t most = 4096;  ///< the most candidates that are evaluated
   policy by{};
-  /// Not null: the cost by which candidates within the memory limit are compared; see overlapped_cost.
+  /// If not null, the cost function by which candidates within the memory limit are compared; see overlapped_cost.
   schedule_cost schedule = nullptr;
 };
 
@@ -61,7 +61,7 @@ struct search_answer_of {
 using search_answer = search_answer_of<graph>;
 
 /// Finds the shardings of a program's inputs and parameters that minimise the estimated time of a step, forward and
-/// (with parameters) backward, within a memory limit. Annotations of the program are kept.
+/// (with parameters) backward, within a memory limit. The program's annotations are kept.
 /// Shapes:   those of the program; `dynamic` extents are not sharded.
 /// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
 /// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the result is the optimum if there

@@ -1,5 +1,5 @@
-// The cost of a candidate of a search: completes the program with its annotations and walks through the step. The costs
-// of moves are cached.
+// The cost of a candidate of a search: completes the program with its annotations and walks through the step. Costs of
+// moves are cached.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class move_prices {
   std::size_t entry_count_ = 0;
 };
 
-/// The annotation of an input in a candidate.
+/// The sharding that a candidate of the search gives to an input.
 struct annotated_value {
   value of{};
   const sharding* layout = nullptr;
 };
 
-/// The evaluation of a candidate. `over` is the number of bytes beyond the memory limit.
+/// The evaluation of a candidate of the search. `over` is the number of bytes beyond the memory limit.
 struct judgement {
   step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
   std::size_t over = 0;

@@ -21,7 +21,7 @@ struct layout_options {
   PARTITA_DECL void extend(const sharding& layout, const shape_list& shape, std::size_t a);
 };
 
-/// One input without an annotation. Option 0 gives the input no annotation: its sharding then follows from the program.
+/// An input whose sharding the search chooses. Option 0 is no annotation: its sharding then follows from the program.
 struct search_choice {
   value of{};
   std::vector<sharding> options{};

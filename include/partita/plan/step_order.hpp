@@ -35,7 +35,7 @@ struct ordered_step {
   what done = what::compute;
   std::uint32_t step = 0;
   std::uint32_t lane = 0;  ///< the lane of a movement; movements pending at one time have different lanes
-  /// The start and the end, in seconds. The start of a movement sends between these times, its finish waits.
+  /// The start and end of the step, in seconds. The start of a movement sends in this time, its finish waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
     return a.done == b.done && a.step == b.step && a.lane == b.lane;
@@ -54,13 +54,13 @@ struct order_limits {
 /// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
 /// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need the movement are
 /// computed in the meantime, in the order of the program. The movement is finished when it has arrived by the estimate,
-/// or when nothing else is left to do. Movements follow each other on one link. Movements that share messages start
-/// when all of them can; if that never happens, because one needs another, the order ends there and lacks steps. Cost:
-/// O(steps × ready steps).
+/// or when nothing else is left to do. At most one movement uses the link at a time. Movements that share messages
+/// start when all of them can; if that never happens, because one needs another, the order ends there and lacks steps.
+/// Cost: O(steps × ready steps).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);
 
-/// For each block, the positions in an order at which it is first set and last needed; `never` if no step sets it.
+/// For each block, the positions in an order at which it is first set and last needed, or `never` if it is not set.
 struct block_lives {
   static constexpr std::size_t never = ~std::size_t{0};
   std::vector<std::size_t> first{}, last{};

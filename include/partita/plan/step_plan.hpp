@@ -18,7 +18,7 @@ struct step_plan_of {
   double seconds() const { return cost.seconds(); }
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
-  /// The steps of the reshard that a move event stands for.
+  /// The plan of the reshard that an event of the kind `move` stands for.
   reshard_plan plan(const step_event& move) const { return done->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;

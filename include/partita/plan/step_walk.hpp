@@ -20,7 +20,7 @@ struct move_price {
       : seconds(plan.seconds()), starting(plan.starting_seconds()), bytes(plan.bytes()) {}
 };
 
-/// Walks through a step. `Prices` returns the price of a move between two shardings; `Note` is called for each event.
+/// Walks through a training step. `Prices` returns the cost of a move between shardings; events are passed to `Note`.
 ///
 /// In the backward pass an operation reads its operands in the shardings of the forward pass, and its gradients get the
 /// shardings of its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are

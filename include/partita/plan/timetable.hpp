@@ -32,7 +32,7 @@ struct timetable {
   PARTITA_DECL double computing() const;
   /// The time in which at least one movement is pending.
   PARTITA_DECL double moving() const;
-  /// The time in which this worker waits for movements.
+  /// The time for which this worker waits until movements are complete.
   double waiting() const { return sum(&entry::waited); }
   std::size_t received() const { return sum(&entry::received); }
   std::size_t peak() const { return largest(&entry::held); }

@@ -12,10 +12,10 @@
 namespace partita {
 
 /// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. All
-/// workers pass equal groups. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
+/// workers must pass equal groups. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
 class worker_groups {
  public:
-  /// Makes groups from lists of worker ids, none of them empty. Each worker may be in one list, once [partition_error].
+  /// Makes groups from lists of worker ids, none of them empty. Each id may occur only once [partition_error].
   PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> groups);
   /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);
@@ -30,7 +30,7 @@ class worker_groups {
   }
   /// One more than the largest worker id, or 0 if there are no groups.
   std::size_t bound() const { return groups_.size(); }
-  /// A hash that is equal for equal groups.
+  /// A hash of the groups, which is equal for equal groups.
   PARTITA_DECL std::uint64_t fingerprint() const;
   /// The plan of a worker in a collective call: the root of its group is also a member that sends and receives.
   PARTITA_DECL group_plan plan(std::size_t worker, group_plan::kind movement) const;

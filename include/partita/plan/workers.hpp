@@ -20,7 +20,7 @@ class id_set {
  public:
   /// Constructs an empty set with memory for `count` ids, all below `bound`.
   PARTITA_DECL id_set(std::size_t count, std::size_t bound);
-  /// Inserts an id and returns whether the id is new.
+  /// Inserts a worker's id into the set, and returns whether the id is new.
   PARTITA_DECL bool insert(std::size_t id);
   PARTITA_DECL bool contains(std::size_t id) const;
 
@@ -77,7 +77,7 @@ class workers {
   /// Whether the ids are a contiguous ascending range (stored without a list).
   bool is_range() const { return ids_.empty(); }
 
-  /// The id of the worker at place k of the selection.
+  /// The id of the worker at place k of this selection, counted from 0.
   std::size_t operator[](std::size_t k) const {
     if (k >= count_) reject_position(k);
     return ids_.empty() ? first_ + k : ids_[k];

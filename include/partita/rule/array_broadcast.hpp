@@ -71,7 +71,7 @@ struct broadcast_verdict {
 
 namespace detail {
 
-/// Whether `dims` is 0, 1, …, rank - 1.
+/// Whether the list `dims` is 0, 1, …, rank - 1, so that no dimension is moved.
 constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t rank) {
   if (dims.size() != rank) return false;
   for (std::size_t i = 0; i < rank; ++i)

@@ -26,9 +26,9 @@ enum class halo_shape {
   star  ///< no corners, for stencils along the axes: 2 d messages instead of 3^d - 1
 };
 
-/// The number of ghost cells before the first and after the last index of a block, along each dimension: `{.before =
-/// {1, 2}, .after = 1}`. `.shape = halo_shape::star` leaves out the corners, and `.of_empty_blocks = true` adds ghost
-/// cells to blocks without elements, too.
+/// The number of ghost cells before the first and after the last index of a block, along each dimension, as in
+/// `{.before = {1, 2}, .after = 1}`. `.shape = halo_shape::star` leaves out the corners, and `.of_empty_blocks = true`
+/// adds ghost cells to blocks without elements, too.
 template <std::size_t Rank>
 struct halo_widths {
   per_dimension<Rank> before{};
@@ -77,7 +77,7 @@ struct halo_boundaries {
     if constexpr (one_each) before = after = {first, others...};
   }
 
-  /// Whether any side has the boundary condition b.
+  /// Whether any side of any dimension has the boundary condition b.
   constexpr bool any(boundary b) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (before[d] == b || after[d] == b) return true;

@@ -29,7 +29,7 @@ inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
 inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
 
-/// T specifies the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
+/// T is a type for the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
 template <class T>
 concept broadcast_dimensions_choice = is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
 
@@ -163,7 +163,7 @@ struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
 
 }  // namespace detail
 
-/// Checks the broadcast of two operands as far as their extents are known: `dynamic` entries violate no rule yet.
+/// Checks the broadcast of two operands as far as possible: `dynamic` extents violate no rule before they are known.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
   requires(is_extents<Lhs> && is_extents<Rhs>)
 inline constexpr broadcast_verdict broadcast_verdict_of =

@@ -16,14 +16,14 @@ enum class strictness {
   hlo,        ///< the HLO instruction: distinct dimensions in any order; extents equal
 };
 
-/// The strictness as a policy tag: `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
+/// The strictness as a policy tag, as in `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
 template <strictness Level>
 struct strictness_t {};
 inline constexpr strictness_t<strictness::client> client{};
 inline constexpr strictness_t<strictness::stablehlo> stablehlo{};
 inline constexpr strictness_t<strictness::hlo> hlo{};
 
-/// Checks a broadcast_in_dim. `dynamic` extents are not known yet and violate no rule.
+/// Checks a broadcast_in_dim. Extents that are `dynamic` violate no rule before they are known.
 ///
 /// The order of checks is that of XLA. Level client: the number of dimensions, the operand's rank, then range, extent
 /// and order of each dimension in turn. Levels stablehlo and hlo: the number of dimensions, all ranges, distinctness,
@@ -59,7 +59,7 @@ constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, co
   return {};
 }
 
-/// Checks that no signed result extent is negative. A caller checks this before all other conditions.
+/// Checks that no signed result extent is negative. A caller checks this condition before all others.
 constexpr broadcast_verdict judge_result_extents(const short_list<std::ptrdiff_t>& result) {
   for (std::size_t d = 0; d < result.size(); ++d)
     if (result[d] < 0) return {broadcast_fault::negative_output_size, d};

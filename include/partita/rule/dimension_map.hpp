@@ -36,7 +36,7 @@ class dimension_map {
   constexpr std::size_t source(std::size_t d) const { return sources_[d]; }
   constexpr const short_list<std::size_t>& targets() const { return targets_; }
 
-  /// Whether the operand's dimensions keep their order.
+  /// Whether the operand's dimensions have the same order in the result.
   constexpr bool is_increasing() const {
     for (std::size_t j = 1; j < targets_.size(); ++j)
       if (targets_[j] <= targets_[j - 1]) return false;

@@ -35,7 +35,7 @@ inline constexpr bool are_distinct_dimensions = [] {
   return true;
 }();
 
-/// D is a list of partition dimensions.
+/// Whether D is a type that lists dimensions of a partition.
 template <class D>
 inline constexpr bool is_dimension_list = std::is_same_v<D, dimension_list>;
 template <std::size_t... D>
@@ -50,8 +50,8 @@ inline constexpr bool is_not_a_dimension_list<First, Other...> = !is_dimension_l
 
 }  // namespace detail
 
-/// For each of `Rank` dimensions, whether a kernel does not act along the dimension. Ignores listed dimensions that do
-/// not exist: the caller rejects them.
+/// For each of `Rank` dimensions, whether a kernel does not act along the dimension. Listed dimensions that do not
+/// exist are ignored, because the caller rejects them.
 template <std::size_t Rank, std::size_t... D>
 constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
   std::array<bool, Rank> kept{};

@@ -23,7 +23,7 @@ inline constexpr reproducible_t reproducible{};
 struct shared_view_t {};
 inline constexpr shared_view_t shared_view{};
 
-/// T is one of the types `Policies`.
+/// Whether T is one of the types `Policies`.
 template <class T, class... Policies>
 inline constexpr bool has_policy = (std::is_same_v<T, Policies> || ...);
 
@@ -34,7 +34,7 @@ concept broadcast_policy =
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 namespace detail {
-/// Each of `Policies` is a broadcast_policy. A variable, because g++ does not explain variables.
+/// Each of `Policies` is a broadcast_policy. It is a variable and no concept, so that g++ prints a shorter error.
 template <class... Policies>
 inline constexpr bool are_broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail

@@ -31,7 +31,7 @@ struct basic_numpy_broadcast {
   short_list<Extent> result;
 };
 
-/// Checks operands by NumPy's rule. An error names the dimension of the result.
+/// Checks by NumPy's rule whether operands broadcast to each other. An error names the dimension of the result.
 template <class Extent>
 constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<Extent>* operands, std::size_t count) {
   using enum broadcast_fault;

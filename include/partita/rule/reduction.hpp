@@ -31,7 +31,7 @@ struct reduction_argument {
   constexpr reduction_argument(R (*)(reduction_name)) {}
 };
 
-/// T is a complex number: T is constructible from a real and an imaginary part.
+/// T is a type of complex numbers, which can be made from a real and an imaginary part.
 template <class T>
 concept complex_like = requires(const T& a) {
   typename T::value_type;
@@ -232,15 +232,15 @@ struct log_sum_exp_t {
     if (most == least || most == infinity || most != most) return most + (least != least ? least : T(0));
     return most + detail::log_one_plus(detail::exponential_function(least - most));
   }
-  /// The derivative of the reduced value y by an element x.
+  /// The derivative of the result y of the reduction with respect to one element x.
   template <class T>
   static T derivative(T x, T y) {
     return detail::exponential_function(x - y);
   }
 };
 
-// The reductions maximum and minimum are values. The other reductions are named by functions that are never called. A
-// variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
+// The reductions maximum and minimum are constants. The names of all other reductions are functions that are never
+// called. A variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
 inline constexpr maximum_t maximum{};
 inline constexpr minimum_t minimum{};
 constexpr sum_t sum(detail::reduction_name) { return {}; }
@@ -281,7 +281,7 @@ template <class R, class T>
 concept has_untyped_identity = requires {
   { R::identity() } -> std::convertible_to<T>;
 };
-/// Whether R accepts elements of type T. Without a member `takes`, R accepts what its function accepts.
+/// Whether R accepts elements of type T. If reduction R has no member `takes`, it accepts what its function accepts.
 template <class R, class T>
 constexpr bool accepts_element_type() {
   if constexpr (requires { R::template takes<T>; }) return R::template takes<T>;
@@ -293,8 +293,8 @@ constexpr T reduction_identity() {
   if constexpr (has_typed_identity<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
-/// Properties that the type of a reduction declares. Linear: the adjoint copies dy, or a fraction of dy. Extreme: the
-/// result is one of the elements, by their order. Idempotent: combining equal elements gives the same element.
+/// Properties that the type of a reduction declares. Linear: the reduction's adjoint copies dy, or a fraction of dy.
+/// Extreme: the result is the largest or smallest element. Idempotent: equal elements reduce to one of them.
 template <class R>
 inline constexpr bool is_linear_reduction = requires { requires R::is_linear; };
 template <class R>
@@ -315,7 +315,7 @@ concept reduction_of =
       { r(a, a) } -> std::convertible_to<T>;
     };
 
-/// The reductions that may be pending in a layout; `none`: the value is complete.
+/// The reductions that may be pending in a layout, or `none` if the value is complete.
 enum class pending_reduction : std::uint8_t { none, sum, avg, max, min, prod, any, all, log_sum_exp };
 
 /// The name of pending_reduction in version 0.2.
@@ -326,7 +326,7 @@ namespace detail {
 template <class... R>
 struct reduction_list {
   static constexpr std::size_t size = sizeof...(R);
-  /// Calls f with the reduction of this kind; not for `none`.
+  /// Calls f with the reduction that this kind stands for; the kind must not be `none`.
   template <class F>
   static constexpr void with(pending_reduction kind, const F& f) {
     std::size_t k = 0;

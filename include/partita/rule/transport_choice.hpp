@@ -3,14 +3,14 @@
 
 namespace partita {
 
-/// The transport of blocks between two workers. Every worker of a kernel must give the same value.
+/// The transport of blocks between two workers. All workers must pass the same value to the kernel.
 enum class strategy {
   mixed,   ///< the default: shared memory between workers of one node, messages between nodes
   shared,  ///< shared memory; an error if the workers are not all on one node
   message  ///< messages only
 };
-/// How a message is built from boxes that are not contiguous in their block. Every worker of a kernel must give the
-/// same value.
+/// How a message is built from boxes that are not contiguous in their block. All workers must pass the same value to
+/// the kernel.
 enum class messages {
   by_size,  ///< the default: typed if the message is small, packed if it is large
   packed,   ///< one message per pair of workers, packed by the sender and unpacked by the receiver

@@ -1,8 +1,8 @@
 // Worker broadcast and its reduction between two partitions: whether it is legal, and which workers are paired.
 //
-// The rule and the pairing are those of DistDL. One of the two partitions is *small* (the source of a broadcast, the
-// destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. The small shape
-// is extended on the left with ones, and each of its extents must be 1 or equal to the large extent.
+// The rule and the pairing of workers are DistDL's. One of the two partitions is *small* (the source of a broadcast,
+// the destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. The small
+// shape is extended on the left with ones, and each of its extents must be 1 or equal to the large extent.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 namespace partita {
 
 /// `x + y` is add(x, y), and likewise - * /: elementwise, for tensors of the same rank, or for a tensor and a number.
-/// Other operands are an error.
+/// Operands of other types are an error.
 template <class L, class R>
   requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator+(L&& l, R&& r) {

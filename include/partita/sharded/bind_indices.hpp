@@ -51,7 +51,7 @@ struct index_binding {
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// The number of the group of this worker. Workers of one group differ only in the axes that shard a tensor.
+/// The number of this worker's group of workers. Workers of one group differ only in the axes that shard a tensor.
 inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
@@ -85,7 +85,7 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
                                         << ", got extents " << x.extents());
 }
 
-/// Reshards x so that its rows are sharded as in `rows`. Throws an error in a scope that forbids implicit reshards.
+/// Reshards x so that its rows are sharded as in `rows`. Throws an error where implicit reshards are forbidden.
 template <class T>
 sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = leading_cuts(rows, x.rank());
@@ -110,7 +110,7 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
     run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0});
 }
 
-/// Replaces the extents of the first `first` dimensions by others.
+/// Replaces the extents of the first `first` dimensions by the list `others`.
 inline shape_list replace_leading(const shape_list& extents, std::size_t first, const shape_list& trailing) {
   shape_list all = trailing;
   for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
@@ -197,8 +197,8 @@ inline index_list box_indices(const short_list<interval>& box, const shape_list&
 }
 
 /// Plans the exchange of bound indices. `find(wrong)` returns, for each index in this worker's block, the number of the
-/// row, in the C order of the extents `b.extents`, or sets the error. `parameter` must be equal on all workers.
-/// Collective.
+/// row, in the C order of the extents `b.extents`, or sets the error. The number `parameter` must be equal on all
+/// workers. Collective.
 template <class Find>
 shared_binding plan_binding(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error message;
@@ -282,8 +282,8 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 
 /// Takes rows of sharded tensors at fixed indices, and adds to them: `const auto rows = bind_indices(x, indices); auto
 /// y = rows.take(x); x = rows.scatter_add(x, updates);`. `Layout` is the layout of the indices if their type has it.
-/// Shapes:   the indices number dimension 0 of x. The result of `take`, and updates, have the extents of x with the
-///           number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
+/// Shapes:   each index is a position along dimension 0 of x. The result of `take`, and updates, have the extents of x
+///           with the number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
 /// Requires: tensors on the mesh of the indices [partition_error] with these extents [shape_error], in a call that is
 ///           executed at once [error].
 /// Cost:     a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered. The
@@ -343,7 +343,7 @@ class bound_indices {
   auto scatter(const X&, const Updates&) const {
     return rejected_updates<X>();
   }
-  /// The exchange of `take`; `scatter_add` makes the same exchange in the opposite direction.
+  /// The index exchange that `take` makes; `scatter_add` makes this exchange in the opposite direction.
   const index_exchange& exchange() const { return *binding_->exchange; }
 
  private:
@@ -358,8 +358,8 @@ class bound_indices {
   detail::shared_binding binding_;
 };
 
-/// Binds indices to tensors whose rows are sharded as those of x, by planning an index exchange. The elements of
-/// `indices` are whole numbers of any type. Collective.
+/// Binds indices to tensors whose rows are sharded as those of x, by planning an index exchange. The indices are whole
+/// numbers of any element type. Collective.
 template <class T, class I>
 bound_indices<> bind_indices(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   return bound_indices<>(detail::bind_to_rows(x, indices));

@@ -20,12 +20,12 @@ namespace partita {
 /// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes all
 /// layouts, the order of operations, the bounds of all blocks, all movements, and the place of each block in
 /// preallocated storage. A call only executes these steps, and gives bitwise the result of the traced program.
-///   const auto& y = step(x, w1, w2);            // memory of the program, valid until its next call; a copy keeps the
-///   values const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
+///   const auto& y = step(x, w1, w2);            // memory of the program, valid until its next call: copy to keep it
+///   const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
 /// Shapes:   those with which the program was traced [shape_error, on all workers].
 /// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
 /// Cost:     one agreement per call, then the computation and movements of the program. Arguments that do not have the
-///           layout that completion found are resharded first, which allocates. One thread at a time may call a
+///           layout that completion found are resharded first, which allocates. Only one thread at a time may call a
 ///           program.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///

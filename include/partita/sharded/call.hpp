@@ -22,7 +22,7 @@ class traced;
 
 namespace detail {
 
-/// The number of the kind of tensor that X is. A class that is derived from a tensor has the tensor's kind.
+/// A number for the kind of tensor that X is (typed, run-time, traced, none), also if X is derived from a tensor.
 template <class T, auto Layout>
 std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
@@ -37,7 +37,7 @@ inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std
 template <class X>
 concept tensor_value = tensor_kind<X> != 0;
 
-/// The rank of X if its type contains it, else `dynamic`.
+/// The rank of tensors of type X if the type determines it, else `dynamic`.
 template <class X>
 consteval std::size_t static_rank() {
   if constexpr (tensor_kind<X> == 0) return rank_of<X>;
@@ -102,7 +102,7 @@ consteval auto infer_layouts() {
 template <class Op, auto... Layout>
 inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
 
-/// The name of the layout of the result of an operation. The type of the name does not depend on the layout as a
+/// The text by which the type of a result names its layout. The type of the name does not depend on the layout as a
 /// template argument, because g++ 12 fails on that.
 template <class Op, auto... Layout>
 inline constexpr std::size_t inferred_size = layout_text(op_layouts<Op, Layout...>.result).size();
@@ -177,7 +177,7 @@ consteval void require_floating() {
 /// Whether an operation accepts elements of T. An operation that has no meaning for complex numbers declares
 /// `static constexpr bool on_complex = false`; element functions declare it by their properties.
 template <class Op, class T>
-constexpr bool accepts_element_type() {
+constexpr bool operation_accepts_type() {
   if constexpr (is_complex<T> && requires { Op::on_complex; }) return Op::on_complex;
   else return true;
 }
@@ -226,10 +226,10 @@ using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
 template <class Op, class... X>
 auto trace_call(const Op& op, const X&... x);
 
-/// Applies Op to operands of any kind of tensor. A plain array beside tensors becomes a tensor without a mesh.
+/// Applies Op to tensors of any kind. A plain array among the operands becomes a tensor without a mesh.
 template <class Op, class... X>
 auto call(const Op& op, const X&... x) {
-  constexpr bool accepted = (accepts_element_type<Op, element_of_tensor<X>>() && ...);
+  constexpr bool accepted = (operation_accepts_type<Op, element_of_tensor<X>>() && ...);
   static_assert(accepted,
                 "partita: requires real elements, as this operation takes no complex ones; apply it to real(z), "
                 "imag(z), abs(z) or angle(z), which are in partita/sharded/complex.hpp");

@@ -12,7 +12,7 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(less_equal, less_equal_number, greater_equal_num
 PARTITA_ELEMENT_FUNCTION_OF_TWO(equal_to, equal_to_number, equal_to_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(not_equal_to, not_equal_to_number, not_equal_to_number)
 
-/// The comparison with its operands exchanged.
+/// Computes a comparison by the one with exchanged operands: x > y is y < x.
 template <class L, class R, class... Dims>
   requires detail::tensor_operands<L, R>
 auto greater(L&& l, R&& r, Dims... dims) {

@@ -200,10 +200,10 @@ auto angle(X&& z) {
   else return detail::rejected_call{};
 }
 
-/// Makes the complex tensor with these real and imaginary parts. Without `im` the imaginary parts are 0.
+/// Makes the complex tensor with these real and imaginary parts. If `im` is not given, the imaginary parts are 0.
 /// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, im is resharded to that of re.
 /// Requires: elements of float or double [compile time].
-/// Cost:     one pass; no communication if the layouts are equal. Equal pending sums stay pending.
+/// Cost:     one pass; no communication if the layouts are equal. A sum pending in both parts stays pending.
 /// Adjoint:  the real and the imaginary part of dy.
 template <class T>
   requires std::is_floating_point_v<T>

@@ -17,7 +17,7 @@ struct convolve_options {
   per_dimension<D> padding{};  ///< the number of cells before and after the tensor
   per_dimension<D> dilation = 1;
 };
-/// The options of a transposed convolution. `output_padding`, less than the stride, adds cells at the end.
+/// The options of a transposed convolution. `output_padding`, a number below the stride, adds cells at the end.
 template <std::size_t D>
 struct convolve_transposed_options {
   per_dimension<D> stride = 1;

@@ -30,7 +30,7 @@ struct cumulative {
 };
 
 /// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. x has a at index 0 of its first dimension and b at index 1; the
-/// result has the cumulative products of a at index 0 and h at index 1. Where a[k] is 0, h[k] is b[k].
+/// result has the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
 struct recurrence {
   static constexpr std::size_t numbers = 2;
   template <class T>
@@ -52,7 +52,7 @@ struct recurrence_operation : cumulative<recurrence, D> {
   }
 };
 
-/// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where x is the extreme or NaN.
+/// 1 where element x is not the cumulative extreme y, but an earlier element is; it is 0 where x is the extreme or NaN.
 inline constexpr element_function keeps_earlier{"comes from before", number_function,
                                                 [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
                                                 no_derivative()};
@@ -68,7 +68,7 @@ struct cumulative_operation : cumulative<R, D> {
   }
   /// For sums, dx[k] is the sum of dy from k on. For other reductions y[k] depends on x[k] by a factor, and on y[k - 1]
   /// by the factor passed[k], so dx[k] = factor (dy[k] + passed[k + 1] (dy[k + 1] + passed[k + 2] (…))). The formula
-  /// has no division, so elements may be 0.
+  /// divides by no element, so elements may be 0.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X& y) const {
     using T = typename X::value_type;

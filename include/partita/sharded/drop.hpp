@@ -44,11 +44,11 @@ struct drop_operation {
 
 }  // namespace detail
 
-/// Sets each element to x / (1 - probability) or to 0, as its random number decides: `drop(x, {.probability = 0.1,
-/// .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every layout.
+/// Sets each element to x / (1 - probability) or to 0, as its random number decides, as in `drop(x, {.probability =
+/// 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every layout.
 /// Requires: a probability from 0 to 1 [shape_error].
-/// Cost:     no communication; partial sums stay partial. One call of Philox4x32-10 per four elements.
-/// Adjoint:  drop of dy with the same mask.
+/// Cost:     no communication; partial sums stay partial. The generator Philox4x32-10 is called once per four elements.
+/// Adjoint:  drops the elements of dy by the same mask.
 template <detail::any_tensor X>
 auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
   if (!(options.probability >= 0 && options.probability <= 1))

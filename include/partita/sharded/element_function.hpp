@@ -55,7 +55,7 @@ struct element_properties {
 };
 /// Properties of functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties real_function{.integers = detail::integers::rejected};
-/// Properties of functions that also accept integers.
+/// The properties of element functions that also accept integers.
 inline constexpr element_properties number_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties rising_function{&detail::monotone_rule};
@@ -118,8 +118,8 @@ struct no_derivative {
 ///         "cube_root", partita::rising_real_function, [](auto x) { return std::cbrt(x); },
 ///         partita::reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 ///
-/// An element function has one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays and
-/// tensors of all kinds.
+/// An element function declares one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays
+/// and tensors of all kinds.
 template <class Value, class... Derivative>
 struct element_function {
   static_assert(sizeof...(Derivative) >= 1 && sizeof...(Derivative) <= 4,
@@ -157,7 +157,7 @@ constexpr auto parameters_given(Number... numbers) {
   }
   return parameters;
 }
-/// The number of values that a derivative with these bits reads.
+/// The number of values that a derivative reads, of which `reads` has one bit for each.
 constexpr std::size_t values_read(unsigned reads) {
   std::size_t n = 0;
   for (; reads != 0; reads >>= 1U) n += reads & 1U;

@@ -140,7 +140,7 @@ PARTITA_ELEMENT_FUNCTION(ceil, rising_function, element_functions::of_real([](au
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, rising_function,
                                    element_functions::of_real([](auto x) { return std::nearbyint(x); }),
                                    no_derivative())
-/// The sign of an element: 1, 0 or -1, and 0 for NaN.
+/// The sign of an element, which is 1, 0 or -1, and 0 for NaN.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     sign, number_function, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }, no_derivative())
 
@@ -187,8 +187,8 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
       const auto t = std::tanh(std::log1p(std::exp(x)));
       return dy * (t + x * (1 - t * t) / (1 + std::exp(-x)));
     }))
-/// The activation log(1 + exp(beta x)) / beta, or x where beta x is above the threshold. By default beta is 1 and the
-/// threshold 20.
+/// The activation log(1 + exp(beta x)) / beta, or x where beta x is above the threshold. The defaults are 1 for beta
+/// and 20 for the threshold.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     softplus, with_defaults(real_function, 1, 20),
     [](auto x, auto beta, auto threshold) { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; },
@@ -196,11 +196,11 @@ PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
       const auto e = std::exp(x * beta);
       return x * beta > threshold ? dy : dy * e / (e + 1);
     }))
-/// The activation that is x where x is positive, and alpha (exp(x) - 1) elsewhere. By default alpha is 1.
+/// The activation that is x where x is positive, and alpha (exp(x) - 1) elsewhere. By default, alpha is 1.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     elu, with_defaults(real_function, 1), [](auto x, auto alpha) { return x <= 0 ? std::expm1(x) * alpha : x; },
     reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * alpha * std::exp(x) : dy; }))
-/// The activation that is x where x is positive, and alpha (exp(x / alpha) - 1) elsewhere. By default alpha is 1.
+/// The activation that is x where x is positive, and alpha (exp(x / alpha) - 1) elsewhere. By default, alpha is 1.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     celu, with_defaults(real_function, 1),
     [](auto x, auto alpha) { return x <= 0 ? std::expm1(x / alpha) * alpha : x; },
@@ -289,7 +289,7 @@ inline constexpr element_function number_mod{
 }  // namespace element_functions
 
 /// The remainder x - z floor(x / z) of two tensors or arrays, or of one and a number. The remainder has the sign of z,
-/// as in Python. Integers are divided exactly; integer z must not be 0.
+/// as in Python. Remainders of integers are exact; an integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 /// Defines a function of two tensors, or of a tensor and a number, from three element functions. Two tensors must have
-/// the same rank, or broadcast_dimensions place the smaller one. For plain arrays, array/elementwise.hpp defines the
-/// function.
+/// the same rank, or broadcast_dimensions place the smaller one. For plain arrays, array/elementwise.hpp defines these
+/// functions.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
   PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(tensor_operands, operation, of_number, to_number)
 /// Defines a function as PARTITA_ELEMENT_FUNCTION_OF_TWO does, for operands that satisfy the concept `accepted`: with
@@ -49,8 +49,8 @@ consteval bool are_of_one_rank() {
   return same;
 }
 
-/// Checks XLA's broadcasting rule for two operands, the smaller one placed at dimensions D of the larger one. Only the
-/// ranks are known from the types.
+/// Checks XLA's broadcasting rule for two operands, the smaller one placed at dimensions D of the larger one. The types
+/// of the operands determine only ranks.
 template <class L, class R, std::ptrdiff_t... D>
 consteval broadcast_verdict verdict_on_ranks() {
   const auto unknown = [](std::size_t rank) {

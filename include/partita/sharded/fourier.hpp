@@ -116,12 +116,12 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
 
 }  // namespace detail
 
-/// The discrete Fourier transform along dimensions, and its inverse: `fft(z, dimensions<0, 1>)`, with NumPy's norms.
+/// The discrete Fourier transform along dimensions with NumPy's norms, and its inverse: `fft(z, dimensions<0, 1>)`.
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
 ///           the rank is known at run time].
 /// Cost:     transforms by FFTW. A sharded dimension is made whole by one reshard: its axes shard another dimension of
-///           the result, and the inverse reshards to the layout of z again. In a traced program completion chooses.
+///           the result, and the inverse moves them back. In a traced program completion chooses the layouts.
 /// Adjoint:  the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {

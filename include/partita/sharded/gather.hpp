@@ -135,8 +135,8 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 /// …)` is `gather_nd<K>(x, indices)`. Collective.
 /// Shapes:   indices have extent K along their last dimension; the result has the other dimensions of the indices,
 ///           sharded in the same way, followed by the other dimensions of x, which are not sharded.
-/// Requires, Cost, Adjoint: those of take_along_axis, for rows. Sharded dimensions of x after the first K are gathered,
-///           and so is the last dimension of the indices.
+/// Requirements, cost and adjoint are those of take_along_axis, for rows. Sharded dimensions of x after the first K are
+///           gathered, and so is the last dimension of the indices.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
@@ -181,7 +181,7 @@ PARTITA_FALLBACK_OVERLOAD(gather_nd) {
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 
 /// Adds each update to the element of x whose index along D is in `indices` and whose other indices are those of the
-/// update: `add_along_axis(x, indices, updates, dimensions<1>)`. `put_along_axis` replaces these elements by the
+/// update: `add_along_axis(x, indices, updates, dimensions<1>)`. The function `put_along_axis` replaces elements by the
 /// updates. Updates with equal indices are summed; updates without a valid index are ignored.
 /// Shapes:   updates and indices have equal extents, those of x except along D [shape_error].
 /// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
@@ -208,10 +208,10 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
 }
 
 /// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
-/// updates)`. `scatter_nd` replaces these rows by the updates.
+/// updates)`. The function `scatter_nd` replaces rows by updates.
 /// Shapes:   indices have extent K along their last dimension; updates have the other dimensions of the indices,
 ///           followed by the other dimensions of x [shape_error].
-/// Requires, Cost, Adjoint: those of add_along_axis and put_along_axis, for rows.
+/// Requirements, cost and adjoint are those of add_along_axis and put_along_axis, for rows.
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {

@@ -24,8 +24,8 @@ auto list_gradients(const std::tuple<G...>& gradients) {
   return all;
 }
 
-/// The layout s without pending sums. Each axis with a pending sum shards a dimension of the result if possible, so
-/// that no two workers sum the same elements.
+/// The layout that a tensor of layout s gets when its pending sums are taken. Each axis with a pending sum shards a
+/// dimension of the result if possible, so that no two workers sum the same elements.
 PARTITA_DECL sharding drop_reductions(const sharding& s, const shape_list& extents);
 
 /// Whether this worker counts its block in the norm: the first of the workers that hold the same block does.
@@ -74,7 +74,7 @@ void scale_elements(X& x, double factor) {
 
 }  // namespace detail
 
-/// The square root of the sum of squares of all elements of all gradients. Replicated blocks count once, and pending
+/// The square root of the sum of squares of all elements of all gradients. Replicated elements count once, and pending
 /// sums are taken first.
 /// Requires: at least one gradient, and all gradients on one mesh [partition_error].
 /// Cost:     a reduce_scatter of each partial gradient, whose result is not kept, and a sum of one number per worker.
@@ -88,8 +88,8 @@ double global_norm(const std::tuple<G...>& gradients) {
 }
 
 /// Scales all gradients by one factor so that their global norm is at most `most`; returns the norm before scaling.
-/// Requires: a limit that is not negative [shape_error].
-/// Partial gradients stay partial. If an optimiser reduces the gradients anyway, use step(gradients, clip_norm{most}).
+/// Requires: a limit that is not negative [shape_error]. Partial gradients stay partial. If an optimiser reduces the
+/// gradients anyway, use step(gradients, clip_norm{most}).
 template <class... G>
 double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
   constexpr const char* call = "clip_by_global_norm";

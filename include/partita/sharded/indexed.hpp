@@ -19,8 +19,8 @@
 namespace partita {
 namespace detail {
 
-/// Whether both types are plain arrays of the same element type that is not an integer type. For example, argmax gives
-/// indices of such a type.
+/// Whether both types are plain arrays of the same element type that is not an integer type. For example, the indices
+/// that argmax returns have the element type of its argument.
 template <class X, class Indices>
 inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
@@ -136,7 +136,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   }
 }
 /// Makes one row of `classes` elements per label: 1 at the index of the label and 0 elsewhere, or all 0 if the label is
-/// not a class. The labels are the elements of a tensor.
+/// not a class. The elements of the tensor `labels` are class numbers.
 /// Adjoint:  none; labels have no gradient.
 template <detail::any_tensor X>
 auto one_hot(const X& labels, std::size_t classes) {

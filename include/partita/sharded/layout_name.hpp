@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// The text of a layout, as a value that can be a template argument: "data=2,model=4 (data, ) partial sum over model".
-/// The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
+/// The text of a layout, as a value that can be a template argument, such as "data=2,model=4 (data, ) partial sum over
+/// model". The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
 template <std::size_t Letters>
 struct layout_name {
   char letters[Letters + 1]{};
@@ -125,8 +125,8 @@ inline constexpr layout_name<detail::layout_size<S>> name_of_layout =
 
 namespace detail {
 
-// The names of layouts that are derived from the layout of a name. A sharding is not a template argument here, because
-// g++ 12 fails on that.
+// Names of layouts that are computed from the layout with a given name. A sharding is not a template argument here,
+// because g++ 12 fails on that.
 template <auto Name>
 inline constexpr sharding cotangent_layout = cotangent(layout_named<Name>);
 template <auto Name>

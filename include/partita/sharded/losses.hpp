@@ -60,8 +60,8 @@ auto loss_of(const Function& f, const X& x, const Target& target) {
 
 }  // namespace detail
 
-/// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target: `mean(losses::mse(x, target))`,
-/// `sum(losses::kl(x, target, {.log_target = true}))`.
+/// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target, as in `mean(losses::mse(x,
+/// target))`, `sum(losses::kl(x, target, {.log_target = true}))`.
 /// Shapes:   x and target have equal extents [shape_error], which are those of the result.
 /// Requires: nothing else. `bce` is NaN where x is outside of [0, 1].
 /// Cost:     one pass; no communication if x and target have the same layout.

@@ -32,8 +32,8 @@ namespace partita {
 /// Shapes:   those with which the program was traced.
 /// Requires: a program without complex values [error]. All workers of the world must need the same times in the same
 ///           order, as they do if all of them search for the same program.
-/// Cost:     ten executions for each operation and size of its blocks, once. The blocks of one operation are allocated
-///           at a time.
+/// Cost:     ten executions for each operation and size of its blocks, once. Memory is needed for the blocks of one
+///           operation at a time.
 /// Adjoint:  times of gradients are measured in the same way, together for all operands whose gradients are wanted.
 template <class T>
 class measured_times final : public step_times {
@@ -55,7 +55,7 @@ class measured_times final : public step_times {
     hasher number(o);
     number.mix(gradients);
     for (std::size_t t = 0; t < used.size(); ++t) {
-      // The first worker has a largest block, which determines the time.
+      // No worker of the mesh has a larger block than the first worker, so its block determines the time.
       number.mix(detail::shape_of_box(mesh_block(used[t], g[g.of(node, t)].shape, 0)));
       if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
     }

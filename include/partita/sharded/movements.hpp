@@ -17,8 +17,8 @@ inline sharding layout_of_cotangent(const sharding& layout) { return detail::cot
 /// Predicts all movements of `f(x...)` and then of its backward pass for the gradients with respect to all of x. Each
 /// entry of the result has the operation, the old and the new layout, and the bytes that this worker will receive. f is
 /// a function of tensors, or a traced program.
-/// Requires: a function that does not read elements [error].
-/// Cost:     that of planning. No operation is computed, and no message is sent.
+/// Requires: the function f does not read elements of tensors [error].
+/// Cost:     that of planning f. No operation of f is computed, and no message is sent.
 template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {

@@ -80,7 +80,7 @@ class named_parameters {
   named_parameters(std::initializer_list<entry> all) {
     for (const entry& one : all) add(one.name, one.parameter);
   }
-  /// Adds a parameter. Requires a name that no other parameter has [shape_error].
+  /// Adds a parameter. The name must differ from the names of all other parameters [shape_error].
   void add(const std::string& name, const trained<T>& parameter) {
     for (const std::string& other : names_)
       if (other == name)

@@ -17,7 +17,7 @@ struct local_response_options {
 };
 namespace detail {
 
-/// The sum over all dimensions except the channels.
+/// Sums a tensor over all dimensions except the channels.
 struct channel_sums_op {
   static constexpr partita::rule rule(const shape_span& x) {
     attributes::list axes;
@@ -138,7 +138,7 @@ struct scale_groups_operation {
 
 }  // namespace detail
 
-/// The mean and the variance of each channel over batch and features: `const auto [mean, variance] =
+/// The mean and the variance of each channel over batch and features, as in `const auto [mean, variance] =
 /// batch_statistics(x)`. The variance divides by n; running statistics should divide by n - 1 instead.
 /// Shapes:   x is batch x channels x features; both results have one element per channel.
 /// Cost:     two reductions of one number per channel, if batch or features are sharded.

@@ -67,8 +67,8 @@ template <class C, class A, class B>
 concept where_operands = any_tensor<C> && tensor_or_number<A> && tensor_or_number<B> &&
                          (tensor_value<C> || tensor_value<A> || tensor_value<B>);
 }  // namespace detail
-/// Selects the elements of a where the condition is not 0, and of b where it is 0: `where(condition, a, b)`. Either a
-/// or b may be a number. The condition has no gradient.
+/// Selects the elements of a where the condition is not 0, and of b where it is 0: `where(condition, a, b)`. One of a
+/// and b may be a number. The condition gets no gradient.
 template <class C, class A, class B>
   requires detail::where_operands<C, A, B>
 auto where(C&& condition, A&& a, B&& b) {
@@ -127,9 +127,9 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 }  // namespace detail
 
 /// A tensor with the elements of x in C order and other extents. If a worker's block of x is not a block of the result,
-/// x is gathered along the dimensions that are merged or split. The layout of a typed result must be given:
-/// `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time tensors and
-/// traced values also get the layout, and plain arrays get its rank.
+/// x is gathered along the dimensions that are merged or split. For a typed tensor the layout of the result must be
+/// given: `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time tensors
+/// and traced values also get the layout, and plain arrays get its rank.
 template <class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
   return detail::reshaped_tensor(x, extents);
@@ -159,7 +159,7 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 }
 
 /// Forbids implicit reshards during the lifetime of the object: an operation that has to move an operand throws a
-/// partition_error that names the operand, its axes and the bytes. Every movement must be an explicit `reshard`.
+/// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
 class no_implicit_reshard {
  public:
   no_implicit_reshard() { ++detail::run_state.implicit_reshards_forbidden; }

@@ -222,8 +222,8 @@ using margin_along = margin;
 
 }  // namespace detail
 
-/// Takes the elements of x in intervals of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A sliced
-/// dimension that is sharded stays sharded.
+/// Takes the elements of x in intervals of some dimensions, as in `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A
+/// sliced dimension that is sharded stays sharded.
 /// Shapes:   one interval of x per named dimension [shape_error].
 /// Requires: nothing else. A partial tensor stays partial.
 /// Cost:     a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
@@ -235,8 +235,8 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... o
                 PARTITA_REQUIRES_DIMENSIONS("partita::slice(x, dimensions<d...>, {from, to}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::slice_operation<D...>{{of...}}, x);
 }
-/// Adds zeros, or another number, before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`. Sharded
-/// dimensions are treated as in `slice`.
+/// Adds zeros, or another number, before and after some dimensions, as in `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`.
+/// Sharded dimensions are treated as in `slice`.
 template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,

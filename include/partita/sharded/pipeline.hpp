@@ -57,8 +57,7 @@ struct pipeline_options {
 /// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
 ///           [partition_error, on all workers, which names the cycle].
 /// Cost:     one agreement for each step, then the computation and movements of the stages. A result goes to the next
-///           stage
-///           in one movement, which the receivers post early. A repeated step plans nothing.
+///           stage in one movement, which the receivers post early. A repeated step plans nothing.
 template <class T>
 class pipeline {
   static_assert(std::is_floating_point_v<T>,
@@ -106,11 +105,11 @@ class pipeline {
       for (auto& one : of_stage) one.memory = {};
     return loss_;
   }
-  /// The gradients of the parameters in the last step. Each has the layout of cotangents of its parameter.
+  /// The gradients of the parameters in the last step. Each gradient has the layout of its parameter's cotangents.
   const parameters& gradients() const { return gradients_; }
-  /// The simulated run that determined the order.
+  /// The simulated run of the pipeline that determined the order of its tasks.
   const pipeline_run& simulated() const { return run_; }
-  /// The times of this worker's last step. Times are measured from the first call of this function on.
+  /// The measured times of this worker's last step. Times are measured from the first call of measured() on.
   timetable measured() { return steps_.measured(); }
   /// The bytes of storage for the intermediate values of all stages on this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
@@ -231,8 +230,8 @@ class pipeline {
     detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
                              [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
   }
-  /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; 2 if
-  /// there is none.
+  /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
+  /// if there is none.
   std::size_t second_row_count(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];
     const auto has_other_rows = [&](std::size_t argument) {
@@ -252,7 +251,7 @@ class pipeline {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps_);
     const numbers number{shape_.stages(), shape_.micro_batches};
     const std::size_t stages = stages_.size();
-    // 1. Make the arguments that are passed from outside.
+    // 1. Make the arguments of stages that the caller passes: parameters, data and targets.
     const auto argument = [&](std::size_t s, std::size_t k, detail::outside_argument& one, std::size_t rows) {
       const traced_function& program = stages_[s].programs.front();
       shape_list extents = program.operations()[program.inputs_[k]].shape;
@@ -276,7 +275,7 @@ class pipeline {
       const std::size_t rows = parts_[m].stop - parts_[m].start;
       const T share = static_cast<T>(rows) / static_cast<T>(options.rows);
       const auto part_of = [&](const sharded_tensor<T>& all) { return slice(all, dimensions<0>, parts_[m]); };
-      // 2. Record the forward passes. Each stage has a tape of its own.
+      // 2. Record the forward passes. Each stage of the pipeline has its own tape.
       std::vector<std::vector<sharded_tensor<T>>> arguments(stages);
       std::vector<sharded_tensor<T>> made;
       for (std::uint32_t s = 0; s < stages; ++s) {

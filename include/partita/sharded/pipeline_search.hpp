@@ -55,7 +55,7 @@ struct pipeline_answer {
 };
 
 /// Finds the number of stages, their layers and layouts, the number of micro-batches and their order that minimise the
-/// estimated time of a training step. All stages have the same number of workers. The layers are divided so that, by
+/// estimated time of a training step. Every stage has the same number of workers. The layers are divided so that, by
 /// the times of single layers, the longest stage is as short as possible; the layouts of a stage are found by `search`,
 /// for one micro-batch. If an order separates the gradients of weights, they count as half of the backward pass.
 /// Requires: a program for each stage; at least one number of stages that divides the workers [partition_error]; a

@@ -25,9 +25,9 @@ auto call_sample(const Rule& rule, const X& x) {
 
 }  // namespace detail
 
-/// The largest element of each window: `max_pool<2>(x, {.kernel = {2, 2}})`. The other functions compute means,
-/// adaptive pooling to a given output size, and interpolated values: `adaptive_average_pool<2>(x, {.size = {1, 1}})`,
-/// `upsample<2>(x, {.scale = 2})`.
+/// The largest element of each window, as in `max_pool<2>(x, {.kernel = {2, 2}})`. The other functions compute means,
+/// adaptive pooling to a given output size, and interpolated values, as in `adaptive_average_pool<2>(x, {.size = {1,
+/// 1}})`, `upsample<2>(x, {.scale = 2})`.
 /// Shapes:   x is batch x channels x D features; the result has the same batch and channels.
 /// Requires: what the layers of nn/ require [shape_error].
 /// Cost:     no communication if features are whole. If they are sharded, each worker receives the inputs outside of

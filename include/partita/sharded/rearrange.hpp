@@ -76,7 +76,7 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
 /// dimension 1 of the result.
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
 /// Cost:     no communication and no copy.
-/// Adjoint:  each is the adjoint of the other.
+/// Adjoint:  squeeze and unsqueeze are adjoint to each other.
 template <class X, std::size_t... D>  // xtensor's squeeze for plain arrays is less constrained
   requires detail::any_tensor<X>
 auto squeeze(X&& x, dimensions_t<D...>) {

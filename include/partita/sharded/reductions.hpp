@@ -19,7 +19,7 @@ inline constexpr keep_dimensions_t keep_dimensions{};
 
 namespace detail {
 
-/// Keep is nothing, or keep_dimensions.
+/// Keep... is empty, or the option keep_dimensions.
 template <class... Keep>
 concept keeps = sizeof...(Keep) <= 1 && (std::is_same_v<Keep, keep_dimensions_t> && ...);
 

@@ -10,12 +10,11 @@
 namespace partita {
 
 /// The options that limit what `scan` keeps for the backward pass. Without an option every step is recorded on the
-/// tape, and no step is computed again. At most one of the options may be set.
+/// tape, and no step is computed again. A program may set at most one of these options.
 struct scan_options {
   std::size_t recompute_every = 0;  ///< k: keep every k-th state, and compute and record k steps at a time again
   std::size_t checkpoints = 0;      ///< the most states to keep, by the binomial schedule, one step at a time
-  std::size_t memory = 0;           ///< bytes that the scan may add to the tape of any worker: all steps if they fit,
-                                    ///< otherwise as many checkpoints as fit
+  std::size_t memory = 0;           ///< bytes that the scan may add to any worker's tape, for all steps or checkpoints
 };
 
 /// The cost of a scan: the number of calls of the step, and the largest memory that is kept at one time.
@@ -33,16 +32,16 @@ PARTITA_DECL scan_estimate scan_cost(std::size_t n, const scan_options& options,
 
 namespace detail {
 
-/// One sweep of a scan. A sweep begins with the state that was kept last, computes the steps up to `begin` without
-/// recording them, and keeps the states at the positions `keep` on the way. Then the sweep records the steps from
-/// `begin` to `end`, whose backward steps come next. After the sweep a kept state at `begin` is not needed.
+/// A part of the steps of a scan. A sweep begins with the state that was kept last, computes the steps up to `begin`
+/// without recording them, and keeps the states at the positions `keep` on the way. Then the sweep records the steps
+/// from `begin` to `end`, whose backward steps come next. A state kept at `begin` can be discarded then.
 struct scan_sweep {
   std::size_t from = 0, begin = 0, end = 0;
   std::vector<std::size_t> keep{};
 };
 
-/// The sweeps of a scan of n steps, the last steps first. The first sweep is the forward pass. Requires at most one
-/// option, and no memory limit [error].
+/// The sweeps of a scan of n steps, the last steps first. The first sweep is the forward pass. At most one of the
+/// options may be set, and not the memory limit [error].
 PARTITA_DECL std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_options& options);
 
 /// Replaces a memory limit in the options by the number of checkpoints that fit. Requires a limit that is possible

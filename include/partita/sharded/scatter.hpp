@@ -112,7 +112,7 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   return all[checked_dimension(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
-/// X are only arrays, or only tensors.
+/// The types X are all arrays, or all tensors.
 template <class... X>
 concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...);
 
@@ -137,8 +137,8 @@ auto add_sums(const Op& op, const char* call, const X& x, const Indices& indices
 }  // namespace detail
 
 /// Takes the elements along a dimension at indices that are the elements of a tensor. The result is sharded as the
-/// indices are. An index that is not valid gives zeros. The indices, also those of plain arrays, have the element type
-/// of x, like the result of `argmax`.
+/// indices are. For an index that is not valid, the result is zero. The indices, also those of plain arrays, have the
+/// element type of x, like the result of `argmax`.
 /// Shapes:   the result has the dimensions of x, but those of the indices in place of this dimension.
 /// Cost:     a reshard of x if this dimension is sharded; the indices do not move.
 /// Adjoint:  adds each element of dy to the element of x from which it was taken; the indices have no gradient.

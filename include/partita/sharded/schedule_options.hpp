@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// A choice of yes, no, or by default what the library finds best. A `bool` converts to a choice, a number does not.
+/// A choice of yes, no, or by default what the library finds best. A `bool` converts to a choice, but numbers do not.
 class choice {
  public:
   constexpr choice() = default;
@@ -23,7 +23,7 @@ class choice {
   bool is_given_ = false, choice_ = false;
 };
 
-/// The numbers of the arguments whose gradients are wanted: `{0, 2}`, or a vector. A `bool` does not convert to a
+/// The numbers of the arguments whose gradients are wanted, as `{0, 2}` or a vector. A `bool` does not convert to a
 /// number, so that {.overlap = true} cannot be taken for a list of numbers.
 class argument_numbers {
  public:
@@ -49,12 +49,12 @@ class argument_numbers {
   std::vector<std::size_t> all_;
 };
 
-/// The options of bind: `program.bind<double>(everyone, {1, 2}, {.overlap = true, .memory = 1u << 30})`.
+/// The options of bind, as in `program.bind<double>(everyone, {1, 2}, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
   /// Whether movements overlap with the computation of steps that do not need them. By default they do if some movement
-  /// may go to another node. Results have the same bits in both cases.
+  /// may go to another node. With and without overlap, results have the same bits.
   choice overlap{};
   /// The limit of bytes of storage for intermediate values on any worker. To keep the limit, fewer steps are done
   /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.

@@ -51,14 +51,14 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
 
 }  // namespace detail
 
-/// Selects the rows of x (indices of dimension 0) for which `keep` is not 0, in their order: `auto y = select_if(x,
-/// keep);`. The number of selected rows is y.extents()[0]. Collective.
+/// Selects the rows of x (indices of dimension 0) for which `keep` is not 0, in their order, as in `auto y =
+/// select_if(x, keep);`. The number of selected rows is y.extents()[0]. Collective.
 /// Shapes:   keep has rank 1 and one element for each row of x. The result is sharded along dimension 0 as x is, in
 ///           balanced parts, and not along other dimensions.
 /// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is executed at once
 ///           [error].
 /// Cost:     an exchange of the indices of the rows, and an exchange of the rows that go to another worker.
-/// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
+/// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   detail::require_no_trace("select_if(x, keep)");
@@ -104,14 +104,14 @@ auto select_if(const X& x, const M& keep) {
 }
 
 /// Selects the first `rows` rows for which `keep` is not 0, followed by rows of zeros if there are fewer. The extents
-/// are known before the call, so a traced program can contain it. `sum` of `not_equal_to(keep, 0)` is the number of
-/// such rows.
+/// are known before the call, so a traced program can contain it. The `sum` of `not_equal_to(keep, 0)` is the number of
+/// selected rows.
 /// Shapes:   the result has the extents of x with `rows` as the first. x is a tensor of any kind; keep is of the same
 ///           kind, has rank 1 and one element for each row of x.
 /// Requires: these extents [shape_error]. The element type of x must represent the number of rows exactly.
 /// Cost:     a cumulative sum of keep. The rows of x are not moved: if dimension 0 of x is sharded, the result is a
 ///           partial sum, which is reduced when it is read.
-/// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
+/// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class X, class Keep>
   requires(detail::tensor_value<X> && detail::tensor_kind<X> == detail::tensor_kind<Keep>)
 auto select_if(const X& x, const Keep& keep, std::size_t rows) {

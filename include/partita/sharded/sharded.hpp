@@ -22,7 +22,7 @@ consteval bool is_readable() {
 
 }  // namespace detail
 
-/// A tensor over the workers of a mesh whose layout is part of its type. The type is written `sharded<float,
+/// A tensor over the workers of a mesh whose layout is part of its type. A program writes the type as `sharded<float,
 /// m.layout("data", "")>`. The layout decides which members may be called: a partial tensor cannot be read.
 template <class T, auto Layout>
 class typed_sharded {
@@ -33,7 +33,7 @@ class typed_sharded {
   static constexpr auto name = Layout;
 
   typed_sharded() = default;
-  /// Converts a tensor whose layout is known at run time. Requires the layout of this type [partition_error].
+  /// Converts a tensor whose layout is known at run time. The layouts must be equal [partition_error].
   explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
     if (!value_.layout().same_layout(layout()))
       throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
@@ -103,7 +103,7 @@ auto shard(const world& everyone, const X& x) {
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
   else return detail::rejected_call{};
 }
-/// Shards a function of the global index; no worker holds the whole tensor. `f(index)` takes a list of numbers.
+/// Shards a function of the global index; no worker holds the whole tensor. The argument of f is a list of numbers.
 template <sharding S, class T, class F>
 sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {
   return sharded<T, S>(shard<T>(everyone, S, extents, f));

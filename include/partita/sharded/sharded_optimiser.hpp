@@ -14,7 +14,7 @@
 namespace partita {
 
 /// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
-/// cut_further. Without axes the state has the layout of the parameters.
+/// cut_further. If there are no axes, the state has the layout of the parameters.
 struct state_over {
   const char* axes = "";
 };
@@ -23,14 +23,14 @@ struct clip_norm {
   double most;
 };
 
-/// An update rule, and its state for each element of sharded parameters: `sharded_adam<float> optimiser({w1, w2},
+/// An update rule, and its state for each element of sharded parameters, as in `sharded_adam<float> optimiser({w1, w2},
 /// {.learning_rate = 0.001}, state_over{"data"})`. A step reshards each gradient to the layout of the state, updates
 /// the worker's own part, and reshards the parameter back to its own layout.
 /// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
-/// Cost:     only these two reshards, and none if parameter, gradient and state have the same layout. If the state is
-///           sharded over the data axis (ZeRO 1), a slice and an all_gather; if the parameter is `reduced` over it, so
-///           that its gradient is partial (ZeRO 2), a reduce_scatter and an all_gather; if the parameter is sharded
-///           over it (ZeRO 3), neither.
+/// Cost:     only these two reshards, and none if parameter, gradient and state have the same layout. The reshards are
+///           a slice and an all_gather if the state is sharded over the data axis (ZeRO 1), a reduce_scatter and an
+///           all_gather if the parameter is `reduced` over this axis, so that its gradient is partial (ZeRO 2), and
+///           none if the parameter is sharded over this axis (ZeRO 3).
 template <class T, class Options>
 class sharded_optimiser {
  public:
@@ -74,9 +74,9 @@ class sharded_optimiser {
     log_call(there, 0);
     advance(there, 1);
   }
-  /// Makes one step with gradients that are scaled so that their global norm is at most `clip.most`. Returns the norm
-  /// before scaling. The norm is computed in the layout of the state, so only one number per worker is exchanged for
-  /// it.
+  /// Makes one step with gradients that are scaled so that their global norm is at most `clip.most`. Returns the
+  /// gradients' norm before scaling. The norm is computed in the layout of the state, so only one number per worker is
+  /// exchanged for it.
   template <class... G>
   double step(const std::tuple<G...>& gradients, clip_norm clip) {
     detail::require_limit("partita::sharded_optimiser::step(gradients, clip_norm)", clip.most);
@@ -97,7 +97,7 @@ class sharded_optimiser {
   Options& options() { return options_; }
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
-  /// The layout of the state of parameter p.
+  /// The layout of the optimiser's state of parameter number p.
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
   /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
   /// far; for SGD with momentum the velocity.
@@ -105,8 +105,8 @@ class sharded_optimiser {
   /// The number of parameters, and (states_of_parameter) the number of states that each parameter has now.
   std::size_t parameters() const { return parameters_.size(); }
   std::size_t states_of_parameter() const { return states_.empty() ? 0 : states_[0].size(); }
-  /// Sets state s of parameter p to a saved state; see load_optimiser. Requires a tensor with the layout of this state
-  /// [partition_error].
+  /// Sets state s of parameter p to a saved state; see load_optimiser. The saved tensor must have the layout of the
+  /// optimiser's state [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
       throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")

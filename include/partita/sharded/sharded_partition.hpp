@@ -13,8 +13,8 @@
 namespace partita {
 
 /// The cut of n indices of a dimension by axes of a mesh: one part per combination of their coordinates, major axis
-/// first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts: 9 over
-/// 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
+/// first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts:
+/// dividing 10 over 2 x 4 parts gives 2, 1, 1, 1, 2, 1, 1, 1.
 PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 
 /// The arrangement of a partition that holds one copy of a sharded tensor (its workers and extents), and the cuts of
@@ -32,7 +32,7 @@ struct sharded_partition {
 /// Shapes:   one extent for each dimension of the sharding.
 /// Requires: Rank is the rank of sharding and shape [shape_error]; the mesh of the sharding is that of `where`, and
 ///           `copy` is below the number of copies [partition_error].
-/// Cost:     O(places + parts), no communication.
+/// Cost:     time in O(places + parts), no communication.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape, const placed_mesh& where,
                                      std::size_t copy = 0) {

@@ -1,4 +1,4 @@
-// A global tensor over the workers of a mesh, whose sharding is known at run time. Typed tensors are wrappers of it.
+// A global tensor over the workers of a mesh whose sharding is known at run time; typed tensors wrap such a tensor.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ PARTITA_DECL void require_whole_value(const sharding& s, const char* call);
 }  // namespace detail
 
 /// A tensor that the workers of a mesh hold together; each worker holds its block. The class has value semantics:
-/// copies share their blocks until one of them is changed. Every worker of the world must make every operation on it.
-/// An operation that moves elements first checks that all workers make the same call; a call that needs no message is
-/// compared at the next such agreement.
+/// copies share their blocks until one of them is changed. Every worker of the world must make all operations on the
+/// tensor. An operation that moves elements first checks that all workers make the same call; a call that needs no
+/// message is compared at the next such agreement.
 template <class T>
 class sharded_tensor {
  public:
@@ -107,15 +107,15 @@ class sharded_tensor {
   }
 
   /// Returns the elements at global indices, on any workers; each worker passes its own list. Collective over the
-  /// world. Requires indices inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
+  /// world. All indices must be inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     require_readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
                                   indices);
   }
   /// Sets the elements at global indices, on all workers that hold a copy of them. If two workers set the same element,
-  /// the worker with the higher id wins; within one worker's list the last value wins. Collective. Requires as many
-  /// values as indices [shape_error, on all workers].
+  /// the worker with the higher id wins; within one worker's list the last value wins. Collective. There must be as
+  /// many values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     require_readable("put()");
     own();
@@ -243,7 +243,7 @@ sharded_tensor<T> make_tensor(const std::shared_ptr<bound_mesh>& on, const shard
   return x;
 }
 
-/// Copies the elements of any array to a dense block.
+/// Copies the elements of an array or expression to a dense block.
 template <class X>
 tensor_block<element_of<X>> block_of_array(const X& x) {
   using T = element_of<X>;

@@ -188,8 +188,8 @@ auto move_last(const X& x, const F& f) {
   }
 }
 
-/// The quantile of sorted lines, interpolated between element `low` and the next element of each line; NaN if the last
-/// element of the line is NaN.
+/// The quantile of sorted lines, interpolated between element `low` and the next element of each line; it is NaN if the
+/// last element of the line is NaN.
 template <std::size_t D, class Y>
 auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
   namespace f = element_functions;
@@ -218,7 +218,7 @@ consteval bool is_line_sortable() {
 
 }  // namespace detail
 
-/// Sorts the elements along a dimension in ascending or descending order: `sort(x, dimensions<1>, {.descending =
+/// Sorts the elements along a dimension in ascending or descending order, as in `sort(x, dimensions<1>, {.descending =
 /// true})`. The order is stable; NaNs are last, or first in descending order, and 0.0 and -0.0 are equal.
 /// Shapes:   those of x, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: integers, float or double, and a dimension that x has [compile time; shape_error if the rank is known at
@@ -226,7 +226,7 @@ consteval bool is_line_sortable() {
 /// Cost:     a local sort of each line. If the dimension is sharded, one reshard makes it whole: its axes shard another
 ///           dimension of the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
 ///           (sort(x) of sort_elements.hpp does not gather). In a traced program completion chooses.
-/// Adjoint:  moves the elements of dy to the places from which the elements of x came. The lines of x are sorted again.
+/// Adjoint:  moves the elements of dy to the places from which the elements of x came. The adjoint sorts x again.
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
@@ -235,8 +235,8 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
     });
   else return detail::rejected_call{};
 }
-/// The indices along a dimension of the sorted elements, which `take_along_axis` reads. Equal elements keep their
-/// order. An index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// The indices along a dimension of the sorted elements, which `take_along_axis` reads. The sort is stable. An index is
+/// an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Shapes, Requires, Cost: those of sort.
 /// Adjoint:  none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
@@ -248,7 +248,7 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
     });
   else return detail::rejected_call{};
 }
-/// The k greatest elements along a dimension, the greatest first, and their indices: `auto [values, indices] =
+/// The k greatest elements along a dimension, the greatest first, and their indices, as in `auto [values, indices] =
 /// top_k(x, 3, dimensions<1>)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
 /// Shapes:   those of x, with k along the dimension.
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
@@ -272,7 +272,7 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
 /// Requires: float or double [compile time], at least one element along the dimension, a probability from 0 to 1
 ///           [shape_error].
 /// Cost:     that of sort.
-/// Adjoint:  gives dy to the two elements by their weights, or to the last NaN of the line.
+/// Adjoint:  distributes dy by weight to the two elements it was computed from, or gives it to the line's last NaN.
 template <detail::any_tensor X, std::size_t D>
 auto quantile(const X& x, double probability, dimensions_t<D> along) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;

@@ -85,8 +85,8 @@ sharded_tensor<T> read_rows(const sharded_tensor<T>& x, const sharded_tensor<std
   return take_rows(bind_to_rows(x, indices), x, call);
 }
 
-/// Applies f to x as a tensor with a run-time layout. If the type of x has a layout, the type of the result has a
-/// layout, too: that of x, or one that shards no dimension.
+/// Applies the function f to x, converted to a tensor with a run-time layout. If the type of x has a layout, the type
+/// of the result has a layout, too: that of x, or one that shards no dimension.
 template <bool Whole, std::size_t Rank, class X, class F>
 auto call_as_kind(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
@@ -153,8 +153,8 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
     });
   else return detail::rejected_call{};
 }
-/// The k greatest elements of a tensor of rank 1, the greatest first, and their indices: `auto [values, indices] =
-/// top_k(x, 3)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
+/// The k greatest elements of a tensor of rank 1, the greatest first, and their indices, as in `auto [values, indices]
+/// = top_k(x, 3)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
 /// Shapes:   k, not sharded.
 /// Requires: what sort(x) requires, and at least k elements [shape_error].
 /// Cost:     a local selection, and an exchange of at most k elements between each pair of workers.
@@ -184,7 +184,7 @@ auto top_k(const X& x, std::size_t k) {
 /// between two elements is interpolated linearly; it is NaN if an element is NaN.
 /// Requires: what sort(x) requires, float or double, at least one element, a probability from 0 to 1 [shape_error].
 /// Cost:     that of argsort(x).
-/// Adjoint:  gives dy to the two elements by their weights, or to the last NaN.
+/// Adjoint:  distributes dy by weight to the two elements it was computed from, or gives it to the last NaN.
 template <detail::tensor_value X>
 auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
@@ -237,8 +237,8 @@ auto unique(const X& x) {
     });
   else return detail::rejected_call{};
 }
-/// The rows of x (indices of dimension 0) in a random order, which depends on their number and the seed only: `auto y =
-/// permutation(x, seed)`.
+/// The rows of x (indices of dimension 0) in a random order, which depends on their number and the seed only, as in
+/// `auto y = permutation(x, seed)`.
 /// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
 /// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
 ///           [disagreement_error].

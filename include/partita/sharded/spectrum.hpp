@@ -39,8 +39,8 @@ X resize_line(const X& x, const resized_line& line) {
   return !line.is_lengthened() && factor != 1 ? scale_wave<D>(y, line.shared_wave(), factor) : y;
 }
 
-/// Changes the numbers of points of spectrum x along each of the dimensions D. If `real` is not 0, x has along the last
-/// of them half of the spectrum of `real` real numbers.
+/// Changes the numbers of points of spectrum x along each of the dimensions D. If `real` is not 0, x has half of the
+/// spectrum of `real` real numbers along the last of these dimensions.
 template <std::size_t... D, class X>
 X resize_lines(const char* call, const X& x, std::size_t real, const std::array<std::size_t, sizeof...(D)>& points) {
   const shape_list extents = operand_extents(x);
@@ -111,7 +111,7 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<
   }
 }
 /// Changes the number of points of half of a spectrum, as rfft computes it of n real numbers along the last listed
-/// dimension: `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
+/// dimension, as in `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
 /// Shapes:   m along these dimensions, but m / 2 + 1 along the last of them.
 /// Requires: n / 2 + 1 numbers along the last dimension [shape_error].
 /// Cost:     that of resize_spectrum.
@@ -137,7 +137,7 @@ auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const d
 /// Shapes:   those of x.
 /// Requires: dimensions that x has, each once [compile time].
 /// Cost:     that of roll.
-/// Adjoint:  each is the adjoint of the other.
+/// Adjoint:  fftshift and ifftshift are adjoint to each other.
 /// Source:   numpy.fft.fftshift and ifftshift
 template <detail::any_tensor X, std::size_t... D>
 auto fftshift(const X& x, dimensions_t<D...>) {

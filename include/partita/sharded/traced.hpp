@@ -52,7 +52,7 @@ class traced {
       : program_(std::move(program)), value_(v), is_stopped_(stopped_values) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
-  /// Whether operations read this value as a constant for differentiation.
+  /// Whether this value is a constant for differentiation.
   bool is_stopped() const { return is_stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
@@ -87,8 +87,8 @@ class traced {
   bool is_stopped_;
 };
 
-/// Sets the layout of a value. The call is an annotation while a program is traced, a reshard when it is executed, and
-/// has no effect on an array.
+/// Sets the layout of a traced value. The call is an annotation while a program is traced, a reshard when it is
+/// executed, and has no effect on an array.
 PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
 template <class T>
 sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
@@ -102,8 +102,8 @@ inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_
 
 namespace detail {
 
-/// Adds an operation to the program that is traced. `window` describes what the operation moves if dimensions along
-/// which it works are sharded; it is null if these dimensions must be whole.
+/// Adds an operation to the program that is being traced. `window` describes what the operation moves if dimensions
+/// along which it works are sharded; it is null if these dimensions must be whole.
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x);

@@ -22,7 +22,7 @@ class traced_complex : public traced {
   explicit traced_complex(traced x) : traced(std::move(x)) {}
 };
 
-/// The spec of a complex argument of a program: `trace(f, spec(layout, {8, 8}), complex_spec({8, 5}))`.
+/// The spec of a complex argument of a program, as in `trace(f, spec(layout, {8, 8}), complex_spec({8, 5}))`.
 struct complex_spec : spec {
   using spec::spec;
 };
@@ -59,7 +59,7 @@ class traced_function_to : public traced_function {
   }
 };
 
-/// A tensor of real or of complex numbers. Of the members `real` and `complex` one is empty.
+/// A tensor of real or of complex numbers. One of the two members `real` and `complex` is empty.
 template <class R>
 struct real_or_complex {
   sharded_tensor<R> real{};
@@ -69,7 +69,7 @@ struct real_or_complex {
   explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
   explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
   bool is_complex() const { return complex.state() != nullptr; }
-  /// The member with elements T, which is R or std::complex<R>.
+  /// Returns the member whose elements have type T, which is R or std::complex<R>.
   template <class T>
   const sharded_tensor<T>& of() const {
     if constexpr (std::is_same_v<T, R>) return real;

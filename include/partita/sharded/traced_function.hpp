@@ -48,7 +48,7 @@ traced_function make_trace(const F& f, const Spec&... specs);
 
 }  // namespace detail
 
-/// A traced function of tensors. `complete()` finds the layouts of all its values. `program(x...)` executes the
+/// A traced function of tensors. Its member `complete()` finds the layouts of all values. `program(x...)` executes the
 /// function with these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:
@@ -58,10 +58,10 @@ class traced_function {
   const graph& operations() const { return program_->operations; }
   value input(std::size_t i) const { return inputs_.at(i); }
   value result() const { return result_; }
-  /// Sets the layout of an argument (or of any value of `operations()`). An earlier completion is discarded.
+  /// Sets the layout of an argument (or of any value of `operations()`). Discards the result of complete().
   PARTITA_DECL traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0);
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
-  /// these. Without this call it is computed for all arguments.
+  /// these. Without a call of differentiate_by, gradients of all arguments are computed.
   PARTITA_DECL traced_function& differentiate_by(const std::vector<std::size_t>& arguments);
   /// The layouts of all values and all reshards, forward and backward, which are computed once. explain, to_text and
   /// to_svg use the completion.
@@ -69,8 +69,8 @@ class traced_function {
 
   /// Text that lists the operations with the extents of their results, for error messages.
   PARTITA_DECL text summary() const;
-  /// A hash of everything that decides what the program computes and moves. Workers whose programs differ in it must
-  /// not bind them together.
+  /// A hash of everything that decides what the program computes and moves. All workers must bind programs with equal
+  /// hashes.
   PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
@@ -98,7 +98,7 @@ class traced_function {
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
   /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how
-  /// movements overlap with computing, and how much memory a worker may use. Elements are double by default.
+  /// movements overlap with computing, and how much memory a worker may use. By default, elements are double.
   template <detail::has_program_elements T = double>
   bound_program<T> bind(const world& everyone, const argument_numbers& gradients_of = {},
                         const schedule_options& options = {}) const {
@@ -160,8 +160,8 @@ class traced_function {
         all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / number_bytes * 4});
     return all;
   }
-  /// Argument i for a dry run, without elements, in its completed layout. The argument is a parameter if its gradient
-  /// is wanted.
+  /// Argument i for a dry run, without elements, in its completed layout. The argument is marked as a parameter if its
+  /// gradient is wanted.
   template <class T>
   sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
     const sharding argument_layout = laid((*completion_)[inputs_[i]]);
@@ -253,7 +253,7 @@ class traced_function {
   PARTITA_DECL void run_through(detail::running_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
 
-  /// Executes the program. Requires the number of arguments of the program, and their extents.
+  /// Executes the program. The arguments must be as many as the program has, with the same extents.
   template <class Result, class T>
   sharded_tensor<Result> run(const std::vector<sharded_tensor<T>>& arguments) const {
     if constexpr (std::is_same_v<Result, T>)
@@ -301,7 +301,7 @@ class traced_function {
 
 namespace detail {
 
-/// The class of traced value that an argument with a spec of this type becomes; Traced is the class for other specs.
+/// The class of traced value that an argument with a spec of this type becomes; the class is Traced for other specs.
 template <class Traced, class Spec>
 struct traced_arg {
   using type = Traced;
@@ -351,9 +351,9 @@ traced_function make_trace(const F& f, const Spec&... specs) {
 
 }  // namespace detail
 
-/// Calls f with values that only have extents, and records its operations: `auto program = trace(mlp, spec(layout, {64,
-/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one. Complex arguments are traced by
-/// `trace<std::complex<double>>(f, …)` of sharded/complex.hpp, or given by `complex_spec`.
+/// Calls f with values that only have extents, and records its operations, as in `auto program = trace(mlp,
+/// spec(layout, {64, 784}), spec({784, 256}), …)`. If a spec has no layout, completion chooses one. Complex arguments
+/// are traced by `trace<std::complex<double>>(f, …)` of sharded/complex.hpp, or given by `complex_spec`.
 /// Requires: at least one spec with a layout, which gives the mesh [partition_error].
 template <class F, class... Spec>
   requires(std::is_convertible_v<const Spec&, spec> && ...)

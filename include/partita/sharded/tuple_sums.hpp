@@ -17,7 +17,7 @@ auto sum_of_two(const X& x, const Y& y) {
 
 }  // namespace detail
 
-/// Adds the tensors of two tuples in pairs: `gradients = gradients + more.gradients`.
+/// Adds the tensors of two tuples in pairs, as in `gradients = gradients + more.gradients`.
 /// Shapes:   tuples of equal length; each pair has shapes that `add` accepts.
 /// Requires: what `add` requires of each pair.
 /// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial

@@ -22,7 +22,7 @@ struct value_with_gradients {
 
 namespace detail {
 
-/// The value x, marked as a parameter whose gradient is wanted.
+/// Returns the tensor x, marked as a parameter whose gradient is wanted.
 template <class T>
 sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
   auto state = std::make_shared<tensor_state<T>>(*x.state());

@@ -14,7 +14,7 @@ enum class instruction_set { baseline, avx2, avx512 };
 PARTITA_DECL instruction_set best_instruction_set();
 
 /// The size of the last-level cache in bytes, from sysfs. sysconf(_SC_LEVEL3_CACHE_SIZE) adds up caches that one core
-/// cannot use (320 MB instead of 32 MB on one virtual machine). 32 MB if the system does not report it.
+/// cannot use (320 MB instead of 32 MB on one virtual machine). The default is 32 MB.
 PARTITA_DECL std::size_t last_cache_bytes();
 
 }  // namespace partita::detail

@@ -11,7 +11,7 @@ namespace partita::detail {
 /// dimension.
 inline constexpr std::size_t max_loops = most_dimensions;
 
-/// The loops over two blocks, outermost first: extents above 1, strides in bytes. A single element has no loop.
+/// The loops over two blocks, outermost first: extents above 1, strides in bytes. A single element needs no loop.
 struct strided_pair {
   std::size_t loops = 0;
   std::size_t extent[max_loops] = {};
@@ -60,7 +60,7 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 
 /// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with negative strides
 /// in both blocks is reversed (the pointers move to its other end). Loops have the order of the source, so that memory
-/// is read forwards. Requires rank <= max_loops and no extent 0.
+/// is read forwards. Requires a rank of at most most_loops and extents that are not 0.
 PARTITA_DECL strided_pair make_strided_pair(char*& to, const std::ptrdiff_t* dst_strides, const char*& from,
                                             const std::ptrdiff_t* src_strides, const std::size_t* shape,
                                             std::size_t rank, std::size_t element);
@@ -70,7 +70,7 @@ class odometer {
  public:
   odometer(const strided_pair& pair, std::size_t loops) : strided_pair_(pair), loop_count_(loops) {}
 
-  /// Goes to the next position; returns false after the last position.
+  /// Moves both pointers to the next element of their blocks; returns false after the last element.
   PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:

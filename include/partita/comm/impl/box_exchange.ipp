@@ -154,7 +154,7 @@ PARTITA_DEF void box_exchange::expect_boxes() {
 }
 
 PARTITA_DEF void box_exchange::give_boxes() {
-  // messages to the farthest workers leave first
+  // messages to the most distant workers are sent first
   for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->give(x_);
 }
 

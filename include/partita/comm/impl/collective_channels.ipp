@@ -43,7 +43,7 @@ PARTITA_DEF collective_channel collective_channels::make_group_channel(const wor
   collective_channel way;
   way.all = &g;
   way.pending_tag = pending_tag_;
-  // Divide the members by node, unless one channel reaches all of them. The first member on each node is its leader.
+  // Divide the members by node, unless one channel reaches all of them. Each node's first member is its leader.
   std::vector<std::size_t> node(g.members.size(), 0);
   if (find_channel(g) == nullptr)
     for (std::size_t k = 0; k < node.size(); ++k) node[k] = members_.node_of(g.members[k]);

@@ -65,11 +65,11 @@ class temporary_folder {
   folder_lock lock_;
 };
 
-/// Whether a file of this size exists. The file is opened, because NFS asks the server for a size only then.
+/// Whether a file of this name and size exists. The function opens the file, because NFS only then asks the server.
 PARTITA_DECL bool is_whole_file(const std::string& path, std::size_t bytes);
 /// Writes or replaces a small file, and with `sync` waits until it is on the disk. Returns 0 or an errno.
 PARTITA_DECL int write_small_file(const std::string& path, const std::string& bytes, bool sync);
-/// Reads all of a file of at most `most` bytes. Returns 0 or an errno.
+/// Reads a whole file, which has at most `most` bytes, into `bytes`. Returns 0 or an errno.
 PARTITA_DECL int read_small_file(const std::string& path, std::string& bytes, std::size_t most);
 
 }  // namespace partita::detail

@@ -40,7 +40,7 @@ namespace detail {
 class checkpoint_file_writer {
  public:
   virtual ~checkpoint_file_writer() = default;
-  /// Writes this worker's part of the file without communication. Returns 0 or an errno.
+  /// Writes this worker's bytes of the tensor's file, without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// Returns the entry of the file in the manifest, whose checksums only the leader gets. Collective.
   virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
@@ -50,7 +50,7 @@ class checkpoint_file_writer {
 template <class T, std::size_t Rank>
 class tensor_file_writer final : public checkpoint_file_writer {
  public:
-  /// Moves the tensor to the slabs in which workers write it. Collective.
+  /// Moves the elements of a tensor to the workers that write them. Collective.
   template <class Extents, class X, class... Policies>
   static std::unique_ptr<checkpoint_file_writer> of(const file_call& call,
                                                     const named_tensor<Extents, Rank, X, Policies...>& tensor,
@@ -101,7 +101,7 @@ class tensor_file_writer final : public checkpoint_file_writer {
   std::vector<std::uint32_t> checksums_;
 };
 
-/// All files of a checkpoint that is being written. The destructor removes the files of an incomplete one.
+/// All files of a checkpoint that is being written. The destructor removes the files of an incomplete checkpoint.
 class checkpoint_writer {
  public:
   PARTITA_DECL checkpoint_writer(const file_call& call, std::string folder, std::uint64_t step,
@@ -109,11 +109,11 @@ class checkpoint_writer {
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor to the checkpoint. `keeps_copies` keeps its present values; else those at the time of writing count.
-  /// Collective.
+  /// Adds a tensor to the checkpoint. `keeps_copies` keeps its present values are saved; else its values at the time of
+  /// writing. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies);
-  /// Writes this worker's part of all files. The function does not communicate, so any thread may call it.
+  /// Writes this worker's bytes of all files. The function does not communicate, so any thread may call it.
   PARTITA_DECL void write() noexcept;
   /// Completes the checkpoint, or throws the same error on all workers. Collective.
   PARTITA_DECL void end();

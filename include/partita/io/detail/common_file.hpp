@@ -1,4 +1,4 @@
-// A file that several workers read while other jobs may replace it. All workers read the same version, or read again.
+// A file that several workers read while other jobs may replace it. All workers read one version of it, or read again.
 #pragma once
 
 #include <cstddef>

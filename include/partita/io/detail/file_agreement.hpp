@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// The error of one worker in a call on files. The worker has no error if the text is empty.
+/// The error of one worker in a call on files. If the text is empty, the worker has no error.
 struct file_error {
   enum class kind : char { io, shape, partition };
   kind what = kind::io;
@@ -28,7 +28,7 @@ struct file_error {
   PARTITA_DECL [[noreturn]] void raise() const;
 };
 
-/// A hash of the arguments of a call on files. In a correct program it is equal on all workers.
+/// A hash of the arguments of a call on files. In a correct program the hash is equal on all workers.
 class argument_hash {
  public:
   PARTITA_DECL argument_hash& operator<<(std::uint64_t value);
@@ -42,7 +42,7 @@ class argument_hash {
 /// One call on files by all workers of a world. Every worker calls the same members in the same order.
 class file_call {
  public:
-  /// `name` is the call as the user wrote it. If name or number differ between workers, all workers throw a
+  /// `name` is the call as the user wrote it, `number` a hash of its arguments. If they differ, all workers throw a
   /// disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
   file_call(const world& everyone, std::size_t leader, const text& name, const argument_hash& number)
       : world_(everyone), leader_(leader), name_(name), number_((argument_hash(number) << name.c_str()).value()) {}
@@ -85,7 +85,7 @@ class file_call {
   PARTITA_DECL void throw_together(const file_error& mine) const;
 
   /// Makes an error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory
-  /// (errno 2); " from an errno. Makes no error if `error` is 0.
+  /// (errno 2); " from an errno. If the number `error` is 0, the result is no error.
   PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
                                       const char* error_advice) const;
   PARTITA_DECL file_error refuse(file_error::kind what, const text& sentence) const;

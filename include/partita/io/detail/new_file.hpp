@@ -13,7 +13,7 @@ inline constexpr const char* write_error_advice =
     "free some space, or write where this worker may; what had this name before is untouched";
 
 /// Makes a temporary file of `bytes` bytes beside `path`, calls `write(file, name)`, which writes this worker's bytes
-/// and returns its error, and renames the file. `file` is open on the leader only. Collective.
+/// and returns its error, and renames the file. Only on the leader `file` is open. Collective.
 template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
   // 1. Find the file to replace, and agree on the name of a temporary file in the same folder.
@@ -21,7 +21,7 @@ void replace_file(const file_call& call, const std::string& path, std::size_t by
   const auto [word, is_symlink] = call.leader_numbers(random_word(), old.is_symlink);
   const std::string target = is_symlink != 0 ? call.broadcast_bytes(call.leader(), old.path) : path;
   const std::string temporary = temporary_name(target, word);
-  // 2. On the leader, create the temporary file and reserve its space.
+  // 2. On the leader (one of the workers), create the temporary file and reserve its space.
   posix_file file;
   temporary_file guard;  // removes the leader's temporary file after an error
   file_error call_error;
@@ -35,7 +35,7 @@ void replace_file(const file_call& call, const std::string& path, std::size_t by
     if (error != 0) call_error = call.errno_error("make", temporary, error, write_error_advice);
   }
   call.throw_together(call_error);
-  // 3. On all workers, write the range of this worker.
+  // 3. On every worker, write the bytes of the file that belong to this worker.
   call.throw_together(write(file, temporary));
   // 4. On the leader, rename the temporary file to the name of the old file, which replaces the old file atomically.
   if (call.is_leader()) {

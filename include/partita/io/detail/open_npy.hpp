@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The header of a file, all bytes before the first element, and an error. Only the leader reads them.
+/// The header of a file, all bytes before the first element, and an error. Only the leader reads the header.
 struct npy_prefix {
   npy_header header;
   std::string bytes;
@@ -83,15 +83,15 @@ void swap_bytes(T* data, std::size_t n) {
   }
 }
 
-/// The verifier that checks nothing. Each worker passes the bytes that it reads to a verifier, in the order of the
-/// file; the leader first passes the bytes before the first element.
+/// The verifier of calls that verify no checksums. Each worker passes the bytes that it reads to a verifier, in the
+/// order of the file; the leader first passes the bytes before the first element.
 struct no_verifier {
   file_error check_header(const posix_file&) { return {}; }
   void add_piece(std::size_t, const unsigned char*, std::size_t) {}
   void finish() {}  // collective, called after all workers have read
 };
 
-/// Reads this worker's block of a tensor with these cuts. Returns no value if the file was replaced. Collective.
+/// Reads this worker's block of a tensor with these cuts. If the file was replaced, returns no value. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_file& source,
                                                   const npy_metadata<Rank>& metadata, const partition<Extents>& p,
@@ -154,7 +154,7 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
   });
 }
 
-/// Reads the tensor of a file to p, with the requested cuts. Returns no value if the file was replaced. Collective.
+/// Reads the tensor of a file to p, with the requested cuts. If the file was replaced, returns no value. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_file& source,
                                                const npy_metadata<Rank>& metadata, const partition<Extents>& p,
@@ -164,7 +164,7 @@ std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_fil
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == metadata.extents;
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, metadata, p, wanted, verifier);
-  // Otherwise each owner of a slab reads one range of the file, and a repartition moves the elements to p.
+  // If not, each owner of a slab reads one range of the file, and a repartition moves the elements to p.
   const auto where = assign_slabs(p, metadata.fortran_order ? reversed(metadata.extents) : metadata.extents, sizeof(T),
                                   metadata.data_at, request.options);
   auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);

@@ -53,12 +53,12 @@ class posix_file {
   PARTITA_DECL int size(std::size_t& bytes) const;
   /// A fingerprint of the file, which changes when a process writes to the file, and differs from that of any file that
   /// replaces it while it is open (no other file gets the inode of an open file). The fingerprint does not depend on
-  /// the device number, because each machine assigns its own. 0 if the fingerprint cannot be determined.
+  /// the device number, because each machine assigns its own. If there is an error, the fingerprint is 0.
   PARTITA_DECL std::uint64_t version() const;
   /// Whether the name `path` still refers to this file.
   PARTITA_DECL bool has_name(const std::string& path) const;
   /// Locks the file, also against other objects of this process, until it is closed or the process ends in any way.
-  /// Returns 0 or an errno: EWOULDBLOCK if another process or object holds the lock.
+  /// Returns 0 or an errno, for example EWOULDBLOCK if another process or object holds the lock.
   PARTITA_DECL int lock(bool shared = false) const;
   /// Locks the file as lock() does, but waits up to 5 s if another process or object holds the lock. Returns 0 also if
   /// the file system has no locks.

@@ -27,8 +27,8 @@ void for_each_share(std::size_t first, std::size_t last, std::size_t slab, F f) 
   }
 }
 
-/// The checksums of the bytes of each slab that this worker owns. `data` are the elements that this worker owns;
-/// `header_bytes` are the bytes before the first element, which the first owner has.
+/// The checksums of the bytes of each slab that this worker owns. The array `data` has the elements of these slabs;
+/// `front` are the bytes before the first element, which the first owner has.
 template <std::size_t Rank>
 std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& where, const std::string& header_bytes,
                                                  const unsigned char* data, std::size_t slab_bytes) {
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& whe
 }
 
 /// Returns the checksums of all slabs of a file on the leader of the call, and nothing on the other workers. `own` is
-/// the result of compute_own_checksums. Collective. Cost: one message of 4 bytes per slab from each owner.
+/// the result of own_checksums on this worker. Collective. Cost: one message of 4 bytes per slab from each owner.
 template <std::size_t Rank>
 std::vector<std::uint32_t> combine_file_checksums(const file_call& call, const slab_partition<Rank>& where,
                                                   const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {

@@ -30,7 +30,7 @@ constexpr permute_t<(sizeof...(D) - 1 - D)...> reversed_order(std::index_sequenc
   return {};
 }
 
-/// The owners of a file, and the box of the tensor that each owner holds. The dimensions are in the order of the file.
+/// The owners of a file, and the box of the tensor that each owner holds. All dimensions are in the order of the file.
 template <std::size_t Rank>
 struct slab_partition {
   partition<dynamic_extents<Rank>> owners;
@@ -45,7 +45,7 @@ struct slab_partition {
   }
 };
 
-/// Assigns the slabs of a file to the first workers of p. Requires p not to be empty.
+/// Assigns the slabs of a file to the first workers of p. The partition p must have a worker.
 template <std::size_t Rank, class Extents>
 slab_partition<Rank> assign_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& shape_in_file,
                                   std::size_t item_bytes, std::size_t data_at, const file_options& options) {
@@ -107,8 +107,8 @@ void check_save_arguments(const file_call& call, const partition<Extents>& p, co
   }
 }
 
-/// Calls a function that throws on all workers or on none. Adds the call of the user, and what that call requires of
-/// shapes, to the error message.
+/// Calls the function `inner`, which throws on all workers or on none. Adds the call of the user, and what that call
+/// requires of shapes, to the error message.
 template <class Call>
 auto call_with_context(const file_call& call, Call call_function, const char* required = "") {
   try {
@@ -125,7 +125,7 @@ auto call_with_context(const file_call& call, Call call_function, const char* re
 template <class T, std::size_t Rank>
 class slab_to_write {
  public:
-  /// Moves the tensor to the slabs. Collective.
+  /// Moves the elements of a tensor to the owners of its file. Collective.
   template <bool Backwards, bool CutsGiven, class Extents, strided_array X>
   static slab_to_write of(const file_call& call, const partition<Extents>& p,
                           const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
@@ -143,7 +143,7 @@ class slab_to_write {
       slab.data_ = block.data;
       return slab;
     }
-    // Otherwise, one repartition moves the tensor to the slabs.
+    // If the blocks are not the slabs of the file, one repartition moves the elements to the slabs.
     slab.moved_tensor_ = call_with_context(
         call,
         [&] {

@@ -28,7 +28,7 @@ class market_line {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return lower;
   }
-  /// Reads the next word as a number. Returns whether the whole word is a number.
+  /// Reads the next word of a line as a number. Returns whether the whole word is a number.
   template <class Number>
   bool number(Number& value) {
     std::string_view digits = next_word();
@@ -121,7 +121,7 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
   };
   call.all_and(0);
   return read_unchanged(call, path, [&](common_file& source, bool) -> std::optional<market_entries> {
-    // 1. On the leader, read the first lines. Send the header that they contain to all workers.
+    // 1. On the leader, read the first lines. Send the header in these lines to all workers.
     market_entries part;
     market_header& h = part.header;
     file_error call_error;
@@ -147,7 +147,7 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
     const auto all = call.leader_numbers(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.has_no_values);
     h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
     h.kind = static_cast<market_header::symmetry>(all[5]), h.has_no_values = all[6] != 0;
-    // 2. Read the lines that begin in this worker's range of bytes. The last line may end after the range.
+    // 2. Read the lines that begin in this worker's range of bytes. The last of these lines may end behind the range.
     error = source.open();
     if (!source.is_same_on_all(call.errno_error("read", path, error, "all workers must see the same file")))
       return std::nullopt;

@@ -39,8 +39,8 @@ struct missing_member {
 template <bool Accepted, class Member>
 using member_if = std::conditional_t<Accepted, Member, missing_member>;
 
-/// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. View
-/// must be the type that a parameter `View&&` deduces.
+/// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. The
+/// argument View must be the type that a parameter `View&&` deduces.
 template <class View>
 inline constexpr bool is_temporary_tensor =
     !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
@@ -54,7 +54,7 @@ std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> kee
   return x;
 }
 
-/// View is an array in writable memory for elements of X.
+/// Whether View is an array in writable memory with the element type of X.
 template <class View, class X>
 constexpr bool is_matching_view() {
   static_assert(

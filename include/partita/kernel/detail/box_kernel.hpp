@@ -10,20 +10,20 @@
 
 namespace partita::detail {
 
-/// A kernel on the blocks of a partition. `Kernel` defines the checks of arguments `takes`, `takes_back` and `fills`. A
-/// `Transposed` kernel carries out the adjoint of its movement forward, and its movement as the adjoint.
+/// A kernel on the blocks of a partition. The functions `takes`, `takes_back` and `fills` of `Kernel` check arguments.
+/// A `Transposed` kernel carries out the adjoint of its movement forward, and its movement as the adjoint.
 template <class Kernel, class Movement, bool Transposed = false>
 class box_kernel {
  public:
-  /// Returns the result on this worker.
+  /// Executes the kernel and returns this worker's block of the result.
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, no_error);
     else return rejected_call{};
   }
-  /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
-  /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
-  /// completes the operation first. A temporary tensor x is kept until completion.
+  /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
+  /// auto y = later.finish();`. The block x must not change until the operation is complete. The next call of a kernel
+  /// on this world completes the operation first. If x is a temporary tensor, the operation keeps it until completion.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
@@ -57,7 +57,7 @@ class box_kernel {
 
   /// The memory pool from which results are allocated; null before the first call.
   arena* memory() const { return movement_.memory(); }
-  /// The number of exchanges of block shapes so far.
+  /// How often the workers have exchanged the shapes of their blocks so far.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
@@ -65,7 +65,7 @@ class box_kernel {
  protected:
   explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
 
-  /// Mutable, because a call caches plans, which changes no result.
+  /// The member is mutable, because a call caches its plan; this changes no result of later calls.
   mutable Movement movement_;
 
  private:

@@ -1,6 +1,6 @@
-// The executor of all kernels that move boxes. A planner decides which boxes move; the executor agrees on a call with
-// all workers, finds or makes the plan, starts the exchange in either direction for any element type, and caches plans
-// between calls.
+// Executes the plans of all kernels that move boxes between workers. A planner decides which boxes move; the executor
+// agrees on a call with all workers, finds or makes the plan, starts the exchange in either direction for any element
+// type, and caches plans between calls.
 //
 // Code that depends only on the planner is in free functions, because the declaration of a compiled function costs a
 // program nothing, whereas the declaration of a compiled member function instantiates its class.
@@ -66,14 +66,14 @@ class box_movement {
     state();
     operation_->wait();
   }
-  /// Starts an exchange, which counts() reports from then on. `fill()` is described at exchange_operation.
+  /// Starts an exchange; from then on counts() reports this exchange. `fill()` is described at exchange_operation.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
     last_structure_ = exchange;
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
-  /// Continues an exchange that began before the agreement.
+  /// Continues an exchange that began before all workers had agreed on the call.
   std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                   const std::ptrdiff_t* x_strides) {
     last_structure_ = exchange;
@@ -83,7 +83,7 @@ class box_movement {
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
   void keep_pending() const { state().keep_pending(operation_, last_structure_ && last_structure_->is_needed()); }
 
-  /// Runs f() as one call that all workers make.
+  /// Runs f() as one call, which all workers make and agree on.
   template <class F>
   decltype(auto) one_call(F f) const {
     const thread_guard only(state().calling_thread(), name_);
@@ -105,7 +105,7 @@ class box_movement {
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
-/// Opens the transport with the first plan. Collective over the world, also for workers that will report an error.
+/// Opens the transport when the first plan is made. Collective over the world, also for workers that report an error.
 PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world);
 
 /// A call without its element type: the values that the workers compare, and on which a plan depends.
@@ -208,7 +208,7 @@ class planned_movement : public box_movement {
                                              const target<T, rank>& output, const char* direction,
                                              const local_error& before, Fill fill);
 
-  /// Describes a call that moves elements of type T.
+  /// Makes the description of a call that moves elements of type T.
   template <class T>
   static box_call<rank> make_call_for_type(std::uint64_t number, const char* direction, const shape_type& shape) {
     box_call<rank> call;
@@ -216,11 +216,11 @@ class planned_movement : public box_movement {
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
     return call;
   }
-  /// Agrees on a call that fills memory of the caller, and starts the exchange. If exactly one plan fits this worker's
-  /// block, its exchange among `announced_exchanges` (unless null) begins before the agreement: then a sender on this
-  /// node need not wait until this worker has agreed. `from(s)` prepares and returns the block that plan s sends.
-  /// `agree()` agrees on the plan and returns it with its exchange, or with null if this worker has no part in the
-  /// exchange.
+  /// Makes the workers agree on a call that fills memory of the caller, and starts its exchange. If exactly one plan
+  /// fits this worker's block, its exchange among `announced_exchanges` (unless null) begins before the agreement: then
+  /// a sender on this node need not wait until this worker has agreed. The function `from(s)` prepares and returns the
+  /// block that plan s sends. `agree()` agrees on the plan and returns it with its exchange, or with null if this
+  /// worker has no part in the exchange.
   template <class From, class To, class Agree>
   std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges, From from,
                                const To& to, Agree agree) {
@@ -249,7 +249,7 @@ class planned_movement : public box_movement {
     return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
   }
 
-  /// Starts to move the boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
+  /// Starts to move boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
                                        const target<T, rank>& output, Fill fill);
@@ -344,7 +344,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 }
 
 #ifdef PARTITA_CORE
-// Functions of the compiled core for a movement with this planner. EXTERN is `extern` in a header, empty in the core.
+// Functions of the compiled core for a movement with this planner. EXTERN is `extern`; the core leaves it empty.
 #define PARTITA_MOVEMENT_OF(EXTERN, ...)                                                                        \
   EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
                                                                      const box_call<__VA_ARGS__::rank>&, bool); \

@@ -1,5 +1,5 @@
-// One agreement for a chain of kernels. When every step knows its plan, the results of the steps' agreements are cached
-// by the shapes of the blocks.
+// A chain of kernels needs one agreement of the workers, instead of one for each kernel. When every step knows its
+// plan, the results of the steps' agreements are cached by the shapes of the blocks.
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,7 @@ block_shape to_block_shape(const X& x) {
   return shape;
 }
 
-/// A call of a chain, on this worker.
+/// This worker's call of a chain of kernels.
 struct chained_call {
   const char* name;  ///< the name of the call as the user writes it
   std::size_t operators;
@@ -59,12 +59,13 @@ struct chained_call {
   }
 };
 
-/// The calls of a chain in one direction.
+/// The calls of a chain of kernels in one direction, forward or adjoint.
 class chained_calls {
  public:
   /// Runs a call of the chain. `run()` calls the steps and returns the result; `plan_count()` is the number of plans
-  /// that the steps have made. All workers agree on the call. Agreements of the steps that every worker cached in the
-  /// last call with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one by one.
+  /// that the steps have made. All workers agree on the chain's call. Agreements of the steps that every worker cached
+  /// in the last call with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one
+  /// by one.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made plan_count, Run run) {
     world_state& world = *call.chain_identity.world;

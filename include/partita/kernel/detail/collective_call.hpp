@@ -23,7 +23,7 @@ inline constexpr element_identity element_identity_v{type_number<T>(), &type_nam
 
 PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
 
-/// A call of a collective movement on this worker.
+/// The arguments with which this worker calls a collective movement.
 struct collective_call {
   group_direction direction = group_direction::spread;
   const element_kind* kind = nullptr;
@@ -37,23 +37,23 @@ struct collective_call {
   bool later = false;                   ///< non-blocking: started now and finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
-  /// The cache key of the call. With `includes_block` the key includes the shape of x, because x is moved.
+  /// The key of the call in the plan cache. With `includes_block` the key includes the shape of x, because x is moved.
   PARTITA_DECL structure_key key(bool includes_block) const;
   /// Whether the call has a given key; compares without constructing a key.
   PARTITA_DECL bool matches_key(const structure_key& key, bool includes_block) const;
 
-  /// The fingerprint of the call, which must be equal on all workers; `kernel` is the fingerprint of the kernel.
-  /// Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints, because they
-  /// send different messages. `number_of_channels` distinguishes identically constructed kernels: their pages are
-  /// separate.
+  /// The fingerprint of the call, which must be equal on all workers; the parameter `kernel` is the kernel's
+  /// fingerprint. Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints,
+  /// because they send different messages. The parameter `number_of_channels` distinguishes identically constructed
+  /// kernels, whose pages in shared memory are separate.
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const;
   PARTITA_DECL text describe(const text& kernel) const;
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call writes a view while it reads x in the same memory.
   bool writes_what_it_reads() const { return view != nullptr && !in_place && share_memory(x, *view); }
-  /// This worker's error, if it has an error. The function is not inlined, so that correct calls do not reserve stack
-  /// space for a long error message; that alone would take as long as moving a small block.
+  /// The error that this worker has found in its arguments, if any. The function is not inlined, so that correct calls
+  /// do not reserve stack space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
   /// Sets an error if the view to fill does not have the shape of the result.
   PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& found_error) const;

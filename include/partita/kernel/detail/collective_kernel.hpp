@@ -38,7 +38,7 @@ consteval bool is_block() {
 template <class Kernel>
 class collective_kernel {
  public:
-  /// Returns the result on this worker.
+  /// Executes the kernel and returns this worker's block of the result.
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, no_error);
@@ -51,9 +51,9 @@ class collective_kernel {
     if constexpr (Kernel::template takes<X>() && fills<View, X>())
       fill_and_wait<Kernel::there>(x, view, no_error, false);
   }
-  /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
-  /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
-  /// completes the operation first. A temporary tensor x is kept until completion.
+  /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
+  /// auto y = later.finish();`. The block x must not change until the operation is complete. The next call of a kernel
+  /// on this world completes the operation first. If x is a temporary tensor, the operation keeps it until completion.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
@@ -79,12 +79,12 @@ class collective_kernel {
     else return rejected_call{};
   }
 
-  /// The memory pool from which results are allocated; null before the first call. Other workers read a block in this
-  /// pool in place.
+  /// The memory pool from which results are allocated; null before the first call. If the input block is in this pool,
+  /// other workers read it in place.
   arena* memory() const { return movement_.memory(); }
   /// The plan of this worker: which worker sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
-  /// The number of exchanges of block shapes so far.
+  /// How often the workers have exchanged the shapes of their blocks so far.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
@@ -173,7 +173,7 @@ class collective_kernel {
     });
   }
 
-  /// Runs a call that fills a view. With `in_place` the view may be the memory of x.
+  /// Runs a call that fills the caller's view. If `in_place` is true, the view may be the memory of x.
   template <group_direction Where, class X, class View>
   void fill_and_wait(const X& x, View& view, const text& error_message, bool in_place) const {
     using T = element_of<X>;

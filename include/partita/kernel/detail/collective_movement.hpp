@@ -44,10 +44,10 @@ class collective_movement {
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
 
-  /// Completes the pending operation, and agrees on the next call. Returns the shape of the block that this worker
-  /// receives.
+  /// Completes the pending operation, and makes the workers agree on the next call. Returns the shape of this worker's
+  /// result.
   PARTITA_DECL block_shape agree(const collective_call& call);
-  /// Runs f() as one call that all workers make.
+  /// Runs f() as one call, which all workers make and agree on.
   template <class F>
   decltype(auto) one_call(F f) const {
     require_world();
@@ -61,7 +61,7 @@ class collective_movement {
   }
   /// Moves the blocks of a call on which all workers have agreed.
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
-  /// Starts to move the blocks. Returns the number of the operation, which is needed to wait for its completion.
+  /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
   /// Starts and completes the operation at once after an error, because other workers depend on this worker.
   PARTITA_DECL void fail_together(const collective_call& call, const untyped_block& y);
@@ -71,7 +71,7 @@ class collective_movement {
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
-  /// Throws an error if the kernel has been moved from.
+  /// Throws an error if this kernel has been moved from and has no world.
   PARTITA_DECL void require_world() const;
 
   /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
@@ -122,7 +122,7 @@ class collective_movement {
 
   PARTITA_DECL block_shape result_shape(const untyped_block& x, const structure& s, bool takes, bool gives) const;
 
-  /// Opens the channels, once, with the first plan. Collective.
+  /// Opens the channels of all groups, once, when the first plan is made. Collective.
   PARTITA_DECL void open_channels();
 
   PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;

@@ -22,8 +22,8 @@ enum class group_direction {
 
 class collective_transfer;
 
-/// The steps of a transfer that only reductions need. A spread has no such steps, so that programs without reductions
-/// do not compile them.
+/// The steps of a collective transfer that only reductions need. A broadcast has no such steps, so that programs
+/// without reductions do not compile them.
 struct group_sums {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
@@ -42,11 +42,11 @@ struct collective_job {
   std::size_t parts = 0;                         ///< the blocks of a reduction to complete before the spread, or 0
   bool is_completed = false;                     ///< whether the reduction is complete, in dense_x
 
-  /// Whether the input must first be packed contiguously.
+  /// Whether the input block must be packed into contiguous memory before the transfer.
   bool needs_packing() const { return parts != 0 || !x->dense(); }
-  /// Packs the input into the memory at `packing_memory`.
+  /// Packs the input block into the contiguous memory at `packing_memory`.
   PARTITA_DECL void pack(char* packing_memory);
-  /// Copies this worker's input to its own result.
+  /// Copies this worker's input block to its own result block.
   PARTITA_DECL void copy_to_own_result() const;
 };
 
@@ -68,7 +68,7 @@ class collective_transfer {
   PARTITA_DECL void begin_ahead();
   /// Does the work that this worker can do alone before any agreement on the call.
   PARTITA_DECL void show_ahead();
-  /// Starts the transfer in all groups, without waiting for another worker.
+  /// Starts the transfer in all groups of this worker, without waiting for another worker.
   PARTITA_DECL void start();
   PARTITA_DECL void finish();
 
@@ -105,7 +105,7 @@ class started_transfer {
   started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> channels)
       : world_(std::move(world)), channels_(std::move(channels)) {}
 
-  /// Starts the transfer. `gives`: whether x is a block that is spread or summed.
+  /// Starts the transfer. The parameter `gives` says whether x is a block that is broadcast or reduced.
   PARTITA_DECL void start(const collective_job& job, bool gives);
   PARTITA_DECL void finish();
 

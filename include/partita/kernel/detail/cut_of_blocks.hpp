@@ -41,7 +41,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, own_shape), p.grid().shape());
-  // If all blocks are balanced, no shapes need to be gathered.
+  // If the blocks of all workers are balanced, the shapes need not be gathered.
   if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
   const auto shapes = gather_numbers(state, shape_as_numbers(own_shape));
   std::vector<std::array<std::size_t, rank>> by_place(p.size());

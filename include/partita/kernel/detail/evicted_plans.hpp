@@ -12,11 +12,11 @@
 namespace partita::detail {
 
 /// The extents of tensors whose decomposition does not follow from their extents, and whose plans were evicted. All
-/// workers note the same tensors in the same order.
+/// workers add the same tensors to this list, in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `is_cut_balanced`: whether the decomposition of its tensor follows from the
-  /// extents.
+  /// Notes that a plan was evicted; `follows_from_extents` says whether the decomposition of its tensor follows from
+  /// the extents.
   template <std::size_t Rank>
   void add_extents(const std::array<std::size_t, Rank>& extents, bool is_cut_balanced) {
     if (is_full_) return;
@@ -33,7 +33,7 @@ class evicted_plans {
   bool contains(const std::array<std::size_t, Rank>& extents) const {
     return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
-  /// The error message of an adjoint call whose plan was evicted.
+  /// The error message of an adjoint call whose plan the cache has evicted.
   static text error_message(const char* call) {
     return text(call)
            << ": requires the forward call that dy belongs to among the last 32 structures; the cut that its "

@@ -67,7 +67,7 @@ class fields_movement : public planned_movement<Planner> {
   }
 };
 
-/// The plans of a repartition, and their exchanges of several fields.
+/// The plan of a repartition, and the exchanges by which the plan moves several fields at once.
 template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
   std::vector<exchanges_by_kind> exchanges_by_field_count{};  ///< two entries for each number of fields
@@ -100,8 +100,8 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
  public:
   using base::base;
 
-  /// Starts to move N fields, whose blocks, and views to fill, have one shape. A worker that only sends gets blocks of
-  /// zero volume.
+  /// Starts to move N fields, whose blocks, and views to fill, have one shape. A worker that only sends elements gets
+  /// blocks of zero volume.
   template <class T, std::size_t N>
   auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& output,
              const char* direction) {

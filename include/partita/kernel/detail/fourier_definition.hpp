@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// A layout of a transform, and the transforms in this layout. The adjoint transforms are in the opposite order.
+/// A layout of the tensor, and the dimensions that are transformed in it; the adjoint takes them in the opposite order.
 template <std::size_t Rank>
 struct fourier_stage {
   dynamic_partition<Rank> p;
@@ -62,7 +62,7 @@ struct fourier_definition {
                         "give {.real_extent = n}");
   }
 
-  /// The extents of the result.
+  /// The extents of the transform of a tensor of the given extents.
   shape_type result_extents(shape_type global) const {
     if (has_kind(line_kind::real_to_complex)) global[last()] = half_spectrum(global[last()]);
     if (has_kind(line_kind::complex_to_real)) global[last()] = options.real_extent;
@@ -90,7 +90,7 @@ struct fourier_definition {
     return problem;
   }
 
-  /// The layouts for a tensor of these extents. `balanced`: whether the blocks of x are balanced on p_x.
+  /// The layouts in which a tensor of these extents is transformed, if the blocks of x on p_x are `balanced` or not.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
     const bool real_x = has_kind(line_kind::real_to_complex), real_y = has_kind(line_kind::complex_to_real);

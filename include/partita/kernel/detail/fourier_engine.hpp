@@ -65,7 +65,7 @@ class fourier_engine {
   local_transforms& local() { return local_transforms_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
-  /// The partition of the result of a tensor of these extents.
+  /// The partition of the transform of a tensor of these extents.
   dynamic_partition<Rank> result_partition(const shape_type& global) const {
     if (definition_.p_y) return *definition_.p_y;
     require_transform(global, ".result_partition(extents)");
@@ -118,7 +118,7 @@ class fourier_engine {
         });
   }
   /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if one
-  /// exchange suffices. Workers outside of a layout may pass any blocks.
+  /// exchange suffices. Workers without a block in a layout may pass any blocks.
   template <std::size_t N>
   text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
@@ -144,7 +144,7 @@ class fourier_engine {
     for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
-  /// The counts of all moves of the last call.
+  /// The messages and bytes of all moves of the last call.
   kernel_counts counts() const {
     kernel_counts all = counted_traffic_;
     all.plans_made = plans_made();

@@ -30,7 +30,7 @@ struct fourier_plan {
   std::array<std::size_t, Rank> result_extents{};  ///< the extents of the result
   std::vector<fourier_step<Rank>> steps;
 
-  /// The number of moves from one layout to another.
+  /// The number of moves of the whole tensor from one layout to another.
   std::size_t moves() const { return steps.empty() ? 0 : steps.size() - 1; }
   /// The number of messages that this worker sends to other workers in all moves.
   std::size_t messages_sent() const {

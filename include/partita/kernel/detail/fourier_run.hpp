@@ -72,13 +72,13 @@ class fourier_run {
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms in the first layout and starts the move to the next layout. Returns whether a move has started.
+  /// Transforms in the first layout and starts the move to the next layout. Returns whether a move was started.
   bool begin() {
     engine_->begin_counting();
     transform_layout();
     return start_move();
   }
-  /// Completes the move that begin() has started, and all later moves. The results are empty if views were filled.
+  /// Completes the move that begin() has started, and all later moves. If views are filled, nothing is returned.
   auto finish() {
     while (pending_input_move_ || pending_output_move_) {
       if (pending_input_move_) finish_move<In>(pending_input_move_);
@@ -114,7 +114,7 @@ class fourier_run {
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
-  /// Whether the caller passes the views to fill.
+  /// Whether the caller has passed views that the results are written to.
   bool has_views_to_fill() const { return outputs_[0].given; }
   fields_repartition<Rank>& current_move() const {
     return *layout_moves_[forward_ ? finished_layouts_ : layout_moves_.size() - 1 - finished_layouts_];
@@ -154,7 +154,7 @@ class fourier_run {
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
       if (is_last(finished_layouts_) && has_views_to_fill()) {
-        // A previous move has filled the caller's view already.
+        // The last move has already written to the caller's view.
         const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
                                     lines(finished_layouts_));

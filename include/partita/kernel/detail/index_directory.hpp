@@ -13,8 +13,8 @@
 
 namespace partita::detail {
 
-/// This worker's part of the directory of owners: the owners of the indices [start, stop). The n indices are divided
-/// evenly over the workers.
+/// This worker's part of the directory of owners: the owners of the indices [start, stop). The directory's n indices
+/// are divided evenly over the workers.
 class index_directory {
  public:
   struct run {
@@ -39,7 +39,7 @@ class index_directory {
   std::size_t directory_worker(std::size_t index) const { return index / indices_per_worker_; }
   std::size_t indices_per_worker() const { return indices_per_worker_; }
 
-  /// Takes all owned runs in this part of the directory. Returns an error message if runs overlap or leave a gap.
+  /// Stores all runs of owned indices in this part. Returns an error message if runs overlap or leave a gap.
   text store_runs(const std::vector<run>& runs, const char* name) {
     sort_runs(runs);
     std::size_t next = first_index_;
@@ -99,7 +99,7 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
-/// Sends each run of owned indices to the workers that have the entries of its indices. Returns the runs that arrive.
+/// Sends each run of owned indices to the workers that have the entries of its indices. Returns the received runs.
 inline std::vector<index_directory::run> send_runs(world_state& world, const index_directory& directory,
                                                    const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);

@@ -371,7 +371,7 @@ class index_movement : public planned_movement<index_planner> {
     });
   }
 
-  /// A block of rows that one call uses.
+  /// A block of rows for the intermediate results of one call.
   pooled_tensor<std::byte, 2> scratch(std::size_t rows, std::size_t row_pitch) {
     return make_pooled<std::byte, 2>(*memory(), {rows, row_pitch});
   }

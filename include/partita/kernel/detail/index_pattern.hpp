@@ -43,7 +43,7 @@ struct index_travel {
   std::size_t first_destination() const { return placed_rows.first().to; }
 };
 
-/// The rows that one worker sends, keeps and receives.
+/// The numbers of the rows that one worker sends, keeps and receives in an index exchange.
 struct index_pattern {
   std::size_t owned = 0, wanted = 0;  ///< the numbers of owned and of wanted rows
   row_moves kept;                     ///< from owned rows to wanted rows
@@ -62,7 +62,7 @@ PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared
 /// Makes the pattern of rows whose receivers are given: row j goes to worker receivers[j]. A worker gets rows in
 /// ascending order of the senders and, for each sender, in the sender's order. Opens the transport. Collective.
 /// Requires: receivers below the number of workers [shape_error, on all workers].
-/// Cost:     two exchanges of lists of at most two numbers.
+/// Cost:     two exchanges between all workers of lists of at most two numbers.
 PARTITA_DECL index_pattern make_pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                     const index_list& receivers, const char* name);
 /// Makes the pattern of rows that are in the order of their receivers: the first counts[0] rows go to worker 0, and so
@@ -74,7 +74,7 @@ PARTITA_DECL index_pattern make_pattern_by_counts(const world_state& world, cons
 /// expert, and the last entry becomes the number of all rows. Opens the transport. Collective.
 /// Requires: choices below the number of experts, `experts_per_token` choices for each token, equal numbers everywhere
 ///           [shape_error, disagreement_error].
-/// Cost:     three exchanges of lists, one of them of the choices.
+/// Cost:     three exchanges of lists between workers, one of which contains the choices.
 PARTITA_DECL index_pattern make_pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                   std::size_t experts, const index_list& choice,
                                                   std::size_t experts_per_token, const char* name,

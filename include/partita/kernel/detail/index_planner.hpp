@@ -14,14 +14,14 @@
 
 namespace partita::detail {
 
-/// A block of a call as error messages describe it.
+/// A block that a call gets, with what error messages say about the block.
 struct described_block {
   const std::size_t* shape = nullptr;
   std::size_t rank = 0;
   text (*type)() = nullptr;
 };
 
-/// The plans for rows of a certain number of bytes.
+/// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind return_exchanges{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
@@ -44,7 +44,7 @@ class index_planner {
   static constexpr bool sums_back = false, checks_itself = false;
   using structure = index_structure;
 
-  /// Makes the planner of make_pattern_by_index(...). Collective.
+  /// Makes a planner with the pattern that pattern_by_index(...) returns. Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
                              const index_words& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,
@@ -60,10 +60,10 @@ class index_planner {
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
-  /// Sets the blocks of the next call, which `describe` describes.
+  /// Sets the blocks that the next `describe` writes into the description of its call.
   void describe_next_call(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
-  /// The transport, which is open from the construction on.
+  /// The transport of the rows, which the constructor opens.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
 
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& shared_transport,

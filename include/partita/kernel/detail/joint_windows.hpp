@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// The plans of all fields. The plans of the base class have no boxes.
+/// The plans of all fields that are exchanged together. The plans of the base class have no boxes.
 template <std::size_t... Rank>
 struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
   std::tuple<window_structure<Rank>...> fields{};
@@ -139,7 +139,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
                                            direction);
   }
   /// Collective: all workers agree on the decompositions of tensors without passing blocks. Returns this worker's
-  /// windows, all zeros.
+  /// windows, whose cells are zero.
   template <class T>
   results<T> frames(const decomposition<Windows::rank>&... field_cuts, const char* direction) {
     std::vector<cut> cuts;

@@ -19,8 +19,8 @@ void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* 
   expect_one_world(p.world() == q.world(), call);
 }
 
-/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: O(small workers);
-/// for a list of workers the square of their number.
+/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: time in O(small
+/// workers); for a list of workers the square of their number.
 template <class Small, class Large>
 bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
                             const worker_pairing<Large::rank()>& pairing) {
@@ -31,7 +31,7 @@ bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
   return false;
 }
 
-/// Writes worker ids for messages: "0 to 3", or a list. A long list is cut, and a fingerprint follows.
+/// Writes worker ids for messages, as a range "0 to 3" or a list. A long list is cut off and ends with its fingerprint.
 template <class Ids>
 text list_workers(const Ids& ids) {
   constexpr std::size_t named = 24;  // the number of ids that are written
@@ -145,7 +145,7 @@ collective_movement make_sum_movement(const partition<Extents>& p, const std::ar
 }
 
 #ifdef PARTITA_CORE
-// The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and empty in the core.
+// The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and nothing in the core.
 #define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                         \
   EXTERN template collective_movement make_pairwise_movement<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
                                                                    const group_kernel_choices&);
@@ -172,7 +172,7 @@ PARTITA_COLLECTIVE_MOVEMENTS(extern)
 PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                                          const group_kernel_choices& choices, group_plan::kind kind);
 
-/// Whether a policy concerns the reduction, not the partitions.
+/// Whether a policy of a kernel concerns the reduction and not the partitions.
 template <class Policy>
 inline constexpr bool is_group_policy = std::is_same_v<Policy, discard_batch_t> ||
                                         std::is_same_v<Policy, reproducible_t> || std::is_same_v<Policy, shared_view_t>;

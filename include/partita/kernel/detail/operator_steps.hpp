@@ -47,7 +47,7 @@ template <class First, class Rest>
 class pending_chain {
  public:
   pending_chain(First first, Rest rest) : first_step_(std::move(first)), remaining_steps_(std::move(rest)) {}
-  /// Waits for the first step and carries out all later steps.
+  /// Waits for the first operator's pending result, and applies all later operators to it.
   auto finish() { return remaining_steps_(first_step_.finish()); }
 
  private:

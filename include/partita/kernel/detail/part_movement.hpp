@@ -28,7 +28,7 @@ struct part_structure : planned_boxes<Rank> {
   bool is_cut_balanced = true;   ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};
 
-  /// The cache calls forget() when it evicts this plan.
+  /// The plan cache calls forget() when it evicts this plan.
   void forget() const {
     if (eviction_list && this->there.gives) eviction_list->add_extents(this->there.extents, is_cut_balanced);
   }
@@ -46,7 +46,7 @@ class part_planner {
   static constexpr bool sums_back = true, checks_itself = true;
   using structure = part_structure<Rank>;
 
-  /// `name` is the call in error messages: "partita::all_gather(p, dimensions)".
+  /// The text `name` stands for the call in error messages: "partita::all_gather(p, dimensions)".
   part_planner(const dynamic_partition<Rank>& p, const std::array<bool, rank>& kept, const char* name, known_cuts cuts)
       : p_(p), group_(block_group_of(p.grid(), kept, p.world().id())), name_(name), cuts_(cuts) {
     fingerprint_ = mixed(p.grid().fingerprint(), cuts == known_cuts::any ? 128 : 129);

@@ -39,7 +39,7 @@ struct pencil {
 /// slab (two moves there and back, or one if the layout of the result is free), and pencils win if slabs would leave
 /// too many workers idle. No layout in between has the whole array on one worker, unless the array has only one line
 /// that is longer than 1, which must be whole in one layout.
-/// Cost: O(2^d) layouts for d transformed dimensions, each the best of all grids of at most `workers` workers.
+/// Cost: at most 2^d layouts for d transformed dimensions, each the best of all grids of at most `workers` workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);
 
 }  // namespace partita::detail

@@ -47,12 +47,12 @@ PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_pt
                                                             const element_kind& kind,
                                                             std::vector<lowered_plan> plans_of_node = {});
 
-/// The pending exchange of a kernel.
+/// The exchange that a kernel has started and not yet completed.
 class exchange_operation : public pending_operation {
  public:
-  /// Completes the pending exchange and starts a new one. The receivers' memory is announced first; then `fill()` is
-  /// called, and must have written the elements of x when it returns. Strides are in the order of the source's
-  /// dimensions. Returns the number of the operation.
+  /// Completes the pending exchange of the kernel, and starts a new exchange. The receivers' memory is announced first;
+  /// then `fill()` is called, and must have written the elements of x when it returns. The strides of both blocks are
+  /// in the order of the dimensions of x. Returns the operation's number.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
@@ -95,7 +95,7 @@ class speculative_exchange final : public speculative_send {
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless_equal(nullptr); }
 
-  /// Is called when all workers have agreed on the plan s: rolls back what was sent for another plan.
+  /// Called when all workers have agreed on the plan s: rolls back the messages that were sent for another plan.
   void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*exchanges_member_).made(kind_)); }
 
  private:

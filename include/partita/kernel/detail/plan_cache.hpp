@@ -19,7 +19,7 @@ namespace partita::detail {
 
 /// The shapes under which a plan is cached: the shape of the block and the shape of the view to fill.
 struct structure_key {
-  /// The shape of the block or of the view; `rank` is `none` if the plan does not depend on this shape.
+  /// The shape of the caller's block or view; `rank` is `none` if the plan does not depend on this shape.
   struct shape {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t rank = none;
@@ -71,8 +71,8 @@ void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& 
 }
 
 /// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
-/// `learn(local_error&)` returns the plan and may set an error. If a worker sets an error, or had an error before
-/// (call.before), all workers throw the same error and nothing has moved.
+/// the function `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error
+/// before (call.before), all workers throw the same error and nothing has moved.
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {

@@ -23,7 +23,7 @@ using scratch_storage = typename pooled_tensor<Element, 1>::storage_type;
 template <class Element, class Key>
 void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };
-  // Sorted elements stay, and strictly descending elements are reversed; the first other step ends the test.
+  // If the elements are sorted, nothing is done; if they are strictly descending, they are reversed.
   std::size_t run = 1;
   while (run < size && !before(all[run], all[run - 1])) ++run;
   if (run >= size) return;
@@ -39,7 +39,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto width = static_cast<std::size_t>(std::bit_width(most - least));
   const std::size_t rest = width > sorted_bits ? width - sorted_bits : 0;
   const auto first_bits = [&](const Element& e) { return static_cast<std::uint32_t>((key(e) - least) >> rest); };
-  // 1. Count how often each digit has each value.
+  // 1. Count how often each digit of the keys has each value.
   std::array<std::array<std::size_t, values>, digits> count{};
   for (std::size_t j = 0; j < size; ++j) {
     std::uint32_t k = first_bits(all[j]);
@@ -55,7 +55,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     std::swap(from, to);
   }
   if (from != all) std::copy(from, from + size, all);
-  // 3. Sort elements that agree in these bits: few of them by insertion, many by the remaining bits.
+  // 3. Sort elements that agree in the sorted bits: few of them by insertion, many by the remaining bits.
   for (std::size_t j = 0, end = 0; rest != 0 && j < size; j = end) {
     for (end = j + 1; end < size && first_bits(all[end]) == first_bits(all[j]);) ++end;
     if (end - j > 32) radix_sort(all + j, end - j, key);

@@ -84,14 +84,14 @@ class repartition_cuts;
 template <std::size_t Rank>
 void require_fitting_cuts(const repartition_cuts<Rank>& cuts);
 
-/// The decompositions of both sides of a repartition of tensors of rank Rank. Every worker knows all members.
+/// The decompositions of both sides of a repartition of tensors of rank Rank. The object is equal on all workers.
 template <std::size_t Rank>
 class repartition_cuts {
  public:
   using shape_type = std::array<std::size_t, Rank>;
   using cuts = decomposition<Rank>;
 
-  /// Makes the cuts of a repartition; `p_x` and `p_y` are the shapes of the partitions.
+  /// Makes the cuts of a repartition; the arguments `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>
   repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
     (apply_policy(policies), ...);
@@ -110,7 +110,7 @@ class repartition_cuts {
   cuts result_cuts(const shape_type& extents) const {
     return result_cuts_ ? *result_cuts_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
   }
-  /// The extents of x for given extents of y.
+  /// The extents of the source tensor x if the result y has the given extents.
   shape_type source_extents(const shape_type& result_cuts) const { return in_source_order(result_cuts, axes_); }
 
   /// Returns an error message if a tensor x of these extents cannot be moved; otherwise an empty text.

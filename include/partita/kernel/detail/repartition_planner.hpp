@@ -44,9 +44,9 @@ struct repartition_structure : planned_boxes<Rank> {
   }
 };
 
-/// The data that the plans of one kernel share. If blocks have different shapes in every call, each plan is used once:
-/// then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call opens and
-/// allocates nothing.
+/// The data that all plans of one repartition kernel share. If blocks have different shapes in every call, each plan is
+/// used once: then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call
+/// opens and allocates nothing.
 template <std::size_t Rank>
 struct plan_shared_state {
   evicted_plans evicted_tensors;
@@ -109,14 +109,14 @@ class repartition_planner {
     return plan_repartition(p_x_.grid(), cuts_.source_cuts(global), p_y_.grid(), cuts_.result_cuts(global), worker,
                             cuts_.axes());
   }
-  /// The plan for a tensor x of these extents. Requires extents that match the given cuts [shape_error].
+  /// The plan for a tensor x of these extents. The extents must match the cuts that the policies give [shape_error].
   exchange_plan<rank> make_checked_plan(const shape_type& global) const {
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
     return plan(global);
   }
 
-  /// What any worker sends, keeps and receives in the forward direction.
+  /// The plan of any worker: what it sends, keeps and receives in the forward direction.
   exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank>&& spare_plan = {}) const {
     const auto made = [&](const auto& from) {
       return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.result_cuts, worker, cuts_.axes(),
@@ -135,7 +135,7 @@ class repartition_planner {
       passes_shapes_ = call.forward && state().pass_numbers(own_shape.data(), numbers);
     }
   }
-  /// Makes the plan for a call. Collective; opens the transport `shared_transport` if it is null.
+  /// Makes the plan for a call. Collective; the function opens a transport if `shared_transport` is null.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     return call.forward ? learn_forward(call.shape, shared_transport, found_error)
@@ -258,8 +258,8 @@ class repartition_planner {
     return is_known_to_all;
   }
 
-  /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The decomposition takes over the
-  /// memory of `spare_plan`.
+  /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The result takes over the memory
+  /// of `spare_plan`.
   std::optional<decomposition<rank>> join_shapes(std::optional<decomposition<rank>> spare_plan) const {
     const auto& shapes = state_of_all_plans_->shapes;
     const shape_type grid = p_x_.grid().shape();

@@ -1,4 +1,4 @@
-// The messages of compile-time errors that several kernels share. Each macro takes the call as the user wrote it.
+// The messages of compile-time errors that several kernels share. A macro's argument is the call as the user wrote it.
 #pragma once
 
 #define PARTITA_REQUIRES_KNOWN_RANK(call)                                                        \

@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// The rows of a block in memory, for any rank and any element type. All steps are in bytes.
+/// The rows of a block in memory, for any rank and any element type. All strides are in bytes.
 struct row_block {
   std::byte* data = nullptr;
   std::ptrdiff_t step = 0;   ///< the distance of consecutive rows
@@ -27,13 +27,13 @@ struct row_block {
   short_list<std::ptrdiff_t> steps{};
 
   std::size_t row_bytes() const { return elements * element; }
-  /// The rows from number `row` on.
+  /// The rows of this block from number `row` on.
   row_block skip_rows(std::size_t row) const {
     row_block rest = *this;
     if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * step;
     return rest;
   }
-  /// The offset of element e from the start of its row.
+  /// The offset in bytes of element number e of a row from the start of this row.
   std::ptrdiff_t offset(std::size_t e) const {
     if (dense) return static_cast<std::ptrdiff_t>(e * element);
     std::ptrdiff_t at = 0;
@@ -51,7 +51,7 @@ constexpr std::size_t row_elements(const Shape& shape) {
   return n;
 }
 
-/// Describes the rows of a block. The rows of a constant block must not be written.
+/// Makes the row_block of a strided block. If the block is constant, its rows must not be written.
 template <class T, std::size_t Rank>
 row_block make_row_block(const strided<T, Rank>& block) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
@@ -82,7 +82,7 @@ inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t ro
   return rows;
 }
 
-/// Copies rows from one block to another; `back` copies in the opposite direction.
+/// Copies rows from one block to another; with `back` the rows are copied in the opposite direction.
 PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
 /// Copies the moves that go to `rows` rows from `first` on, to the start of a block (see
 /// row_moves::for_each_group_in_rows).

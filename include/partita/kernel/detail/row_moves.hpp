@@ -12,7 +12,7 @@ namespace partita::detail {
 struct row_run {
   std::size_t from = 0, to = 0, rows = 0;
 
-  /// The run in the opposite direction.
+  /// The same run of rows, moved in the opposite direction.
   row_run reversed() const { return {to, from, rows}; }
 };
 
@@ -23,19 +23,19 @@ inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to
   else runs.push_back({from, to, 1});
 }
 
-/// Moves of rows in the order in which they were added. Many consecutive rows are stored as a run; rows that are
-/// consecutive on one side only are stored as a list of their numbers on the other side, four bytes each, because a
-/// copy of narrow rows takes as long as reading their numbers.
+/// A list of moves of rows between two blocks, in the order in which the moves were added. Many consecutive rows are
+/// stored as a run; rows that are consecutive on one side only are stored as a list of their numbers on the other side,
+/// four bytes each, because a copy of narrow rows takes as long as reading their numbers.
 class row_moves {
  public:
-  /// The side of a group on which row numbers are listed; `none`: row numbers are consecutive on both sides.
+  /// The side of a group on which row numbers are listed, or `none` if row numbers are consecutive on both sides.
   enum class listed_side : std::uint8_t { none, from, to };
   struct group {
     std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `numbers()`
     std::size_t rows = 0;
     listed_side side = listed_side::none;
 
-    /// The group in the opposite direction.
+    /// The same group of rows, moved in the opposite direction.
     group reversed() const {
       return {to, from, rows,
               side == listed_side::from ? listed_side::to
@@ -45,12 +45,12 @@ class row_moves {
   };
 
   void add(std::size_t from, std::size_t to) { add(row_run{from, to, 1}); }
-  /// Adds a run of at least one consecutive row.
+  /// Adds a move of one or several consecutive rows.
   PARTITA_DECL void add(const row_run& rows);
 
   bool empty() const { return groups_.empty(); }
   std::size_t rows() const { return rows_; }
-  /// Whether all rows are consecutive on both sides.
+  /// Whether all rows are consecutive in the source and in the destination.
   bool has_one_run() const { return groups_.size() == 1; }  // the last group is a run
   /// The source row and the destination row of the first move.
   row_run first() const { return empty() ? row_run{} : make_single_row_run(groups_[0], 0); }

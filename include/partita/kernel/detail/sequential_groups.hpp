@@ -20,7 +20,7 @@ const auto& as_grid(const P& p) {
   return p.grid();
 }
 
-/// Throws if `blocks` is less than the grid's worker ids require.
+/// Throws an error if there are fewer blocks than the grid's highest worker id requires.
 template <class Extents>
 void require_block_count(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;
@@ -151,8 +151,8 @@ class groups {
   }
 
  private:
-  /// Makes a result for each worker: `make_result` makes it if the worker receives a block, zero volume if the worker
-  /// only sends, otherwise a copy of its own input.
+  /// Makes a result for each worker: the result of `made_for` if the worker receives a block, zero volume if it only
+  /// sends, otherwise a copy of its own input.
   template <class X, class Make>
   auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make make_result) const {
     require_block_count(small_grid_, x.size(), name_);

@@ -76,8 +76,8 @@ worker_plans<Rank> make_plans(const grid<Src>& src, const grid<Dst>& dst,
   return make_repartition_plans(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }
 
-/// Carries out the plans of all workers. Throws if the plans contradict each other, which is an error in the plans, not
-/// in the call.
+/// Executes the plans of all workers one after the other, in one process. Throws if the plans contradict each other,
+/// which is an error in the plans, not in the call.
 template <ranked_array X>
 std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const worker_plans<rank_of<X>>& plans,
                                                               const std::vector<X>& x, bool keep_batch) {

@@ -9,11 +9,11 @@
 
 namespace partita::detail {
 
-/// The keys of a sorted block, for any type of elements.
+/// A sorted block and a function that counts its sort keys, for any type of elements.
 struct sorted_keys {
   const void* elements = nullptr;
   std::size_t size = 0;
-  /// Counts the elements whose key is at most `key`.
+  /// Counts the elements of the block whose sort key is at most `key`.
   std::size_t (*count_keys_up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
   std::size_t count(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
@@ -21,12 +21,12 @@ struct sorted_keys {
 
 /// For each rank (position in the order of all elements of all workers, from 0) the key of its element. Collective.
 /// Requires: ranks below the number of all elements, equal on all workers.
-/// Cost:     16 sums of 15 numbers for each rank.
+/// Cost:     16 sums over all workers of 15 numbers for each rank.
 PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                       const std::vector<std::uint64_t>& ranks);
 
 /// The number of elements that this worker sends to each worker, so that worker k gets `lengths[k]` elements in the
-/// order of all elements. Equal elements keep the order of the workers. Collective.
+/// order of all elements. Elements with equal keys keep the order of their workers. Collective.
 PARTITA_DECL std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::size_t>& lengths);
 

@@ -66,7 +66,7 @@ class spectrum_planner {
     return describe_call(name_, direction, p_x_, shape, type);
   }
 
-  /// What any worker sends, keeps and receives. The kept waves are boxes, up to 2^Rank of them: each box moves as in a
+  /// What a worker sends, keeps and receives. The kept waves are boxes, up to 2^Rank of them: each box moves as in a
   /// repartition of a tensor of these waves only; its positions are then converted to positions in the whole blocks.
   exchange_plan<Rank> plan_of(std::size_t worker) const {
     exchange_plan<Rank> all;
@@ -133,7 +133,7 @@ class spectrum_planner {
                                          const std::shared_ptr<transport>& shared_transport) const {
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
   }
-  /// Fills the elements that no box fills with zeros. If boxes are added, all elements were set to zero before.
+  /// Sets the elements of the result to zero that no box covers. If boxes are added, all elements are already zero.
   template <class T>
   void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
@@ -198,7 +198,7 @@ class spectrum_planner {
       for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
       return where;
     };
-    /// The position of a box in a worker's block.
+    /// The position of a box of the tensor in the block of a worker.
     const auto at = [](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
                        std::size_t worker) {
       shape_type start = cuts.block(block_index(p, worker)).start;

@@ -35,7 +35,7 @@ struct untyped_block {
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
 
   untyped_block() = default;
-  /// Constness is cast away, but kernels never write input blocks.
+  /// The conversion casts constness away, but kernels never write to input blocks.
   template <class T, std::size_t Rank>
   untyped_block(const strided<T, Rank>& block)
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
@@ -48,7 +48,7 @@ struct untyped_block {
   std::size_t size() const { return element_count_of_shape(shape, rank); }
   /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool dense() const;
-  /// A contiguous block of the same shape at another address.
+  /// A contiguous block of the shape of this block at the address `where`.
   PARTITA_DECL untyped_block make_dense_copy(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };
@@ -56,7 +56,7 @@ struct untyped_block {
 /// Copies a block to another block of the same shape, unless both are the same block.
 PARTITA_DECL void copy(const element_kind& of, const untyped_block& to, const untyped_block& from);
 
-/// Whether two blocks share memory: their address ranges intersect.
+/// Whether the address ranges of two blocks intersect, so that the blocks may share memory.
 PARTITA_DECL bool share_memory(const untyped_block& a, const untyped_block& b);
 
 }  // namespace partita::detail

@@ -76,7 +76,7 @@ class column_convolver {
     wait_for_input();
     for_each_tile(product, [&](std::size_t from, std::size_t count) { return !is_ready(available, from, count); });
   }
-  /// dx = W^T dy. Overwrites all cells of the window dx.
+  /// dx = W^T dy. The function overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
     std::fill_n(dx, s_.batch * s_.in * window_size_, T(0));
     if (s_.empty() || s_.rows() == 0) return;
@@ -111,8 +111,8 @@ class column_convolver {
   struct group {
     std::size_t out, size, in;
   };
-  /// `count` consecutive output positions along the last dimension. `column` is the first position's column in the
-  /// tile, `cell` the offset of its window in one channel of x.
+  /// A run of `count` consecutive output positions along the last dimension. `column` is the first position's column in
+  /// the tile, `cell` the offset of its window in one channel of x.
   struct cell_run {
     std::size_t cell, column, count;
   };
@@ -136,8 +136,8 @@ class column_convolver {
         }
     }
   }
-  /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The function checks the
-  /// bounding box of their positions.
+  /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The check is for the
+  /// bounding box of the positions of these taps.
   bool is_ready(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])

@@ -1,4 +1,4 @@
-// The kind of the last result of a loss. The dy that is passed to the adjoint of the loss must be of the same kind.
+// Whether a loss last returned a number or a block. The dy of the loss's adjoint must be the same.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ namespace partita::detail {
 template <class T>
 using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
 
-/// Makes a tensor of this shape from the elements, without a copy. Requires a shape of this number of elements.
+/// Makes a tensor of this shape from the elements, without a copy. The shape must have as many elements as are given.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> to_tensor(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
   pooled_tensor<T, Rank> tensor;
@@ -91,7 +91,7 @@ class dense_argument {
   pooled_storage<T> packed_;
 };
 
-/// A block that was communicated to this worker. The class has the interface of dense_argument.
+/// A block that was communicated to this worker. The class has the members of the class dense_argument.
 template <class T, std::size_t Rank>
 class received_block {
  public:
@@ -107,10 +107,10 @@ class received_block {
 template <class T, std::size_t Rank>
 class pending_product {
  public:
-  /// Makes a product of which `pending_sum` returns the sum. With `in_place` the sum overwrites the product.
+  /// Makes a product of which `pending_sum` returns this sum. With `in_place` this sum overwrites the product.
   pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& pending_sum)
       : product_(std::move(product)), in_place_(in_place), pending_sum_(std::move(pending_sum)) {}
-  /// Makes a product that is complete without communication.
+  /// Makes a product that needs no sum over workers.
   explicit pending_product(pooled_tensor<T, Rank>&& product)
       : pending_product(std::move(product), true, {{}, nullptr, 0}) {}
 

@@ -137,8 +137,8 @@ struct linear_state {
            << difference << "; give every worker the same rows of x";
   }
 
-  /// Returns the result of `move()`. If `move()` throws on all workers because the blocks of x do not fit, the batches
-  /// of the workers differ; then all workers throw an error that names the user's call.
+  /// Returns the blocks that `move()` returns. If `move()` throws on all workers because the blocks of x do not fit,
+  /// the batches of the workers differ; then all workers throw an error that names the user's call.
   template <class Shape, class Move>
   auto run_with_same_batch(const Shape& x_shape, Move move) const {
     try {

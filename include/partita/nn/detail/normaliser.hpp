@@ -22,8 +22,8 @@ struct moments {
   double count = 0, mean = 0, deviations = 0;
 };
 
-/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). The formula
-/// stays accurate where the mean is large.
+/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
+/// is accurate also if the mean is large.
 struct merge_moments {
   static constexpr const char* name = "moments";
   static constexpr moments identity() { return {}; }
@@ -49,7 +49,7 @@ struct element_map {
   std::array<std::vector<std::size_t>, Rank> at{};
   std::size_t count = 1;
 
-  /// Maps all elements of a block of this shape to number 0.
+  /// Makes the map in which all elements of a block of this shape have the number 0.
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
     for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
   }
@@ -125,8 +125,8 @@ class normaliser {
     return y;
   }
   /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them. `is_fixed`
-  /// means that the statistics were not computed from x. Cost: one all_reduce, and a second all_reduce if parameters
-  /// are shared along dimensions other than the averaged ones.
+  /// says that the statistics were not computed from x. Cost: one all_reduce, and a second all_reduce if parameters are
+  /// shared along dimensions other than the averaged ones.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool is_fixed, const std::vector<double>& counts,
                                const norm_weights<T>& by) const {
     const std::size_t statistics = statistics_.count, parameters = parameters_.count;
@@ -144,7 +144,7 @@ class normaliser {
       statistic_sums(0, s) += g(k, q);
       statistic_sums(1, s) += g(k, q) * normalised_x_.data()[k];
     });
-    // 2. Sum these sums over the workers.
+    // 2. Add up the sums of dy and of dy times normalised x over all workers.
     if (has_same_groups_ || by.has_scale) parameter_sums = sum_parameters_(parameter_sums);
     if (has_same_groups_) {  // here all elements that share a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
@@ -170,8 +170,8 @@ class normaliser {
     });
     return dx;
   }
-  /// The error message of an adjoint: `error_message` if it is not empty, else a message if dy does not have the shape
-  /// of the last result, else an empty text.
+  /// The error message of a call of the adjoint: `error_message` if it is not empty, else a message if dy does not have
+  /// the shape of the last result, else an empty text.
   text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text message) const {
     if (message.empty() && (!forward_done || (active && dy.shape() != normalised_x_.shape())))
       message << name << ".adjoint(dy): requires a dy of the shape of the last result"

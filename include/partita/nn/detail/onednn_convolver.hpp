@@ -38,7 +38,7 @@ class onednn_task {
   }
   bool is_usable() const { return static_cast<bool>(primitive_); }
 
-  /// Computes `to` from `a` and `b`, which are in C order. `buffers` keeps buffers for other layouts between calls.
+  /// Computes the result `to` from the arrays `a` and `b`, all in C order. `buffers` keeps copies in oneDNN's layouts.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
                   std::array<std::vector<float>, 3>& buffers) {
     std::unordered_map<int, dnnl::memory> all{{a_.role, convert(stream, a_, a, buffers[0])},
@@ -236,8 +236,8 @@ class onednn_convolver {
     auto& found = onednn_tasks<Features>::thread_tasks().find(s_, groups_, t);
     return found.is_usable() ? &found : nullptr;
   }
-  /// The number of groups if the channels of this worker form whole groups. 0 if they do not, or if the window has
-  /// other extents than the outputs need; then im2col is used.
+  /// The number of groups if the channels of this worker form whole groups. the result is 0 if they do not, or if the
+  /// window has other extents than the outputs need; then im2col is used.
   static std::size_t count_groups(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)

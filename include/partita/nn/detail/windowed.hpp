@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The number of feature dimensions of a tensor of this rank, after batch and channels; 1 for a rank that is rejected.
+/// The number of feature dimensions of a tensor of this rank, after batch and channels, or 1 if the rank is rejected.
 template <std::size_t Rank>
 inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
 
@@ -56,8 +56,7 @@ class window_planner {
 /// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
 template <std::size_t Rank>
 struct local_taps {
-  /// Input indices are relative to the window. There is no {} here: with it compilers take the constructor for
-  /// noexcept.
+  /// Input indices are relative to the window. With {} compilers would take the constructor for noexcept.
   std::array<taps, Rank> along;
   std::array<std::size_t, Rank> window{}, outputs{};
 };
@@ -238,8 +237,8 @@ struct weighted_taps {
   }
 };
 
-/// A layer whose outputs are computed from windows of x. `Rule` says which inputs an output needs; `Taps` computes the
-/// outputs from the window, and the gradient of the window from dy.
+/// A layer whose outputs are computed from windows of x. The class `Rule` says which inputs an output needs; the class
+/// `Taps` computes the outputs from the window, and the gradient of the window from dy.
 template <class Rule, class Extents, class Taps>
 class windowed_layer {
  protected:

@@ -39,7 +39,7 @@ class layout_completer {
   completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
       bool has_annotations = false;
-      // Activate the annotations of this priority.
+      // Apply the annotations that have this priority.
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
@@ -65,7 +65,7 @@ class layout_completer {
       if (r.factors[f].kind != factor_kind::pass) return false;
     return true;
   }
-  /// For each value the operations that read it, in one list.
+  /// Makes a list with the readers of each value: the operations that read the value.
   void find_readers() {
     first_reader_.assign(g_.values() + 1, 0);
     for (std::size_t o = 0; o < g_.operations(); ++o)

@@ -40,7 +40,7 @@ class pipeline_clock {
     });
     return missing;
   }
-  /// The time at which all inputs of a task have arrived.
+  /// The time at which all inputs of a pipeline task have arrived at its group of workers.
   double ready_at(const pipeline_task& one) const {
     double start = 0;
     for_each_dependency(one, [&](const pipeline_task& needed_task, double transfer) {
@@ -266,7 +266,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
   pipeline_run run;
   double busy = 0;
   for (std::size_t left = shape.numbers() / 3 * (has_weights_passes ? 3 : 2); left > 0; --left) {
-    // Find the task, of any group, that can begin earliest.
+    // Find the task that can begin earliest, among the next tasks of all groups of workers.
     std::size_t first = tasks.size();
     double at = 0;
     for (std::size_t g = 0; g < tasks.size(); ++g) {

@@ -65,7 +65,7 @@ class searcher {
     return n;
   }
 
-  /// Evaluates a candidate once, and caches the result.
+  /// Evaluates a candidate (a list of shardings) unless its evaluation is cached, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
     if (2 * (log_.size() + 1) > slots_.size()) rehash();
     std::uint32_t& slot = find_slot(selection);
@@ -114,7 +114,7 @@ class searcher {
         if (k < space_.groups.size() || !gained) gained = descend_unit(from, units_[k]) || gained;
     }
   }
-  /// Changes two units of choices at a time, and stops at the first gain.
+  /// Changes the shardings of two units (groups of inputs) at a time, and stops at the first gain.
   bool improve_by_pairs(std::vector<choice>& from) {
     const evaluation start = evaluate(from);
     for (std::size_t g = 0; g < units_.size(); ++g)

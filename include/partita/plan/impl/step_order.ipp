@@ -49,7 +49,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     }
   };
 
-  /// Executes the steps in simulated time.
+  /// Simulates the execution of the steps with their estimated times.
   class step_walker {
    public:
     step_walker(const std::vector<step_use>& steps, std::size_t first, std::size_t end, const order_limits& limits,

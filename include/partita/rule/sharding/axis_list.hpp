@@ -55,7 +55,7 @@ struct axis_list {
     const std::size_t bits = 4 * prefix.size();
     return bits == 32 ? packed == prefix.packed : (packed & ((std::uint32_t{1} << bits) - 1U)) == prefix.packed;
   }
-  /// The axes of the list as a bit set.
+  /// The axes of the list as a set, with a bit for each axis.
   constexpr std::uint32_t set() const {
     std::uint32_t bits = 0;
     for (std::size_t k = 0; k < size(); ++k) bits |= std::uint32_t{1} << (*this)[k];

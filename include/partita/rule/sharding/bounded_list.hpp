@@ -30,7 +30,7 @@ struct bounded_list {
     for (const auto& value : given) push_back(static_cast<T>(value));
   }
 
-  /// Appends a value; a shape_error if the list is full.
+  /// Appends a value, or throws a shape_error if the list is full.
   constexpr void push_back(const T& value) {
     if (count == Capacity)
       throw shape_error(text("partita: requires a list of at most ")

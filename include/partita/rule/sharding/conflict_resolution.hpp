@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// Chooses the mesh axes of every factor of an operation. `log` records each decision and its reason.
+/// Chooses the mesh axes of every factor of an operation. Each decision and its reason is recorded in `log`.
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
@@ -98,8 +98,8 @@ struct conflict_resolution : factor_proposals<Policy> {
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// Assigns each axis that several factors of the set `candidates` request to one of them. Axes that were
-  /// assigned before are not available.
+  /// Assigns each axis that several factors of the set `candidates` request to one of them. An axis that was assigned
+  /// before is not available.
   constexpr void assign_axes(std::uint32_t candidates) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
@@ -214,9 +214,9 @@ struct conflict_resolution : factor_proposals<Policy> {
       for (std::size_t f = 0; disputes >> f != 0; ++f)
         if ((disputes >> f & 1U) != 0) join_lists(f);
     }
-    // 2. Drop axes over which a tensor must stay replicated.
+    // 2. Drop the proposed axes over which a tensor must stay replicated.
     drop_replicating_axes();
-    // 3. Give each axis to at most one factor.
+    // 3. Give each mesh axis to at most one factor of the rule.
     if (by.by_precedence) {
       for (std::uint8_t p = 0; p < 3; ++p) {
         std::uint32_t candidates = 0;
@@ -227,7 +227,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     } else {
       assign_axes(~std::uint32_t{0});
     }
-    // 4. Drop axes of merged dimensions that would not give contiguous blocks.
+    // 4. Drop the axes of merged dimensions if the blocks would not be contiguous.
     if (merged) drop_axes_that_do_not_divide();
     assigned_axes = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) assigned_axes |= cut[f].set();

@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// What may be done with the axes that shard a factor.
+/// What an operation may do with the mesh axes that shard a factor.
 enum class factor_kind : std::uint8_t {
   pass,        ///< every result has the factor: the axes of the operands pass to the results
   reduce,      ///< some result lacks the factor, and is partial over the axes that shard it
@@ -16,7 +16,7 @@ enum class factor_kind : std::uint8_t {
   collective,  ///< may be sharded: the operation communicates itself, results without it are replicated
 };
 
-/// One loop of the operation. Dimensions that share a factor are sharded by the same axes.
+/// A loop of the operation, as nested loops. Dimensions that share a factor are sharded by the same axes.
 struct factor {
   std::size_t size = dynamic;  ///< the number of iterations; dynamic until a shape binds it
   factor_kind kind = factor_kind::pass;

@@ -22,7 +22,7 @@ struct proposal {
 
   constexpr bool is_usable() const { return done == decision::what::took; }
 };
-/// The proposals of one tensor. No axis is proposed twice, so there are at most as many proposals as axes in a mesh.
+/// The axes that one tensor proposes for factors. No axis is proposed twice, so there is at most one proposal per axis.
 struct proposals : bounded_list<proposal, most_axes> {
   constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
     if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
@@ -49,7 +49,7 @@ struct factor_projection {
   constexpr bool is_given(std::size_t t) const {
     return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && tensor_spec(t).known;
   }
-  /// Whether the sharding of tensor t is used as a proposal.
+  /// Whether the sharding of tensor t is used as a proposal for the factors.
   constexpr bool proposes(std::size_t t) const {
     if (!is_given(t)) return false;
     if (t >= r.operand_count) return flow != direction::forward;
@@ -69,7 +69,7 @@ struct factor_projection {
     for (std::size_t k = 0; k < axes.size(); ++k) log_decision(done, t, d, f, axes[k]);
   }
 
-  /// The proposals of tensor t, dimension by dimension.
+  /// The mesh axes that tensor t proposes for the factors of its dimensions.
   constexpr proposals list_proposals(std::size_t t) const {
     using enum decision::what;
     proposals all;

@@ -136,8 +136,8 @@ struct mesh {
     return number(name, length);
   }
 
-  /// A sharding, one entry for each dimension: "" is unsharded, "a" sharded by axis a, "a+b" by a and within it by b,
-  /// "?" open, "a+?" sharded by a and open to more axes.
+  /// Makes a sharding from one entry for each dimension: "" is unsharded, "a" sharded by axis a, "a+b" by a and within
+  /// it by b, "?" open, "a+?" sharded by a and open to more axes.
   template <class... Entry>
   constexpr sharding layout(const Entry&... entries) const;
 

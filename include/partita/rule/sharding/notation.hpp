@@ -45,7 +45,7 @@ struct notation_reader {
     t.ellipsis = t.rank;
     at += 2;
   }
-  /// Reads the whole notation, or stops where something is missing.
+  /// Reads the whole notation, or stops at the first place where a character is missing.
   constexpr const char* all() {
     bool results = false;
     read.begin_operand();

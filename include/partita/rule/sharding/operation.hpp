@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The arguments of an operation other than its operands. Each operation documents the meaning of the entries.
+/// The arguments of an operation other than its operands. Each operation documents what its attributes mean.
 struct attributes {
   using list = bounded_list<std::ptrdiff_t, most_dimensions>;
   using extents_list = bounded_list<std::ptrdiff_t, most_results>;
@@ -19,7 +19,7 @@ struct attributes {
   pending_reduction kind = pending_reduction::sum;
 };
 
-/// A name, a function from shapes to a rule, and its attributes. `propagate` accepts it in place of a rule.
+/// A name, a function from shapes to a rule, and its attributes. `propagate` accepts operations in place of rules.
 struct operation {
   using maker = rule (*)(const shape_span&, const attributes&);
 
@@ -33,7 +33,7 @@ struct operation {
     return r;
   }
 
-  /// Copies the operation under another name.
+  /// Returns a copy of the operation with another name.
   constexpr operation named(const char* other) const {
     operation o = *this;
     o.name = other;

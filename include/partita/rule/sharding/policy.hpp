@@ -5,7 +5,7 @@
 
 namespace partita {
 
-/// Which shardings are given; propagation infers the other shardings.
+/// Which tensors have given shardings: operands, results or both; propagation infers the other shardings.
 enum class direction : std::uint8_t { forward, backward, mixed };
 
 /// Every choice of `propagate`. The default communicates the fewest bytes, shards unevenly only where a tensor is
@@ -25,7 +25,7 @@ struct policy {
   };
   /// Which blocks of different sizes are allowed: none; a smaller last block; or sizes that differ by at most one.
   enum class uneven : std::uint8_t { forbid, chunk, balanced };
-  /// Whether operands may have to be resharded before the operation.
+  /// Whether propagation may choose shardings for which operands have to be resharded.
   enum class reshard : std::uint8_t { allow, forbid };
   /// What happens to a dimension that is sharded although the operation needs it unsharded: a gather, or an error.
   enum class whole : std::uint8_t { gather, refuse };

@@ -157,7 +157,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   const rule all = bound(r, operands, results);
   propagation out;
   for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
-  // 2. Project the shardings to factors, and resolve conflicts.
+  // 2. Translate the shardings of tensors to axes of factors, and resolve conflicts between them.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, flow, by, out.log}}};
   resolved.resolve_conflicts();
   // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.

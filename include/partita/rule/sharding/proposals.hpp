@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Writes axes in the notation of a layout: data+model.
+/// Writes mesh axes in the notation of a layout, for example data+model.
 struct axes_text {
   const mesh& on;
   axis_list axes;
@@ -199,8 +199,7 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f].push_back(a);
     log_decision(decision::what::took, t, decision::none, f, a);
   }
-  /// The cost of sharding f by a: the elements of the blocks of tensors that do not shard f yet, times the workers of
-  /// a.
+  /// The cost of sharding factor f by axis a: the elements of the blocks of tensors without it, times the workers of a.
   constexpr double reshard_price(std::size_t f, std::size_t a) const {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// A table of operation names and rules: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes
-/// to a rule. The table has a bounded size and is usable in constant expressions; `registry::standard()` contains the
-/// predefined operations.
+/// A table of operation names and rules, as in `registry.add("my_op", "abc,c->ab")`; a rule may also be a function of
+/// shapes and attributes. The table has a bounded size and is usable in constant expressions; `registry::standard()`
+/// contains the predefined operations.
 class registry {
  public:
   static constexpr std::size_t most_entries = 256;
@@ -113,7 +113,7 @@ inline constexpr operation standard_operations[] = {
     rules::expert_combine,
     // Optimisers.
     rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
-    // Fallbacks for all other operations.
+    // Rules for operations that no other rule describes.
     rules::replicated({}), rules::data_parallel({})};
 /// Names of element-wise functions without known properties, whose rule is that of `rules::elementwise`.
 inline constexpr const char* elementwise_names[] = {

@@ -22,9 +22,9 @@ template <class = void>
                                                              << "; give shapes of the same number of elements");
 }
 
-/// Walks over two shapes from their major ends. While both sides have passed the same number of elements, the common
-/// divisor of the remaining sizes of the two dimensions is a factor of both shapes; otherwise the side that is behind
-/// gets factors of its own until both sides are equal.
+/// Compares two shapes from their first dimensions on. While both sides have passed the same number of elements, the
+/// common divisor of the remaining sizes of the two dimensions is a factor of both shapes; otherwise the side that is
+/// behind gets factors of its own until both sides are equal.
 struct reshape_walk {
   static constexpr std::size_t max_terms = 64;
   struct dimension_term {
@@ -84,7 +84,7 @@ struct reshape_walk {
   constexpr void walk_both_shapes() {
     if (walk_empty_shapes()) return;
     while (true) {
-      // Both sides are at a dimension boundary after the same number of elements: a new group starts.
+      // If both shapes are at the end of a dimension after the same number of elements, a new group starts.
       const bool between = from.size_left == 1 && to.size_left == 1 && from.passed_size == to.passed_size;
       if (between && is_at_end(from) && is_at_end(to)) return;
       if (between) ++groups;
@@ -105,7 +105,7 @@ struct reshape_walk {
     }
   }
 
-  /// Gives a dimension of one element a factor of its own.
+  /// Gives a dimension of extent 1 a factor of its own.
   constexpr bool append_unit_dimension(side& s) {
     if (s.size_left != 1 || is_at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);
@@ -146,7 +146,7 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   rule all;
   detail::reshape_walk walker{all, {from}, {to}};
   walker.walk_both_shapes();
-  // A group with only one shared dimension is not merged.
+  // If only one dimension of a group is shared, the group is not merged.
   std::uint8_t members[2 * most_factors]{};
   for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];
   for (std::size_t f = 0; f < all.factor_count; ++f)
@@ -161,7 +161,7 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
 }
 
 /// The shape that a reshape target describes: 0 keeps the extent of a dimension, and one -1 is computed from the other
-/// extents. A shape_error if no extent for -1 fits.
+/// extents. If no extent fits in place of -1, this is a shape_error.
 template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;
@@ -185,8 +185,8 @@ constexpr shape_list reshaped(const shape_list& from, const Target& target) {
     ++d;
   }
   if (open == most_dimensions) return to;
-  // Dynamic extents that 0 keeps cancel out. A dynamic extent that is not kept is the value of -1, if all other extents
-  // are equal.
+  // Dynamic extents that a 0 in the target keeps are on both sides and cancel out. A dynamic extent that is not kept is
+  // the value of -1, if all other extents are equal.
   std::size_t have = 1, known = 1, unknown = 0;
   for (std::size_t k = 0; k < from.size(); ++k)
     if (from[k] != dynamic) have *= from[k];

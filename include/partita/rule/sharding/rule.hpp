@@ -61,7 +61,7 @@ struct rule {
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
     return false;
   }
-  /// The factors of tensor t as a bit set.
+  /// The factors of tensor t as a set, with a bit for each factor.
   constexpr std::uint32_t factors_of(std::size_t t) const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(t); ++d)
@@ -99,7 +99,7 @@ struct rule {
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
-  /// Adds a minor factor to the dimension that was added last.
+  /// Adds a factor, as the innermost one, to the dimension that was added last.
   constexpr void add_term(std::size_t f) {
     if (term_count == max_terms)
       throw shape_error(text("partita::rule: requires at most ")
@@ -150,7 +150,7 @@ struct rule {
     dimensions[tensors[t].first + d].count = 0;
     share(t);
   }
-  /// Derives kinds and precedences from the positions of the factors. Requires that all tensors are added.
+  /// Derives the kinds and precedences of factors from their positions. All tensors must have been added to the rule.
   constexpr rule& complete() {
     share_last();
     std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
@@ -179,7 +179,7 @@ struct rule {
     for (char& letter : letters_of_name) letter = '\0';
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
-  /// Requires that the factors of these letters are unsharded.
+  /// Declares that the factors with these letters must be unsharded.
   constexpr rule replicate(const char* letters) const { return change_kind(letters, factor_kind::replicate); }
   /// Declares that the operation itself communicates over the axes that shard these factors.
   constexpr rule collective(const char* letters) const { return change_kind(letters, factor_kind::collective); }

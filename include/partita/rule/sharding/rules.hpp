@@ -1,4 +1,4 @@
-// All predefined rules: namespace rules.
+// Includes all predefined sharding rules, which are in namespace rules.
 #pragma once
 
 #include <partita/rule/sharding/gradient.hpp>

@@ -29,7 +29,7 @@ struct placement {
 };
 
 /// One list of axes for each dimension of a tensor. Over axes in no list the tensor is replicated or partial. Shardings
-/// can be template arguments. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
+/// can be template arguments. No axis is used twice. See mesh::layout, of_dims_mapping, of_placements.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
@@ -113,8 +113,8 @@ struct sharding {
     return s;
   }
   /// A copy of the sharding for a value that is replicated over axis a, and whose cotangent is not summed over axis a.
-  /// The change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
-  /// partition_error if the axis is in use.
+  /// The change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. It
+  /// is a partition_error if the axis is in use.
   constexpr sharding reduced(std::size_t a) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
@@ -160,7 +160,7 @@ struct sharding {
     return of_dims_mapping<std::initializer_list<int>>(m, mapping);
   }
 
-  /// The role of each mesh axis. A partition_error if axes that shard one dimension are not in the order of the mesh.
+  /// The placement along each mesh axis. Axes of one dimension that are not in mesh order are an error.
   constexpr bounded_list<placement, most_axes> placements() const {
     bounded_list<placement, most_axes> all;
     for (std::size_t a = 0; a < on.rank(); ++a)

@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The complex conjugate of a value that an adjoint reads. A value of real numbers is returned as it is.
+/// The complex conjugate of a value that an adjoint reads. Real numbers are returned unchanged.
 template <class T>
 sharded_tensor<T> conjugate_of(const sharded_tensor<T>& x) {
   if constexpr (is_complex<T>)

@@ -19,7 +19,7 @@ concept reads_windows =
 /// Op is a cumulative sum (product, …) along a dimension: the totals of blocks are added to the blocks after them.
 template <class Op>
 concept carries_totals = requires(const Op& op) { op.carries_backwards(); };
-/// Op can be executed along sharded dimensions. `Op::along` has a bit for each dimension along which Op works.
+/// Operation Op can work along sharded dimensions. `Op::along` has a bit for each dimension along which Op works.
 template <class Op>
 concept works_along_cuts = reads_windows<Op> || carries_totals<Op>;
 
@@ -29,7 +29,7 @@ constexpr bool is_sharded_along(const sharding& x) {
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;
 }
-/// The layout of the result of Op, which is sharded as the operand is. Pending sums stay pending if Op is linear.
+/// The layout of the result of Op, which is sharded as the operand is. If Op is linear, pending sums stay pending.
 template <class Op>
 constexpr sharding layout_along(const sharding& x) {
   sharding y = x;
@@ -41,7 +41,7 @@ constexpr sharding layout_along(const sharding& x) {
 }
 
 /// Executes a planned movement along sharded dimensions, unless no elements move: calls `move()` after all workers have
-/// agreed. Throws an error if implicit reshards are forbidden.
+/// agreed. Throws an error where implicit reshards are forbidden.
 template <class T, class Move>
 void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& exchange, const sharding& layout,
                      const shape_list& extents, Move move) {
@@ -129,7 +129,7 @@ struct carried_lines {
     const dimension_loops all(shape, along);
     outer = all.outer / numbers, n = all.along, inner = all.inner;
   }
-  /// The tuple at step k of a line. Steps are counted from the end if `is_reversed`.
+  /// The tuple of numbers at step k of a line. If `backwards` is true, steps are counted from the end of the line.
   template <class R, class T>
   carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> all{};
@@ -215,13 +215,13 @@ void carry_totals(std::size_t along, bool is_reversed, const char* name, bound_m
     run_step({y}, totals, [lines](const T* const* from, T* to) { lines.get_totals<R>(from[0], to); });
     move_boxes(on, exchange, totals, before);
   });
-  // 3. Combine the received totals with the elements of this block.
+  // 3. Combine the totals of other workers with the elements of this worker's block.
   if (before.memory && on.active() && blocks > 0)
     run_step({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add_totals<R>(from[0], blocks, to); });
 }
 
 /// An operation along sharded dimensions as function pointers, so that the code that calls them is compiled once for
-/// all operations. One of `window` and `carry` is not null.
+/// all operations. Exactly one of the pointers `window` and `carry` is not null.
 template <class T>
 struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`

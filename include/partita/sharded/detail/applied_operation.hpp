@@ -23,7 +23,7 @@ struct applied_operation {
   block_work work = block_work::own;
   std::shared_ptr<const custom_op> own{};
   /// The values that the adjoint reads to compute the gradients of the operands `gradients`, with one bit per operand
-  /// and the next bit for the result. The tape need not keep the other values.
+  /// and the next bit for the result. The tape need not keep other operands or results.
   std::uint32_t (*adjoint_reads)(std::uint32_t gradients) = [](std::uint32_t) { return ~std::uint32_t{0}; };
   bool is_elementwise = false;  ///< an element function, whose work does not depend on the positions of the blocks
   bool truncates = false;       ///< results for integers are truncated, so pending sums must be taken before

@@ -63,7 +63,7 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
   return bound_operation<Operands, T>(op, shape_span(operand_shapes<Operands>(x).data(), Operands));
 }
 
-/// The mesh that the operands have in common. Throws an error if they are on several meshes.
+/// The mesh that the operands have in common. Throws an error if the operands are on several meshes.
 template <class T>
 std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands) {
   const auto on = operands[0].state()->on;
@@ -128,7 +128,7 @@ pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded
 
 /// The values that the adjoint of an operation reads to compute the gradients of the operands `gradients`, as bits.
 PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t gradients);
-/// A block of the shape of x, without memory.
+/// Makes a block that has the shape of x and no memory.
 template <class T>
 tensor_block<T> empty_block(const tensor_block<T>& x) {
   tensor_block<T> y;
@@ -199,7 +199,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     left = p.results[0];
   }
   left = layout_of(left);
-  // 2. Reshard the operands to these layouts.
+  // 2. Reshard the operands to the layouts that the operation needs.
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();

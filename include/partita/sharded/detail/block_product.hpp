@@ -67,8 +67,8 @@ class block_map {
   bool is_sum_ = false;
 };
 
-/// One tensor of a product as a batch of matrices. Rows and columns are merged from factors; the tensor is packed if
-/// its strides do not allow merging.
+/// One tensor of a product, viewed as a batch of matrices. Rows and columns are merged from factors; the tensor is
+/// packed if its strides do not allow merging.
 template <class T>
 class matrix_form {
  public:
@@ -161,7 +161,7 @@ std::atomic<matrix_product<T>>& program_product() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};
   return used;
 }
-/// Sets the matrix product for tensors of T. A program that multiplies such tensors must call this function before.
+/// Sets the matrix product for tensors of T. A program must call this function before it multiplies such tensors.
 template <class T>
 void multiply_by_blas() {
   if constexpr (uses_blas<T>) program_product<T>().store(&multiply<T>, std::memory_order_relaxed);
@@ -233,8 +233,8 @@ class block_product {
     b_.pack(b);
     const strided<T, 2> x = a_.first(const_cast<T*>(a)), w = b_.first(const_cast<T*>(b)), y = result_.first(c);
     const matrix_product<T> product = program_product<T>().load(std::memory_order_relaxed);
-    // Long products are computed in panels of rows, so that pending movements advance between two panels. The panels do
-    // not depend on the movements.
+    // Long products are computed in panels of rows, so that pending movements advance between two panels. The division
+    // into panels does not depend on the movements.
     const std::size_t rows = y.shape[0], panel = panel_rows(rows, x.shape[1], y.shape[1]);
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
       for (std::size_t first = 0, n = panel; first < rows; first += n) {

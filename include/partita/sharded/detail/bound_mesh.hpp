@@ -63,7 +63,7 @@ class bound_mesh {
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
   std::uint64_t fingerprint() const { return fingerprint_; }
   /// Makes all workers of the world agree that they make the same call on a tensor of elements T, or throw the same
-  /// error. `parameters` is a hash of more values that must be equal. Cost: one agreement.
+  /// error. `parameters` is a hash of further values that must be equal. Cost: one agreement.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
              std::uint64_t parameters = 0, const local_error& failure = {}) {
@@ -107,7 +107,7 @@ class bound_mesh {
                           [&] { return lower_exchange<T>(overlaps_of(e, shape, grid_, world_size())); });
   }
   /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
-  /// The workers need not be on this mesh.
+  /// Workers outside of this mesh may take part.
   template <class T>
   std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& source,
                                              const std::vector<worker_box>& target) {
@@ -119,8 +119,8 @@ class bound_mesh {
       }
     return cached_plan<T>(exchanges_, number, [&] { return lower_exchange<T>(box_overlaps(source, target)); });
   }
-  /// Opens channels for an exchange. Returns whether this worker has a part in the exchange. All workers of the world
-  /// make the call, after an agreement. Exchanges that are pending at the same time need different lanes.
+  /// Opens the channels of an exchange. Returns whether this worker has a part in the exchange. All workers of the
+  /// world make the call, after an agreement. Exchanges that are pending together need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
     return run_committed([&] { return move.open(channels(lane)); });
@@ -153,7 +153,7 @@ class bound_mesh {
     std::shared_ptr<Plan> plan{};
   };
 
-  /// Runs f() during a call to which the other workers have committed. Reports to them if this worker has no memory.
+  /// Runs f() during a call to which the other workers have committed. A std::bad_alloc in f() is reported to them.
   template <class F>
   decltype(auto) run_committed(F f) const {
     try {

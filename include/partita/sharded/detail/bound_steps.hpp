@@ -1,5 +1,5 @@
 // The steps on blocks that a worker executes in one run of a program. The steps are recorded once and then executed
-// many times, in order, in preallocated storage. Blocks may have elements of different types.
+// many times, in order, in preallocated storage. The blocks may have different element types.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ class bound_steps final : public step_list {
   /// Collective over the world, with equal options on all workers. Throws on all workers if the storage of one of them
   /// exceeds the limit.
   PARTITA_DECL void plan_steps(bound_mesh& on, const schedule_options& options);
-  /// Assigns storage to all blocks for a given order of the steps, which may be on several meshes of the world. `on`
-  /// must outlive this object. Collective.
+  /// Assigns storage to all blocks for a given order of the steps, which may be on several meshes of the world. The
+  /// mesh `on` must outlive this object. Collective.
   PARTITA_DECL void plan_steps(bound_mesh& on, std::vector<ordered_step> order);
   /// The bytes of storage that an order needs on the worker that needs most. Collective.
   PARTITA_DECL std::size_t most_bytes(bound_mesh& on, std::vector<ordered_step> order);
@@ -51,7 +51,7 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void advance() const override;
   /// The estimated times of all steps in their order.
   PARTITA_DECL timetable estimated_times() const;
-  /// The measured times of the last runs. Times are measured from the first call on; before, they are 0.
+  /// The measured times of the last runs of the program. Times are measured from the first call on; before, they are 0.
   PARTITA_DECL timetable measured();
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t separate_bytes() const { return separate_bytes_; }
@@ -90,20 +90,20 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool moved);
-  /// Removes the steps that only set blocks that no step reads.
+  /// Removes the computations whose results no step reads and the program does not return.
   PARTITA_DECL void drop_unread_blocks();
   /// Estimates the time of each step.
   PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
-  /// Orders the steps by the estimates of this worker. Small movements may share their messages if `join`.
+  /// Orders the steps by this worker's estimates of their times. If `join` is true, small movements may share messages.
   PARTITA_DECL void order_locally(const order_limits& limits, bool join);
   /// Orders the steps on all workers as the first worker of the mesh orders them, because estimates differ between
   /// workers whose blocks differ. Returns false on all workers, without an order, if some worker has other steps.
   /// Collective.
   PARTITA_DECL bool order_jointly(bound_mesh& on, const order_limits& limits, bool join);
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
-  /// the block to the last that reads it. Returns the bytes of both storages.
+  /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
-  /// Opens the exchanges of all movements. `is_separate` uses channels that no other call on a mesh uses.
+  /// Opens the exchanges of all movements, if `apart` is true on channels that no other call on a mesh uses.
   PARTITA_DECL void open_exchanges(bound_mesh& on, bool is_separate);
   /// Allocates storage for the blocks, and opens channels for the movements.
   PARTITA_DECL void make_room(bound_mesh& on, bool is_separate);
@@ -112,10 +112,10 @@ class bound_steps final : public step_list {
   PARTITA_DECL static double seconds_now();
   void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].at; }
   PARTITA_DECL void add_pending(const step& one) const;
-  /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
+  /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages then.
   PARTITA_DECL bool start_next() const;
   PARTITA_DECL void start_waiting(std::size_t sent_count) const;
-  /// Waits until a movement is complete. Starts it and the movements before it, if they were not started.
+  /// Waits until a movement is complete. Before, starts it and all earlier movements.
   PARTITA_DECL void finish(const step& one) const;
 
   std::vector<step> steps_;

@@ -1,5 +1,5 @@
-// Operations whose result has another element type than their operands, such as the real parts of complex numbers. The
-// operations keep the layout, so no element moves.
+// Operations whose result has another element type than their operands, such as the real parts of complex numbers.
+// These operations keep the layout, so no element moves.
 #pragma once
 
 #include <complex>
@@ -83,7 +83,7 @@ constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
   return layout_of_function(alike, a);
 }
 
-// The names of the layouts that layout_of_function returns. No sharding is a template argument: g++ 12 fails on that.
+// The names of the layouts that layout_of_function returns. As template arguments, shardings make g++ 12 fail.
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
 template <bool Linear, auto Layout>
@@ -95,7 +95,7 @@ template <auto A, auto B>
 inline constexpr layout_name<layout_text(function_layout_of_two<A, B>).size()> name_in_place_of_two =
     make_layout_name<layout_text(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
 
-/// Reshards x to the layout `target`. Returns x itself if it has this layout already.
+/// Reshards x to the layout `target`. If x has this layout already, returns x itself.
 template <class T>
 sharded_tensor<T> to_layout(const sharded_tensor<T>& x, const sharding& target) {
   return !x.state()->on || layout_of(x.layout()).same_layout(target) ? x : reshard(x, target);

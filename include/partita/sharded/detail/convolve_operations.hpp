@@ -105,7 +105,7 @@ struct convolution_of_blocks {
     }
     return h;
   }
-  /// Copies a block into a window that has zeros outside of the tensor. Returns the block if it is the window.
+  /// Copies a block into a window that has zeros outside of the tensor. If they are equal, returns the block.
   template <class T>
   static const T* fill_window(const product& p, const tensor_part<const T>& x, std::vector<T>& buffer) {
     if (x.shape == p.shape && find_held_cells(p, x.box).shape == p.shape) return x.memory;
@@ -122,7 +122,7 @@ struct convolve_filters_operation;
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation;
 
-/// The convolution: (images, filters) -> results.
+/// The operation convolution, which computes results from images and filters.
 template <std::size_t D, std::size_t Groups>
 struct convolve_operation {
   static constexpr bool on_complex = false;

@@ -49,7 +49,7 @@ struct typed_custom_op {
   virtual ~typed_custom_op() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
   /// Returns the local function for repeated calls on blocks of the same boxes, whose memory is passed with each call.
-  /// What does not depend on elements is computed once.
+  /// Whatever does not depend on the elements is computed once, before the calls.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                             const tensor_part<T>& y) const {
     return [this, parts = x, part = y](const T* const* from, T* to) mutable {
@@ -125,8 +125,8 @@ const typed_custom_op<T>& work_for_type(const custom_op& own, const char* name) 
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
-/// Computes the cotangent of operand i by the adjoint that operation `own` declares. An empty tensor means that operand
-/// i has no cotangent.
+/// Computes the cotangent of operand i by the adjoint that operation `own` declares. If operand i has no cotangent, the
+/// result is an empty tensor.
 template <class T>
 sharded_tensor<T> declared_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {

@@ -82,7 +82,7 @@ PARTITA_DECL std::size_t offset_of_index(const shape_list& extents, const shape_
 PARTITA_DECL text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
 /// A length for the longest list of any worker, a power of two, so that cached plans are reused. Collective.
 PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
-/// The lists as rows of equal length, one for each worker. Each row begins with the length of its list.
+/// Writes the lists as rows of equal length, one for each worker. Each row begins with the length of its list.
 PARTITA_DECL std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
                                                  std::size_t list_length);
 
@@ -110,7 +110,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     // 2. Send the requests.
     const std::size_t list_length = common_list_length(*on, requested);
     const auto requests = exchange_lists(*on, pad_rows(requested, list_length), list_length);
-    // 3. Send the requested elements back.
+    // 3. Send the requested elements back to the workers that requested them.
     std::vector<T> replies(requested.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < requested.size(); ++w)
       for (std::size_t k = 0; k < requests[w * list_length]; ++k)
@@ -147,7 +147,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
         to_set[w].push_back(offset);
         said[w].push_back(values[k]);
       });
-    // 2. Exchange the offsets, then the values.
+    // 2. Send the offsets of the elements to set to their owners, then the values.
     const std::size_t list_length = common_list_length(*on, to_set);
     const auto where = exchange_lists(*on, pad_rows(to_set, list_length), list_length);
     std::vector<T> rows(to_set.size() * list_length + 1, T(0));

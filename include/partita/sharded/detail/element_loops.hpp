@@ -14,10 +14,10 @@
 
 namespace partita::detail {
 
-/// The parameters of one call of an element function. Parameters that the function does not have are 0.
+/// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether T has a value equal to this number.
+/// Whether type T can represent this number exactly.
 template <class T>
 constexpr bool is_exact_in(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
@@ -27,7 +27,7 @@ constexpr bool is_exact_in(double number) {
            static_cast<double>(static_cast<T>(number)) == number;
 }
 
-/// Converts a number to T. If T is an integer type, the number is rounded towards zero and limited to the range of T.
+/// Converts a number to type T. For an integer type the number is rounded towards zero and limited to its range.
 template <class T>
 constexpr T saturate(double number) {
   if constexpr (std::is_integral_v<T>) {
@@ -131,7 +131,7 @@ template <class T>
 using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::size_t i, const sharded_tensor<T>& dy,
                                                 const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y);
 
-/// The work of an element function on blocks of T. One class serves all functions by pointers to them.
+/// Applies an element function to blocks of T. One class serves all element functions: it calls them by pointers.
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
   element_work<T> work;

@@ -34,7 +34,7 @@ struct movement {
 
 namespace detail {
 
-/// The totals of movements that this worker has executed.
+/// The numbers of exchanges, messages and bytes of all movements that this worker has executed.
 struct movement_counts {
   std::size_t exchanges = 0;  ///< executed exchanges, in each of which all messages are sent at once
   std::size_t bytes = 0;      ///< bytes received from other workers
@@ -91,7 +91,7 @@ class scoped_log {
   scoped_value<bool> dry_run_;
 };
 
-/// The largest number of blocks that a step reads. It is larger than the operand limit of operate().
+/// The largest number of blocks that a step reads. This number is larger than the operand limit of operate().
 inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
@@ -104,7 +104,7 @@ struct step_block {
   step_block(const tensor_block<T>& x)  // NOLINT(google-explicit-constructor): a block is passed as what it is
       : memory(x.memory), bytes(x.size() * sizeof(T)) {}
 };
-/// The work of one step, which computes y from x.
+/// The computation of one step of a program, which computes block y from blocks x.
 struct block_step {
   double multiply_adds = 0;  ///< 0 if the step only copies elements
 
@@ -143,7 +143,7 @@ class step_list {
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
     add({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// Adds a step that moves elements between workers. Its blocks are in memory that other workers of the node can
+  /// Adds a step that moves elements between workers. The blocks x and y get memory that other workers of the node can
   /// access.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& exchange) {
     add({x}, y, nullptr, exchange);
@@ -153,7 +153,7 @@ class step_list {
   void add_note(const Note& note) {
     add({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
   }
-  /// Advances pending movements, without waiting. A long computation should call this function from time to time.
+  /// Advances all pending movements, without waiting. A long computation should call advance() from time to time.
   virtual void advance() const = 0;
 
  private:
@@ -161,7 +161,7 @@ class step_list {
                    const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 
-/// Makes a block for a result. In a dry run the block has no memory.
+/// Makes a block for a result. In a dry run, which computes layouts only, the block has no memory.
 template <class T>
 tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
   if (!run_state.is_dry) return tensor_block<T>(shape, from);
@@ -177,7 +177,7 @@ tensor_block<T> zero_block(const shape_list& shape) {
   return y;
 }
 
-/// Computes y from at most two blocks.
+/// Executes a function that computes block y from at most two blocks.
 template <class U, class T = U, class Work>
 void run_step(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
   if (run_state.is_dry) return;

@@ -153,7 +153,7 @@ struct add_nd_operation {
   shape_list extents;
 
   static constexpr partita::rule rule(const shape_span& dy) {
-    // The last extent is dynamic when the layout of a typed tensor is inferred.
+    // When the layout of a typed tensor is inferred, the indices' last extent is dynamic.
     const std::size_t last = dy[1].size() == 0 ? 0 : dy[1][dy[1].size() - 1];
     if ((last != K && last != dynamic) || dy[0].size() + 1 < dy[1].size())
       throw shape_error(text("partita::scatter_nd<K>: requires indices whose last extent is K = ")

@@ -13,7 +13,7 @@
 
 namespace partita::detail {
 
-/// Op reads windows of its operands. `Op::windowed` has a bit for each operand that is read through windows. The
+/// Operation Op reads windows of its operands. `Op::windowed` has a bit for each operand that is read in windows. The
 /// windows are positioned relative to tensor number `Op::anchor`: an operand, or the result if the number equals the
 /// number of operands. The rule of Op has all features whole, and is used if no feature is sharded. `window(i, box of
 /// the anchor, extents of the operands)` returns the box of the features of operand i that is read, without the other
@@ -49,7 +49,7 @@ template <class Op>
 constexpr bool has_features(std::size_t i) {
   return (Op::windowed >> i & 1U) != 0 || Op::anchor == i;
 }
-/// Replaces the features of a box by those of a window.
+/// Replaces the intervals of a box along the features by those of a window.
 template <class Op>
 constexpr short_list<interval> replace_features(short_list<interval> box, const short_list<interval>& window) {
   for (std::size_t d = 0, k = 0; d < box.size(); ++d)
@@ -64,8 +64,8 @@ struct layouts_over_features {
 };
 
 /// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor if it is an
-/// operand with sharded features, else of the first operand with sharded features. The rule decides about the other
-/// axes.
+/// operand with sharded features, else of the first operand with sharded features. For all other mesh axes, the
+/// operation's rule decides.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
@@ -163,7 +163,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   const bool is_wider = wider != nullptr && wider->computed != nullptr;
   const auto anchors =
       is_wider ? *wider->computed : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
-  // 2. Reshard each operand, then move to each worker the window that its box of the anchor reads.
+  // 2. Reshard each operand, and move to each worker the windows of operands that it reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
   std::vector<tensor_place> places;

@@ -12,8 +12,8 @@
 namespace partita::detail {
 
 /// This worker's part of several movements that share their messages. All boxes for another worker are packed one after
-/// the other into one message, which the receiver unpacks. So small boxes are copied twice more; elements may be of
-/// different types.
+/// the other into one message, which the receiver unpacks. So each box is copied twice more. The movements may have
+/// different element types.
 class joined_exchange {
  public:
   /// Whether a movement can share messages, which requires that elements move, and that they can be copied as bytes.
@@ -22,7 +22,7 @@ class joined_exchange {
   PARTITA_DECL explicit joined_exchange(const std::vector<std::shared_ptr<planned_exchange>>& all);
 
   std::size_t parts() const { return parts_.size(); }
-  /// Whether this worker takes part in one of the movements.
+  /// Whether this worker takes part in at least one of the joined movements.
   bool has_part() const { return has_part_; }
   /// Opens the exchange, if this worker takes part in it. Returns whether it does.
   PARTITA_DECL bool open(transport& channels);
@@ -47,7 +47,7 @@ class joined_exchange {
   using word = std::uint64_t;
 
   /// Gives each box its offset in the messages, ordered by workers and then by movements; adds a box for each worker to
-  /// `messages`. Returns the number of words.
+  /// `messages`. Returns the number of words in all messages.
   PARTITA_DECL std::size_t pack_layout(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
                                        box_list& messages) const;
 

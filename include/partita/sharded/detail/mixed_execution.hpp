@@ -39,9 +39,9 @@ struct mixed_execution {
 /// The interface to the values of a program that is being executed, which hides their element types.
 struct running_values {
   virtual ~running_values() = default;
-  /// Called before the first operation with the layouts of all operations.
+  /// This function is called before the first operation, with the layouts of all operations.
   virtual void begin(std::vector<placed_operation>&) {}
-  /// Makes an argument the value v, in this layout.
+  /// Makes argument number `argument` the value v of the program, in this layout.
   virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
   /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,
   /// and reshards the result to the layout `after`.

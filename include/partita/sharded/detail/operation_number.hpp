@@ -17,7 +17,7 @@ inline std::uint64_t operation_number(const applied_operation& op) {
   return all.value();
 }
 
-/// Records an operation on operands of one mesh, which the next agreement compares. Returns a number for its result.
+/// Records an operation on operands of one mesh, which the next agreement compares; returns a number for the result.
 template <class T, class... Operand>
 std::uint64_t log_op(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
                      const Operand&... operands) {

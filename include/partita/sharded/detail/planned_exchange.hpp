@@ -24,12 +24,12 @@ class planned_exchange {
   /// nodes, then workers of a node send to others of the same node what came from other nodes.
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
-  /// The largest number of elements that any worker receives from other workers; 0 if no element moves.
+  /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
   std::size_t most_taken() const { return max_received_; }
   /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
-  /// A copy of this movement that is not opened.
+  /// Makes a copy of this movement, for which no channels are open yet.
   PARTITA_DECL std::shared_ptr<planned_exchange> copy_plan() const;
 
   /// Whether this worker sends or receives elements in the movement.
@@ -37,7 +37,7 @@ class planned_exchange {
   /// Opens channels for the movement, if this worker takes part in it. Returns whether it does. Collective over the
   /// world if workers of a node may pass boxes on.
   PARTITA_DECL bool open(transport& channels);
-  /// Executes the movement from x into y. Requires a movement that is open.
+  /// Moves elements from block x into block y. The movement's channels must be open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
   /// Starts (finish() completes) the movement, on a worker that takes part in it. In between, x must not change, and
   /// another movement may start only on another transport.
@@ -50,7 +50,7 @@ class planned_exchange {
   box_exchange* opened() const { return exchange_.get(); }
 
  private:
-  /// Copies a movement; the copy is not open.
+  /// Copies a movement without its channels: the copy must be opened.
   planned_exchange(const planned_exchange& other)
       : plan_(other.plan_),
         steps_(other.steps_),

@@ -65,7 +65,7 @@ class copy_by_dimension {
   std::vector<std::ptrdiff_t> offsets_;
 };
 
-/// The position of dimension d in the list of dimensions D.
+/// The position of dimension d in the list D of dimensions, counted from 0.
 template <std::size_t... D>
 constexpr std::size_t index_among(std::size_t d) {
   constexpr std::array<std::size_t, sizeof...(D)> all{D...};
@@ -74,9 +74,9 @@ constexpr std::size_t index_among(std::size_t d) {
   return k;
 }
 
-/// The common part of operations that rearrange along the dimensions D. `Op::source(k, i, n)` is the index along the
-/// k-th of these dimensions, where x has extent n, from which index i of the result comes; `Op::read(k, interval, n)`
-/// is the interval of x that an interval of the result reads.
+/// The common part of operations that rearrange elements along the dimensions D. `Op::source(k, i, n)` is the index
+/// along the k-th of these dimensions, where x has extent n, from which index i of the result comes; `Op::read(k,
+/// interval, n)` is the interval of x that an interval of the result reads.
 template <class Op, std::size_t... D>
 struct rearrangement {
   static constexpr bool on_integers = true, is_linear = true;

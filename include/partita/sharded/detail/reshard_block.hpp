@@ -47,8 +47,8 @@ T combine_pair(const T& a, const T& b) {
   else return static_cast<T>(R()(a != T(0), b != T(0)));
 }
 
-/// Combines `parts` consecutive blocks of n elements into one block. A mean is then divided by `divisor`, its number of
-/// summands.
+/// Combines `parts` consecutive blocks of n elements into one block. For a mean, the sum is divided by the number of
+/// summands, `divisor`.
 template <class T>
 void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
@@ -78,7 +78,7 @@ tensor_block<T> crop(const tensor_block<T>& x, const short_list<interval>& sourc
   return y;
 }
 
-/// One movement of a tensor, in which all workers take part. The workers agree on it before its exchanges, and log it.
+/// One movement of a tensor, in which all workers take part. The workers first agree on the movement, and log it.
 template <class T>
 class announced_movement {
  public:
@@ -105,7 +105,7 @@ class announced_movement {
       on.agree<T>(call, from, to, extents, parameters);
     }
   }
-  /// Logs the bytes that were received. Requires a call after the exchanges of the movement.
+  /// Logs the bytes that this worker has received. To be called after the exchanges of the movement.
   void done() const {
     if (run_state.log != nullptr && !run_state.is_dry && run_state.steps == nullptr)
       run_state.log->push_back(make_record(run_state.moved.bytes - old_bytes_));
@@ -166,8 +166,8 @@ tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_st
   return now;
 }
 
-/// Makes a replicated value partial: the first summand is the value, the others are the neutral element. Summands of
-/// idempotent reductions stay equal, which does not change the result.
+/// Makes a replicated value partial: the first summand is the value, the others are the neutral element. If the
+/// reduction is idempotent, all summands are the value, which does not change the result.
 template <class T>
 tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& x, const reshard_step& step) {
   tensor_block<T> y = x;
@@ -187,7 +187,7 @@ std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& 
   if (is_one_block(from, to)) return 0;
   return on.reshard<T>(drop_trivial_axes(layout_of(from)), drop_trivial_axes(layout_of(to)), shape)->most_bytes;
 }
-/// Executes the steps of a reshard.
+/// Executes the steps of a reshard plan on this worker's block.
 template <class T>
 tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                               const planned_reshard& plan, const shape_list& shape) {
@@ -213,7 +213,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     const sharding source = drop_trivial_axes(layout_of(from)), target = drop_trivial_axes(layout_of(to));
     const auto plan = on.reshard<T>(source, target, shape);
     if (!plan->moves) return reshard_steps(on, x, source, target, *plan, shape);
-    // 2. Agree on the movement, and execute its steps.
+    // 2. Make all workers agree on the reshard, and execute the steps of its plan.
     const announced_movement<T> one(on, "reshard", source, target, shape, plan->bytes);
     const tensor_block<T> y = reshard_steps(on, x, source, target, *plan, shape);
     one.done();

@@ -40,7 +40,7 @@ void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
   node.contributions.push_back(detach(dx));
 }
 /// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value.
-/// Requires a call after all contributions.
+/// All contributions to the cotangent must have been added before.
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
   const scoped_name name("cotangent");
@@ -100,11 +100,11 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
 }
 
 /// The queue of tape nodes of any element type whose cotangents are complete. The node created last is first, because
-/// the order of creation is a topological order. A template, so that only programs with gradients instantiate it.
+/// the order of creation is a topological order. Only programs with gradients instantiate this class template.
 template <class>
 class ready_nodes {
  public:
-  /// Counts one use of a node as done. After the last use the node's cotangent is complete, and the node is queued.
+  /// Counts a use of a node as done. After the node's last use its cotangent is complete, and the node is queued.
   template <class T>
   void used(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
@@ -161,7 +161,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   const scoped_value<bool> back(run_state.is_backward, true);
   // 1. Count the uses of each node, after the last of which its cotangent is complete.
   count_uses(y.state()->node, nodes_before);
-  // 2. Give the result the seed as its cotangent.
+  // 2. Make `seed` the cotangent of the result, with which the backward pass begins.
   ready_nodes<std::conditional_t<true, void, T>> pass;
   pass.give(*y.state()->node, seed);
   pass.used(y.state()->node);

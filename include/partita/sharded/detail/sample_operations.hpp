@@ -89,7 +89,7 @@ void copy_cells(const tensor_part<T>& y, const short_list<interval>& box, const 
 template <class Rule, std::size_t Rank>
 struct sample_back_operation;
 
-/// The operation whose outputs are weighted sums of their taps.
+/// The operation whose outputs are weighted sums of the elements of their windows (taps).
 template <class Rule, std::size_t Rank>
 struct sample_operation {
   static constexpr bool on_complex = false;
@@ -145,7 +145,7 @@ struct sample_back_operation {
 template <class Rule, std::size_t Rank>
 struct largest_back_operation;
 
-/// The operation whose outputs are the largest of their taps.
+/// The operation whose outputs are the largest elements of their windows (taps).
 template <class Rule, std::size_t Rank>
 struct largest_operation {
   static constexpr bool on_complex = false;

@@ -20,13 +20,13 @@ namespace partita::detail {
 template <class T>
 using state_list = std::vector<sharded_tensor<T>>;
 
-/// A function that computes step i of a scan. With `is_recorded` the step is recorded on the tape.
+/// A function that computes step i of a scan. If `is_recorded` is true, the step is recorded on the tape.
 template <class T>
 using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>&, bool is_recorded)>;
 
-/// The value x with a tape node of its own, which passes each contribution to its cotangent to x without summing. Such
-/// nodes separate the steps, so that sums are computed in the same order whether all steps are recorded at once or one
-/// sweep at a time.
+/// The value x with a tape node of its own, which passes each contribution to its cotangent to x without summing. These
+/// nodes separate the steps of a scan, so that sums are computed in the same order whether all steps are recorded at
+/// once or one sweep at a time.
 template <class T>
 sharded_tensor<T> pass_on_state(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
@@ -42,13 +42,13 @@ class scan_run {
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
       : step_(std::move(step)), initial_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// Returns the state after all steps. `parameters` are the tape nodes of the parameters, null without a gradient.
+  /// Returns the scan's last state. `parameters` are the tape nodes of parameters, null without a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
     if (run->sweeps_.empty()) return run->initial_;
     const scan_sweep& first = run->sweeps_[0];
     if (first.begin == 0) return run->record(first, run->initial_);
-    // 1. Compute the steps that are not recorded. The backward function of one tape node computes them again.
+    // 1. Compute the scan's steps that are not recorded. The backward function of one tape node repeats these.
     state_list<T> start;
     for (const auto& x : run->initial_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));
@@ -75,7 +75,7 @@ class scan_run {
       };
       start[j] = sharded_tensor<T>(std::move(one));
     }
-    // 3. Record the last steps now, because their backward steps come first.
+    // 3. Record the last steps of the scan now, because the backward pass begins with them.
     return run->record(first, std::move(start));
   }
 
@@ -123,7 +123,7 @@ class scan_run {
       state_list<T> state = checkpoints_.back().tensors;
       if (sweep.from == sweep.begin) checkpoints_.pop_back();
       state = advance(sweep, std::move(state));
-      // 2. Record the steps of this sweep, and run their backward pass.
+      // 2. Record this sweep's steps of the scan on the tape, and run their backward pass.
       if (sweep.begin == 0) state = initial_;
       else
         for (auto& x : state) {

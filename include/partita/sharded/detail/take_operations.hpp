@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Indices that every worker has, with their extents.
+/// An array of indices, with its extents, of which every worker has a copy.
 struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> all;
   shape_list extents{};

@@ -30,7 +30,7 @@ class tape_blocks {
   PARTITA_INLINE ~tape_blocks();
 
   PARTITA_DECL void record();
-  /// Counts a block of this memory. Requires a call of record() before.
+  /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record().
   PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
   PARTITA_DECL void release();
 

@@ -15,7 +15,7 @@ namespace partita::detail {
 struct any_box_operation {
   virtual ~any_box_operation() = default;
   virtual bool computes_boxes() const = 0;
-  /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows it is `block`.
+  /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows this box is `block`.
   virtual short_list<interval> box_read_by(const short_list<interval>& result, const short_list<interval>& block,
                                            const shape_list* shapes) const = 0;
 };
@@ -30,16 +30,16 @@ struct placed_operation {
   bool is_elementwise = false;
 };
 
-/// The boxes that an operation computes and reads.
+/// The boxes that each worker computes and reads in an operation.
 struct wider_result {
   std::vector<worker_box> computed{};  ///< the box that each worker computes; empty if it is the block
   bool reads_wider = false;            ///< operand 0 was computed in such boxes, and all of each is read
 };
 
-/// Decides for each operation in which boxes its result is computed. The boxes are wider than blocks if the next
+/// Decides which box of each operation's result each worker computes. The boxes are wider than blocks if the next
 /// operation reads windows of the result, and the exchange that is saved takes longer than computing the additional
-/// elements and receiving the wider window of the operand. Elementwise operations may be between the two. Collective
-/// over the world; the result is the same on all workers.
+/// elements and receiving the wider window of the operand. Elementwise operations may be between these two operations.
+/// Collective over the world; the result is the same on all workers.
 PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<placed_operation>& laid,
                                                      bound_mesh& on, std::size_t element_bytes, double multiply_adds);
 

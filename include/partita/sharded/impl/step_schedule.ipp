@@ -62,7 +62,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         if (one.of == v) block = one.block;
       return block;
     }
-    /// The blocks of the contributions to the cotangent of value v. Without any, the value's own block.
+    /// The blocks of the contributions to the cotangent of value v. Without contributions, v's own block.
     std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
       return cotangents_[v].empty() ? std::vector<std::uint32_t>{own_block_[v]} : cotangents_[v];
     }

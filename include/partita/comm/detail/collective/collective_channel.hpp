@@ -40,9 +40,9 @@ struct collective_channel {
   std::vector<std::max_align_t> early_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
-  /// copy. `has_started`: the root has already called start_spread.
+  /// copy. `started` says that the root has already called start_spread.
   PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool has_started = false);
-  /// The root's part of a broadcast, left pending. The root does not wait; x must not change before spread().
+  /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
   PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);
 
   /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
@@ -58,7 +58,7 @@ struct collective_channel {
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
   PARTITA_DECL void send_node_sum_early(const element_messages& by_message, const element_operation& op,
                                         const group_blocks& b, bool to_all);
-  /// Called if the agreement failed: discards what was sent speculatively.
+  /// Discards what was sent speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative();
 
   /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
@@ -67,13 +67,13 @@ struct collective_channel {
   void start_sum(const element_operation& op, const group_blocks& b, bool to_all) {
     if (can_sum_on_node(op)) shared->start(make_node_sum(op, b, to_all && is_on_one_node));
   }
-  /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends its block at
-  /// once. All other messages are sent at the end.
+  /// For a sum that stays pending after start_sum: a member that only contributes sends its block at once. All other
+  /// messages of the sum are sent when the sum is finished.
   PARTITA_DECL void post_send(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                               bool to_all);
 
   /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
-  /// block only if they combine blocks. `incoming(n)` returns a buffer for messages of n elements.
+  /// block only if they combine blocks. The function `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
   void finish_sum(const element_messages& by_message, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
@@ -126,7 +126,7 @@ struct collective_channel {
   }
 
  private:
-  /// Finishes a broadcast that the root has shown speculatively.
+  /// Finishes a broadcast whose root has made its block readable before all workers had agreed on the call.
   PARTITA_DECL void finish_shown_broadcast(const element_messages& by_message, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
   PARTITA_DECL void broadcast_on_node(const element_messages& by_message, const group_blocks& b, bool has_started);

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// A reduction on one member of a group. All members pass the same n, operation, root_gives and to_all.
+/// A reduction on one member of a group. All members pass equal n, operation, root_gives and to_all.
 struct block_sum {
   const char* x;  ///< the block that this member contributes
   char* y;        ///< where the sum goes, if this member gets the sum
@@ -32,24 +32,24 @@ class group_transport {
   /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root y is nullptr or x if the root
   /// needs no copy.
   virtual bool spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// The root's part of a broadcast, left pending. The root does not wait; x must not change before finish_spread. The
-  /// other members call spread.
+  /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls finish_spread.
+  /// The other members of the group call spread.
   virtual void start_spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// Waits until the root's x may change.
+  /// Waits at the root until all members have read its block x, which may change then.
   virtual bool finish_spread(std::size_t bytes) = 0;
   /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
   /// false, without the call, if the root would have to wait. roll_back undoes the call if the agreement fails.
   virtual bool show_ahead(const char*, std::size_t) { return false; }
   virtual void roll_back() {}
 
-  /// Starts a reduction: shows this member's block without waiting. Until the end x must not change, and the group must
-  /// make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
+  /// Starts a reduction: makes this member's block x readable, without waiting. Before finish() x must not change, and
+  /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   virtual void start(const block_sum& s) = 0;
   /// Waits for the other members and combines the blocks, in an order that depends on the group alone.
   virtual bool finish(const block_sum& s) = 0;
 
-  /// Shows a block of the root to all members. Returns the block's address on each of them; nullptr on all members if
-  /// they cannot reach the block.
+  /// Makes a block of the root readable for all members. Returns the block's address on each of them; nullptr on all
+  /// members if they cannot reach the block.
   virtual char* show(void*) { return nullptr; }
   /// Whether data that other members will read should be written past the caches.
   virtual bool far() const { return false; }
@@ -60,7 +60,7 @@ class group_transport {
 class group_channel {
  public:
   virtual ~group_channel() = default;
-  /// Whether a worker can be reached. Reaching is symmetric and transitive.
+  /// Whether this channel reaches a worker. The relation "reaches" between workers is symmetric and transitive.
   virtual bool reaches(std::size_t worker) const = 0;
   /// The transport of blocks between the members of a group, all of which the channel reaches; null on all of them if
   /// the channel carries no blocks of groups. All members make this call, for the groups in the order of their numbers.

@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The pages of the groups of a node's workers. Collective to construct for these workers.
+/// The pages of the groups of a node's workers. The constructor is collective over the workers of the node.
 class node_pages final : public group_channel {
  public:
   PARTITA_DECL node_pages(const own_node& members, arena& memory, const group_plan& plan);

@@ -9,7 +9,7 @@ namespace partita::detail {
 /// A type-erased function that describes a call, so that the code that all calls share is compiled only once.
 class call_description {
  public:
-  /// Refers to `describe`, which must outlive this object. Implicit, so that a call can pass its lambda directly.
+  /// Refers to the function `describe`, which must outlive this object. Callers can pass a lambda.
   template <class Describe>
     requires(!std::is_same_v<Describe, call_description>)
   call_description(const Describe& describe)

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// Prints one line with a single write, so that lines of several workers do not mix. Safe in a signal handler.
+/// Prints a line by a single write, so that lines of several workers do not mix, also in signal handlers.
 PARTITA_DECL void print_line(text line);
 
 /// The call log in a status slot. The log never allocates or locks, so a signal handler may print it.

@@ -21,8 +21,8 @@ struct letter {
   std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< since the last agreement
 };
 
-/// The index of the first local operation since the last agreement that differs between workers; `none` if their
-/// histories are equal.
+/// The index of the first local operation since the last agreement that differs between workers; the index is `none` if
+/// all workers have made the same operations.
 struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t operation = none;
@@ -34,7 +34,7 @@ struct first_difference {
 /// description, the text adds what else may differ.
 PARTITA_DECL text describe_difference(const std::vector<letter>& letters);
 
-/// Throws the error of the first worker that has an error. All workers throw it, because no worker continues the call.
+/// Throws the error of the first worker that has an error. All workers throw it, as none can continue the call.
 PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<letter>& letters);
 
 /// The error message for a world whose workers pass different levels of checks.

@@ -28,18 +28,18 @@ class hang_report final : public wait_watcher {
  public:
   /// The data about itself that each worker sends to the others when a world is made.
   struct introduction {
-    /// Hashes of the settings with which the worker's program was compiled; 0 for a setting that no file of the program
-    /// gave. The hashes come first, and an introduction has the same size, in all versions, so that different versions
-    /// can compare settings.
+    /// Hashes of the settings with which the worker's program was compiled; the hash is 0 for a setting that no file of
+    /// the program gave. The hashes come first, and an introduction has the same size, in all versions, so that
+    /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, worlds = 0;
     slot_address page;
   };
 
-  /// Seconds until the report is printed. Chosen; only tests change it. A shorter time would print false alarms while
-  /// workers read files; with a longer one, the person at the terminal would already have given up.
+  /// The seconds after which a waiting worker prints the hang report. A shorter time would print false alarms while
+  /// workers read files; after a longer one, users would have given up. Only tests change it.
   static inline std::atomic<double> seconds_until_report = 10;
-  /// The value of PARTITA_PATIENCE; 0 if it is not set.
+  /// The value of the environment variable PARTITA_PATIENCE, or 0 if that is not set.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
   PARTITA_DECL static double longest_wait();
@@ -62,8 +62,8 @@ class hang_report final : public wait_watcher {
   }
   text name() const { return own_slot_->find_description(fingerprint_); }
   void set_learning(bool now) { is_learning_ = now; }
-  /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the other workers
-  /// depend on this worker.
+  /// How far this worker is in a call of all workers, see one_call. If the agreement is complete (committed), the other
+  /// workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
   progress call_progress() const { return progress_; }
   void call_progress(progress now) { progress_ = now; }
@@ -81,7 +81,7 @@ class hang_report final : public wait_watcher {
   void end_call_of_some_workers() { chosen_workers_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void abandon_call() { failed_call_ = calls_; }
-  /// Notes that the world is destroyed.
+  /// Notes in the status slot of this worker that it has destroyed this world.
   void note_world_destroyed() {
     if (number_ != 0) own_slot_->note_departure(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
@@ -131,8 +131,8 @@ class hang_report final : public wait_watcher {
   }
   standing own_standing() const { return number_ == 0 ? standing::is_making_world : standing::is_waiting; }
 
-  /// Whether this worker prints the report. Among the workers that wait in a call, the lowest prints; a worker that
-  /// makes a world prints only if no worker waits in a call.
+  /// Whether this worker prints the hang report. Among the workers that wait in a call, the lowest prints; a worker
+  /// that makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool is_lowest() const;
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last[(of.calls - 1) % status_slot::kept];

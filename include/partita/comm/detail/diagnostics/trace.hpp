@@ -1,6 +1,6 @@
 // Records what every call of this worker did and how long the call took, if PARTITA_TRACE=file.json is set in the
-// environment. The file is written when MPI ends. When the trace is off, it costs a call nothing: the trace is tested
-// only behind branches that exist anyway.
+// environment. The trace file is written when MPI is finalised. When the trace is off, it costs a call nothing: the
+// trace is tested only behind branches that exist anyway.
 #pragma once
 
 #include <atomic>

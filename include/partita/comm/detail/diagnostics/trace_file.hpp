@@ -35,7 +35,7 @@ struct measured_step {
   std::int64_t begin = 0, end = 0, waiting = 0;  // in nanoseconds
 };
 
-/// The calls, programs and steps that one worker has recorded.
+/// The calls, programs and steps that one worker has recorded in its trace.
 struct recorded_trace {
   std::vector<traced_call> calls{};
   std::unordered_map<std::uint64_t, std::string> names{};  // descriptions of calls by their fingerprints

@@ -26,7 +26,7 @@ struct listed_box {
   const std::size_t* at = nullptr;
 };
 
-/// The memory of a block in one call. Memory without strides is a staging area; each box is dense at its `stage`.
+/// The memory of a block during one call. Memory without strides is a staging area; each box is dense at its `stage`.
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
@@ -70,7 +70,7 @@ PARTITA_DECL char* box_address(const listed_box& b, const block_memory& block, s
 PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank);
 
 /// Copies a box from its block to dense memory (`out`), in the box's own order, or from dense memory to its block.
-/// Returns the end of the dense memory.
+/// Returns the address behind the last byte of the box in the dense memory.
 PARTITA_DECL char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                             char* packed, bool out, stores mode);
 

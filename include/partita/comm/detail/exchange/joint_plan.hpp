@@ -13,9 +13,9 @@
 
 namespace partita::detail {
 
-/// One worker's work for joint messages. Each message has an owner on both nodes. All senders of the message write
-/// their boxes into a staging area of its owner on their node; the owner on the other node receives the message into a
-/// staging area, and writes the boxes from there to their workers.
+/// One worker's work for joint messages. Each joint message has an owner on the sending node and an owner on the
+/// receiving node. All senders of the message write their boxes into a staging area of its owner on their node; the
+/// owner on the other node receives the message into a staging area, and writes the boxes from there to their workers.
 struct joint_plan {
   lowered_plan direct_plan;                           ///< the boxes that do not travel in joint messages
   lowered_plan collecting_boxes, distributing_boxes;  ///< on this node: boxes into staging areas, and out of them
@@ -30,7 +30,7 @@ struct joint_plan {
   }
 };
 
-/// A box on this worker's, or on the owner's, side of a staging area.
+/// A box that this worker copies to or from the staging area of a joint message.
 struct staged_joint_box {
   // key: the worker by which the box is sorted; plan, box: the place of the box in the lists
   std::size_t key, plan, box, elements;
@@ -60,7 +60,7 @@ class node_numbers {
 };
 
 /// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of its node, in
-/// ascending order; `node_table` gives the lowest worker of the node of any worker.
+/// ascending order; `node_table` gives the lowest worker on the same node.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
@@ -75,7 +75,7 @@ class joint_planner {
   using list = std::vector<staged_joint_box>;
 
   const lowered_plan& own() const { return plans_[place_]; }
-  /// The place of a worker among the workers of this node.
+  /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }

@@ -41,7 +41,7 @@ struct lowered_plan {
 
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
   PARTITA_DECL void clear_boxes();
-  /// Makes a plan with the same properties and without boxes.
+  /// Makes a copy of this plan that has no boxes.
   PARTITA_DECL lowered_plan make_empty_copy() const;
   /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
   PARTITA_DECL void copy_properties(const lowered_plan& other);

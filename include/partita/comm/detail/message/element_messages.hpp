@@ -12,8 +12,8 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The tag `message_tag` distinguishes these
-/// messages from others.
+/// Messages of blocks of one element kind between the workers of a world. The messages carry the MPI tag `about`, which
+/// no other messages of the world use.
 class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
@@ -33,15 +33,15 @@ class element_messages {
   void count_shared_bytes(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
-  /// block_routes chooses. Leaves no message pending in `pending`.
+  /// block_routes chooses. When the broadcast returns, no message in `pending` is incomplete.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& pending) const;
-  /// The root's part of a broadcast; its messages are left pending.
+  /// Starts a broadcast at its root: sends the root's messages and leaves them pending in `sent`.
   PARTITA_DECL void send_block_early(posted_messages& sent, const worker_group& group, const char* data,
                                      std::size_t n) const;
 
   /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `own_block` is the
-  /// block of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
-  /// that combines need. `incoming(n)` returns a buffer for messages of n elements.
+  /// block of this member, or nullptr if the member contributes nothing. `into` is the buffer for partial results,
+  /// which the root and every member that combines need. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
@@ -64,7 +64,7 @@ class element_messages {
   PARTITA_DECL std::size_t first_receiver(const worker_group& group, std::size_t n) const;
 
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
-  /// `own_block` may be `into`, unless scatter_parts has already sent `own_block` (`given`).
+  /// `own_block` may be the result `into`, unless scatter_parts has already sent `own_block` (`given`).
   template <class Incoming>
   void reduce_to_all(const worker_group& group, const element_operation& op, const char* own_block, char* into,
                      std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
@@ -176,7 +176,7 @@ class element_messages {
     // Send to each member its part of this member's block, unless the part was sent speculatively.
     if (!given) scatter_parts(group, own_block, n, pending);
     pending.wait();
-    // Combine this member's part of all blocks, and exchange the results.
+    // Combine the part of all members' blocks that this member is responsible for, and exchange the combined parts.
     combine_received(group, op, own_block, into, own, buffer, own.size(), blocks);
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The form of messages, the same on all workers. Boxes that are contiguous in a block are never copied.
+/// The form of messages, which all workers choose alike. Boxes that are contiguous in a block are never copied.
 struct message_policy {
   messages how = messages::by_size;
   std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked
@@ -18,8 +18,8 @@ struct message_policy {
   friend bool operator==(const message_policy&, const message_policy&) = default;
 };
 
-/// Up to this number of bytes the latency dominates: MPI's derived types save a pass over the data, and a trial would
-/// cost more than it gains.
+/// Exchanges of up to this number of bytes are dominated by latency: MPI's derived types save a pass over the data, and
+/// measuring the forms of messages would cost more than it gains.
 inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 
 /// The volume of the boxes that a worker sends to, or receives from, another worker.
@@ -27,11 +27,11 @@ struct pair_volume {
   std::size_t worker = 0, bytes = 0, boxes = 0;
 
   bool is_worth_a_trial() const { return bytes > small_exchange; }
-  /// The form of the messages if no form was measured. MPI is slow with a derived type of many boxes.
+  /// The form of messages that is used if the forms were not measured. MPI is slow with a derived type of many boxes.
   messages default_form() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
 };
 
-/// The volume for each worker to which boxes go, or from which they come. Boxes are sorted by worker.
+/// The volume for each worker to which boxes go, or from which they come. The list of boxes must be sorted by worker.
 PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element);
 
 /// One message: consecutive boxes.
@@ -47,8 +47,8 @@ struct message_pool {
   std::vector<message> all;
   std::size_t workers = 0;
 
-  /// `form(worker)` is packed, chunked or typed. The form must be the same on both workers of a pair, except that
-  /// packed and typed may be mixed: their messages contain the same bytes.
+  /// `form(worker)` is the form of the messages exchanged with a worker: packed, chunked or typed. Both workers of a
+  /// pair must use the same form, except that packed and typed may be mixed: their messages contain the same bytes.
   template <class Form>
   message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {

@@ -44,11 +44,11 @@ class pair_messages : public box_transport {
 
   bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
-  /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. Both workers of a pair
-  /// list each other.
+  /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. If a worker is in the
+  /// list of another worker, the other worker is also in its list.
   PARTITA_DECL std::vector<std::size_t> pairs_worth_a_trial() const;
 
-  /// The form of the messages to or from one worker.
+  /// The form (packed, chunked or typed) of the messages exchanged with one worker.
   PARTITA_DECL messages choose_form(const pair_volume& c) const;
 
   PARTITA_DECL void choose_forms();
@@ -76,8 +76,8 @@ class pair_messages : public box_transport {
 /// The channel by messages: it reaches every other worker.
 class message_way : public way {
  public:
-  /// `tag` distinguishes this kernel's messages from others on `comm`; `tag_source` counts the changes of tags of the
-  /// node, or is null.
+  /// The MPI tag `tag` distinguishes this kernel's messages from others on `comm`; `tag_source` counts the changes of
+  /// tags of the node, or is null.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
               const own_node* tag_source = nullptr)
       : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_or_null_(tag_source) {

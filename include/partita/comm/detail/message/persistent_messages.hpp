@@ -32,11 +32,11 @@ class persistent_messages {
 
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
-  /// Ends an exchange whose messages were discarded, so that no receiver takes them. The messages leave at once; a
-  /// message that does not is left to MPI.
+  /// Ends an exchange whose messages were discarded, so that no receiver takes them. Messages that cannot be sent at
+  /// once are left to MPI.
   PARTITA_DECL void give_up();
 
-  /// Advances everything that can proceed without waiting. Returns true if no message is left.
+  /// Starts and completes messages as far as possible without waiting. Returns true if all messages are complete.
   PARTITA_DECL bool advance();
 
  private:
@@ -58,7 +58,7 @@ class persistent_messages {
   }
   PARTITA_DECL bool has_same_strides(const std::ptrdiff_t* strides) const;
 
-  /// Makes the requests for this block, unless they exist already.
+  /// Makes the persistent MPI requests for messages of this block, unless these requests exist already.
   PARTITA_DECL void prepare(MPI_Comm comm, int tag, const block_memory& block);
 
   PARTITA_DECL void choose_forms();
@@ -66,8 +66,8 @@ class persistent_messages {
   /// Makes one MPI type for all boxes of a message, relative to the first box.
   PARTITA_DECL MPI_Datatype make_message_type(const message& p) const;
 
-  /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunks use a set of slots in turn,
-  /// with a share for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
+  /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunks of messages use a set of
+  /// slots in turn, with a share for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
   PARTITA_DECL void assign_slots();
 
   /// Makes the request of a message for the current block and buffer.

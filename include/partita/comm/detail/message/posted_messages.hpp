@@ -24,7 +24,7 @@ void for_each_message_part(const element_kind& of, std::size_t n, std::size_t ma
     f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
 
-/// Pending messages: sends that may not have arrived yet, and receives.
+/// The messages that this worker has posted and that may still be pending: its sends and its receives.
 class posted_messages {
  public:
   bool any() const { return !mpi_requests_.empty(); }

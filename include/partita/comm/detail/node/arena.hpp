@@ -31,13 +31,13 @@ namespace partita::detail {
 /// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a steady loop
 /// neither allocates nor causes page faults. If spare and used memory together would exceed 1.5 times the peak use,
 /// spare blocks are first merged and reused; what does not fit is returned to the system. Where a node has no shared
-/// memory, or too little, blocks come from the heap: `is_in_own_part` reports that, and nothing else changes for the
-/// caller. All threads of a process share an arena.
+/// memory, or too little, blocks come from the heap: `is_in_own_part` reports where a block is, and nothing else
+/// changes for the caller. All threads of a process share an arena.
 class arena {
  public:
   /// The arena of a node. The first call for the node's workers makes the arena; later calls reuse it, and it is kept
-  /// until the process ends, because results may keep its blocks until then. Collective at the first call for this
-  /// node. `most` limits the bytes of each worker; 0 leaves everything on the heap.
+  /// until the process ends, because results may keep its blocks until then. The first call for a node is collective.
+  /// Each worker gets at most `most` bytes; with 0, all blocks are on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
   /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment that arena leaves everything on the heap.
   static arena& arena_by_environment(const own_node& members) {
@@ -75,8 +75,8 @@ class arena {
   /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
   std::size_t allocated_block_count() const { return new_blocks_ + heap_pool::instance().allocated_block_count(); }
 
-  /// Bytes that shared memory can still hold on this machine. A program that writes more is killed by SIGBUS.
-  /// PARTITA_SHARED_FREE in the environment overrides this number.
+  /// Bytes that shared memory can still hold on this machine. A program that writes to more shared memory is killed by
+  /// SIGBUS. PARTITA_SHARED_FREE in the environment overrides this number.
   PARTITA_DECL static std::size_t free_shared_bytes();
 
  private:
@@ -98,11 +98,11 @@ class arena {
   PARTITA_DECL spare_blocks& spare_signals();
 
   PARTITA_DECL void* allocate_new_or_heap(std::size_t bytes);
-  /// New memory, or memory that is merged from spare pieces. The memory is touched now, so that its first use causes no
-  /// page fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
+  /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
+  /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* allocate_new(std::size_t bytes);
-  /// Merges spare blocks and returns a piece of them if one is large enough. If none is, and another block would exceed
-  /// the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
+  /// Merges spare blocks and returns a piece of them if one is large enough. If no block is, and another block would
+  /// exceed the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
 
   std::size_t max_bytes_;

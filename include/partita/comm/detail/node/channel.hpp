@@ -33,7 +33,7 @@ class node_channel {
   /// pages (at most 65) of a slot.
   static constexpr std::size_t alignment = 128;
 
-  /// Makes the channel. Collective over the node. `tag` distinguishes its messages on the node's communicator.
+  /// Makes the channel. Collective over the node. `tag` is the MPI tag of its messages on the node's communicator.
   PARTITA_DECL node_channel(const own_node& members, arena& memory, int tag);
   node_channel(const node_channel&) = delete;
   node_channel& operator=(const node_channel&) = delete;
@@ -54,7 +54,7 @@ class node_channel {
   /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
   /// of about `wished_slot_bytes` bytes.
   PARTITA_DECL announced_memory announce(std::size_t from, void* block, std::size_t wished_slot_bytes);
-  /// Undoes announce. Requires that the sender has not read the announcement yet.
+  /// Withdraws an announcement of a receiver, which the sender must not have read yet.
   PARTITA_DECL void roll_back(std::size_t from);
   /// Waits for the sender's boxes, and returns the value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
@@ -80,7 +80,8 @@ class node_channel {
   PARTITA_DECL void fill_next_slot(std::size_t to);
 
  private:
-  /// The flags that one worker reads: `ready` and `slot_is_empty` as a sender, `done` and `filled` as a receiver.
+  /// The flags that a worker of a pair `slot_is_empty` as a sender (`ready`, `drained`) and as a receiver (`done`,
+  /// `filled`).
   struct pair_flags {
     flag ready, done, filled, slot_is_empty;
   };

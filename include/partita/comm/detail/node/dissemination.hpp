@@ -9,7 +9,7 @@ namespace partita::detail {
 /// After round k every node knows the words of the radix^(k + 1) nodes up to and including itself; in each round a node
 /// receives from up to radix - 1 others. Source: Hensgen, Finkel and Manber, Two algorithms for barrier synchronization
 /// (1988), for radix 2; Hoefler et al., Fast barrier synchronization for InfiniBand (2006), for any radix. Some words
-/// arrive twice, which must not change the result.
+/// reach a node twice, so the operation on the words must be idempotent.
 struct dissemination {
   std::size_t nodes = 1, radix = 2;
 
@@ -24,7 +24,7 @@ struct dissemination {
   }
 
   /// Calls f(round, distance) for each message of a node. The node sends to the node `distance` further on, and
-  /// receives from the node `distance` before it. All distances are different and less than the number of nodes.
+  /// receives from the node `distance` before it. All distances are different and below the number of nodes.
   template <class F>
   constexpr void for_each_message(F f) const {
     std::size_t round = 0;

@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Gets regular reports from a thread that waits. `still_waits` may throw to end the wait.
+/// An object that a waiting thread calls regularly. The watcher's function `still_waits` may throw to end the wait.
 class wait_watcher {
  public:
   wait_watcher() = default;
@@ -33,7 +33,7 @@ class wait_watcher {
 /// A wait loop with back-off. The loop spins for about a microsecond and then yields, because other programs may want
 /// the core even where every worker has a core (256^2 floats beside one other program: 114 us with 2000 spins, 9 with
 /// 20, and no difference alone). From time to time the loop lets MPI make progress; without that, a peer that waits for
-/// one of our messages would never answer. The watcher gets a report ten times a second.
+/// one of our messages would never answer. The loop calls its wait_watcher ten times a second.
 class backoff {
  public:
   explicit backoff(bool oversubscribed) : max_spins_(oversubscribed ? 20 : 50) {}
@@ -44,7 +44,7 @@ class backoff {
   }
 
   PARTITA_DECL void pause();
-  /// Seconds since this loop first read the clock.
+  /// The seconds for which this loop has waited since it first read the clock.
   double seconds() const { return seconds_; }
 
  private:
@@ -62,8 +62,8 @@ class backoff {
 };
 
 /// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
-/// the epoch that it expects. Writer and reader count for themselves, so nothing is ever reset. A flag of zero bytes
-/// has never been posted.
+/// the epoch that it expects. Writer and reader count for themselves, so nothing is ever reset. A flag whose bytes are
+/// all zero has never been posted.
 struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;

@@ -9,7 +9,7 @@ namespace partita::detail {
 
 class free_ranges {
  public:
-  /// After this, `further_ranges` further ranges can be added without allocating memory.
+  /// After the call, `more` further ranges can be added without allocating memory.
   PARTITA_DECL void make_room(std::size_t further_ranges);
   std::size_t size() const { return ranges_.size(); }
   PARTITA_DECL void add(char* first, std::size_t bytes);
@@ -17,7 +17,7 @@ class free_ranges {
   PARTITA_DECL void merge_adjacent();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.
   PARTITA_DECL char* take(std::size_t bytes);
-  /// Calls f(first, bytes) for every range, then removes all of them.
+  /// Calls f(first, bytes) for every free range, then removes all ranges.
   template <class F>
   void take_all(F f) {
     for (const range& r : ranges_) f(r.first, r.bytes);

@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// One worker's view of a group on its node. All members make the same calls and count the calls.
+/// One worker's view of a group on its node. All members make the same calls, and each counts its calls.
 class group_meeting {
  public:
   /// `member_pages` are the pages of all members, the root's first; this worker has index `own_index`.

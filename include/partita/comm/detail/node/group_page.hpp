@@ -27,7 +27,7 @@ class cache_distance {
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
-  /// number of lines and their distance, which no prefetcher predicts
+  /// number of cache lines and their distance, which no hardware prefetcher predicts
   static constexpr std::uint32_t count = 8, line_distance = 33;
   static constexpr std::chrono::nanoseconds near_read{70}, interrupted_read{1000};
   static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * line_distance; }
@@ -59,7 +59,7 @@ struct group_page {
   alignas(64) char slot[call_places][slot_bytes];
 };
 
-/// An arena block for the duration of one call.
+/// A block of shared memory that is allocated for the duration of one call.
 class arena_block {
  public:
   arena_block(arena& memory, std::size_t bytes)

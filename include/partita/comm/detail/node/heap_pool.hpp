@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// Page-aligned heap blocks for reuse, where no memory is shared. Safe to use from all threads. Blocks keep their
+/// Page-aligned heap blocks for reuse, where no memory is shared. All threads may use the pool. Blocks keep their
 /// sizes: the heap cannot merge them, and a loop that uses two sizes in turn must not allocate each time.
 class heap_pool {
  public:

@@ -1,5 +1,5 @@
 // The measured cost of messages between nodes: once per job, the first workers of two nodes measure the cost, unless
-// the environment gives it. The cost decides the routes of messages, never the results.
+// the environment gives it. The measured cost changes the routes of messages, but never the results of calls.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct measured_link {
   std::size_t max_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
 };
 
-/// A measurement between two workers: one sends commands and measures, the other answers. A trial takes some tens of
-/// messages, two to four ms at 1 to 100 Gbit, and some tens of latencies where those are longer.
+/// A measurement between two workers: one sends commands and measures, the other answers. A measurement takes some tens
+/// of messages, two to four ms at 1 to 100 Gbit, and some tens of latencies where those are longer.
 class link_trial {
  public:
   link_trial(MPI_Comm everyone, int other, bool oversubscribed)
@@ -49,7 +49,7 @@ class link_trial {
     return value > min_value ? (value < max_value ? value : max_value) : min_value;  // `min_value` if the value is NaN
   }
 
-  /// The seconds until messages have arrived and their answer is back.
+  /// The seconds from sending some messages until an answer to the last of them is back.
   PARTITA_DECL double measure_link(std::uint64_t messages, std::uint64_t bytes);
   PARTITA_DECL double faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.
@@ -72,7 +72,7 @@ class link_trial {
 
 /// The link between the nodes of a communicator. `lowest_workers` are the first workers of the nodes, in ascending
 /// order, with worker 0 among them. Collective over the communicator. Worker 0 takes the link from the environment or
-/// from an earlier world, or measures it; all workers use its result. Simulated nodes have no link of their own.
+/// from an earlier world, or measures it; all workers use its result. Between simulated nodes no link is measured.
 PARTITA_DECL measured_link find_link(MPI_Comm everyone, const std::vector<int>& lowest_workers,
                                      bool are_nodes_simulated, bool oversubscribed);
 

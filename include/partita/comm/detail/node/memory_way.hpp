@@ -50,7 +50,7 @@ class memory_transport : public box_transport {
 
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
-  /// Lists the boxes for push_to_all_at_once.
+  /// Lists all boxes that push_together will write.
   PARTITA_DECL void list_all_boxes();
   PARTITA_DECL void announce(sending_worker& o);
 
@@ -60,8 +60,8 @@ class memory_transport : public box_transport {
   PARTITA_DECL void pack(const block_memory& x);
   PARTITA_DECL void unpack(sending_worker& o);
 
-  /// Up to this size, the data in a ring stays in a cache. Above it, slots are written with streaming stores: a reader
-  /// on a distant core would have to fetch every line from the writer's cache.
+  /// Up to this size, the data in a ring stays in a cache. Slots of larger rings are written with streaming stores: a
+  /// reader on a distant core would have to fetch lines from the writer's cache.
   static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 
   PARTITA_DECL bool is_dense() const;
@@ -82,7 +82,7 @@ class memory_transport : public box_transport {
   /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
   /// ready, while signals travel.
   PARTITA_DECL void push_when_announced();
-  /// Writes to the receivers that have announced their blocks. Returns whether there were any.
+  /// Writes boxes to the receivers that have announced their blocks. Returns whether there was such a receiver.
   PARTITA_DECL bool push_to_ready_receivers();
 
   /// Copies the boxes that stay on this worker.

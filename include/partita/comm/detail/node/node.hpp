@@ -30,26 +30,26 @@ class node {
   PARTITA_INLINE ~node();
 
   /// The node of a communicator's workers, which is found at the first call and kept with the communicator. The first
-  /// call is collective.
+  /// call for a communicator is collective.
   ///
   /// PARTITA_NODES=3 in the environment makes the workers act as if they were on three machines, in turn.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
-  /// Returns a number that distinguishes one kernel's messages from another's. All workers count in the same way.
+  /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.
   int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
-  /// workers count in the same way. When the tags that MPI guarantees are used up, nothing is sent speculatively any
-  /// more.
+  /// workers call this function in the same order. When the tags that MPI guarantees are used up, nothing is sent
+  /// speculatively any more.
   void next_round() { ++tag_round_; }
   int tag_in_this_round(int tag) const { return tag + tags_per_round * (tag_round_ < rounds ? tag_round_ : rounds); }
   bool is_last_round() const { return tag_round_ >= rounds; }
 
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
-  /// The place of this worker among the workers of the node.
+  /// The number of this worker among the workers of its node, from 0 on.
   std::size_t place() const { return static_cast<std::size_t>(place_); }
-  /// The worker at a place of the node.
+  /// The id of the worker that has this number on the node.
   std::size_t worker(std::size_t place) const { return static_cast<std::size_t>(members_[place]); }
   /// The place of a worker on this node, or size() for a worker of another node.
   PARTITA_DECL std::size_t place_of_worker(std::size_t worker) const;

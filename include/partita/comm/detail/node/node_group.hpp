@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// One worker's part in a group of its node. Blocks are read in place if all members can reach them.
+/// One worker's part in a group of its node. The members read a block in place if it is in shared memory.
 /// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time. Nothing is staged if x,
 ///           or the block of the first member that gets the bytes, is in shared memory.
 class node_group final : public group_transport, private node_sum {
@@ -41,8 +41,8 @@ class node_group final : public group_transport, private node_sum {
 
   PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e);
 
-  /// The root's part of a broadcast. The other members copy from x if they can reach it; if not, from the block of the
-  /// first of them, into which the root writes while they read.
+  /// Executes the root's part of a broadcast. The other members copy from x if it is in shared memory; if not, from the
+  /// block of the first of them, into which the root writes while they read.
   PARTITA_DECL bool broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
   PARTITA_DECL void write_in_chunks(const char* x, char* chunk_buffer, std::size_t bytes, std::uint64_t e,
                                     std::uint64_t block);

@@ -30,8 +30,8 @@ class node_sum : protected group_meeting {
   /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   PARTITA_DECL void start(const block_sum& s);
 
-  /// Waits for the other members and combines the blocks. Returns false, on all members, with nothing moved, if a block
-  /// cannot be reached by all members.
+  /// Waits for the blocks of the other members and combines all blocks. Returns false on all members, and moves
+  /// nothing, if some member cannot reach a block.
   /// Cost:     each member copies the part of its block that the others combine, a chunk at a time, and only if the
   ///           block is not in shared memory. Each member combines one slice; if all members get the sum, the member
   ///           writes its slice to all of them.
@@ -50,11 +50,11 @@ class node_sum : protected group_meeting {
     const char* data = nullptr;
     bool is_entire = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
   };
-  /// A chunk, and the slice of it that this worker combines.
+  /// A chunk of the blocks, and the slice of this chunk that this worker combines.
   struct range {
     std::size_t at, length, first, last;
   };
-  /// How a member writes its results.
+  /// How a member writes the sums that it has computed.
   struct result_stores {
     std::size_t results;                             ///< the number of members that get the sum
     bool streams_own_results, streams_peer_results;  ///< whether results are written past the caches

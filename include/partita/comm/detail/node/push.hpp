@@ -15,10 +15,10 @@ class push_list {
  public:
   PARTITA_DECL explicit push_list(std::size_t rank);
 
-  /// Adds a box. `offset` is in bytes, in the receiver's block; `strides` are the strides of that block, in the order
-  /// of this worker's dimensions.
+  /// Adds a box to the list. `offset` is the box's place in the receiver's block, in bytes; `strides` are the strides
+  /// of that block, in the order of this worker's dimensions.
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
-  /// Adds the boxes [first, last) of another list.
+  /// Adds the boxes from number `first` to `last` - 1 of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
   PARTITA_DECL void sort();
   std::size_t size() const { return boxes_.size(); }
@@ -28,7 +28,7 @@ class push_list {
   /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
   /// distant cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays
   /// in the cache, or that consists of many small boxes, is copied box by box. `shape` is the shape of the source, null
-  /// if the source is staged or several blocks; `blocks` are the receivers' blocks by place.
+  /// if the source is staged or several blocks; `blocks` are the receivers' blocks, by place on the node.
   PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 

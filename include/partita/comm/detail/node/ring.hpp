@@ -14,7 +14,7 @@ namespace partita::detail {
 /// The boxes of one pair of workers, cut to the size of slots. The cut is kept while the size of slots stays the same.
 class ring_boxes {
  public:
-  /// The boxes of a pair are consecutive in `whole`, from `first` on. The list must outlive this object.
+  /// The boxes of a pair are consecutive in `whole`, from `first` on. The list `whole` must outlive this object.
   ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
       : place_(place), kind_(kind), boxes_(&whole), first_box_(first), end_box_(first), pieces_(whole.rank()) {}
 
@@ -28,10 +28,10 @@ class ring_boxes {
 
   PARTITA_DECL void start(const announced_memory& at);
 
-  /// Packs boxes into the empty slots. Returns true when every box has been sent.
+  /// Packs boxes into the empty slots of the ring buffer. Returns true when every box has been sent.
   PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
 
-  /// Unpacks boxes from the filled slots. Returns true when every box has been received.
+  /// Unpacks boxes from the filled slots of the ring buffer. Returns true when every box has been received.
   PARTITA_DECL bool receive(node_channel& channel, const block_memory& block, bool streaming);
 
   bool in_place() const { return announced_memory_.in_place(); }

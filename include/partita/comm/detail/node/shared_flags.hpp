@@ -18,12 +18,12 @@ namespace partita::detail {
 
 /// Flags that all workers of a communicator share, where the workers of each node share memory.
 ///
-/// Every worker writes its words to two places in turn. On one small node each worker reads the words of all others.
-/// When a worker writes a place again, all others have read the place's previous content, because all have written the
-/// call in between. On a larger node, or with several nodes, the first worker of a node reads the words of its node,
-/// exchanges the result with the first workers of other nodes, and writes the final result for its node: every other
-/// worker reads only one line. The flags have no locks and nothing is ever reset, so a worker that leaves can write its
-/// final words and go.
+/// Every worker writes its words alternately to two places in shared memory. On one small node each worker reads the
+/// words of all others. When a worker writes a place again, all others have read the place's previous content, because
+/// all have written the call in between. On a larger node, or with several nodes, the first worker of a node reads the
+/// words of its node, exchanges the result with the first workers of other nodes, and writes the final result for its
+/// node: every other worker reads only one line. The flags have no locks and nothing is ever reset, so a worker that
+/// leaves can write its final words and go.
 class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
@@ -46,8 +46,8 @@ class shared_flags {
   shared_flags& operator=(const shared_flags&) = delete;
   PARTITA_INLINE ~shared_flags();
 
-  /// Whether the workers of every node can read each other's flags, the same on all workers. If false, the flags cannot
-  /// be used.
+  /// Whether the workers of every node can read each other's flags, the same on all workers. If the result is false,
+  /// the flags cannot be used.
   bool shared() const { return has_shared_memory_; }
   /// Whether the workers are on several nodes; the same on all workers.
   bool has_several_nodes() const { return has_several_nodes_; }
@@ -61,9 +61,9 @@ class shared_flags {
 
   /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
   static constexpr std::size_t max_numbers = 11;
-  /// Passes these numbers with the words of the next all_and. Returns false on all workers if they are on several
-  /// nodes, because then not all workers could read the numbers. No worker still reads the numbers that are
-  /// overwritten: a worker reads them before it writes its words of the next all_and.
+  /// Sends these numbers to all workers together with the words of the next all_and. Returns false on all workers if
+  /// they are on several nodes, because then not all workers could read the numbers. No worker still reads the numbers
+  /// that are overwritten: a worker reads them before it writes its words of the next all_and.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) own_words_[(current_epoch_ + 1) % 2].numbers[k] = numbers[k];
     return !has_several_nodes_;
@@ -75,7 +75,7 @@ class shared_flags {
 
  private:
   /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
-  /// grows with its square. Chosen: two steps for all workers cost about as much as 16 lines.
+  /// grows with its square. 16 is chosen: reading 16 lines takes about as long as two steps.
   static constexpr std::size_t max_direct_readers = 16;
   /// cache lines: two each for a worker's words, the final result, and the node's result
   static constexpr std::size_t lines = 6;
@@ -90,9 +90,10 @@ class shared_flags {
 
   PARTITA_DECL void post(posted_words& place, const words& posted) const;
   PARTITA_DECL static void combine_words(words& all, const words& posted);
-  /// Waits for the words of another worker and combines them into `all`. Returns false if the time runs out.
+  /// Waits for the words of another worker and combines them into `all`. Returns false if the words come too late.
   PARTITA_DECL bool combine_posted_words(const posted_words& there, words& all, double& seconds_left) const;
-  /// A round of messages to some nodes and from as many. Words that arrive twice do not change an AND.
+  /// A round of messages from this node to some nodes, and from as many. Words that reach a node twice do not change an
+  /// AND.
   struct round {
     struct message {
       int to, from;

@@ -1,5 +1,5 @@
 // One memory area that all workers of a node map. The area is a file without a name, so that a killed job leaves
-// nothing behind. Every step that can fail on one worker fails on all.
+// nothing behind. If a step fails on one worker, all workers of the node take the step as failed.
 //
 // MPI_Win_allocate_shared is not used: where one worker cannot map the window (ulimit -v) or open its file, Open MPI
 // 4.1 waits for the other workers forever, a killed job leaves osc_sm.* in /dev/shm, and MPICH 4.0 touches every page
@@ -26,9 +26,9 @@ class shared_mapping {
   /// `min_bytes`. Collective.
   PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished_bytes, std::size_t min_bytes);
 
-  /// The bytes of each part, the same on all members; 0 if there is no shared memory.
+  /// The number of bytes that each member of the node has in this memory, or 0 if there is no shared memory.
   std::size_t size() const { return size_; }
-  /// The part of the member at a place of the node.
+  /// The start of the part of this memory that belongs to the member at a place of the node.
   char* part(std::size_t place) const { return mapped_base_ + place * size_; }
 
  private:

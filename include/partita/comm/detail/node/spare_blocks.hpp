@@ -22,7 +22,7 @@ class spare_blocks {
   PARTITA_DECL [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept;
   /// The number of released blocks.
   PARTITA_DECL std::size_t size() const;
-  /// Calls f(block, bytes) for every block, then removes all of them.
+  /// Calls f(block, bytes) for every released block, then removes all blocks from the lists.
   template <class F>
   void take_all(F f) {
     for (std::size_t c = 0; c < blocks_.size(); ++c) {

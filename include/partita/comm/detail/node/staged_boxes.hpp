@@ -11,15 +11,15 @@
 
 namespace partita::detail {
 
-/// Two buffers of a sender, used in turn. All workers agree on a call between any two exchanges. When the sender packs
-/// a buffer again, the agreement in between is complete, and the receiver took part in that agreement only after it had
-/// unpacked the buffer.
+/// Two buffers of a sender, used in turn. Between two exchanges, all workers agree on the next call. When the sender
+/// packs a buffer again, the agreement in between is complete, and the receiver took part in that agreement only after
+/// it had unpacked the buffer.
 class staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  /// The most bytes per pair for which a second copy pays. The copy never pays where every worker has a core: 256^2
-  /// doubles took 1.4 us with it and 0.9 without. The copy pays where workers share cores, because a worker copies
-  /// while it would wait for another worker to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
+  /// The most bytes per pair for which a second copy pays. The copy never pays where every worker has a core: a halo of
+  /// 256^2 doubles took 1.4 us with it and 0.9 without. The copy pays where workers share cores, because a worker
+  /// copies while it would wait for another worker to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
   static constexpr std::size_t max_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
   staged_boxes() = default;
@@ -47,7 +47,7 @@ class staged_boxes {
 
   /// Whether the buffers exist.
   bool there() const { return slot_header_ != nullptr; }
-  /// The buffer that an exchange uses.
+  /// The one of the two buffers that an exchange uses.
   char* buffer(std::uint64_t exchange) const {
     return reinterpret_cast<char*>(slot_header_) + sizeof(slot_header) + exchange % 2 * bytes_;
   }

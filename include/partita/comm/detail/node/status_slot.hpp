@@ -1,6 +1,6 @@
-// What a worker shows of itself to other workers of its machine: its state and its last calls. A worker writes its slot
-// without any other worker. The slot can be read when its writer hangs, and by any process that has mapped it even
-// after its writer has ended.
+// What a worker shows of itself to other workers of its machine: its state and its last calls. A worker writes its own
+// status slot, without waiting for other workers. The slot can be read when its writer hangs, and by any process that
+// has mapped it even after its writer has ended.
 #pragma once
 
 #include <fcntl.h>
@@ -54,8 +54,8 @@ struct status_slot {
   char descriptions[description_sets][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
-  /// Notes a call. `describe()` is called only for the first call with this fingerprint. Cost: four stores and a read
-  /// of one cache line.
+  /// Notes a call in the slot. The call's text is made by `describe()` only for the first call with this fingerprint.
+  /// Cost: four stores and a read of one cache line.
   void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, const call_description& describe) {
     const std::uint64_t n = calls.load(std::memory_order_relaxed);
     call& here = last[n % kept];

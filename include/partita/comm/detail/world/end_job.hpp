@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Prints an error and ends the job of these workers.
+/// Prints an error and ends the MPI job of all workers of a communicator.
 [[noreturn]] inline void end_job(MPI_Comm workers, const text& message) noexcept {
   print_line(message);
   MPI_Abort(workers, 1);

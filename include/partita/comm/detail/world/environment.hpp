@@ -9,9 +9,9 @@
 
 namespace partita::detail {
 
-/// PARTITA_NODES: the number of nodes that the workers simulate; 1 if PARTITA_NODES is not set.
+/// PARTITA_NODES is the number of nodes that the workers simulate, or 1 if it is not set.
 PARTITA_DECL int parse_node_count(const char* setting_text);
-/// PARTITA_SHARED: 0 turns shared memory off.
+/// Whether PARTITA_SHARED allows shared memory: 0 turns it off.
 inline bool parse_sharing(const char* setting_text) {
   return setting_text == nullptr || std::strtol(setting_text, nullptr, 10) != 0;
 }

@@ -24,12 +24,12 @@ class local_operations {
   /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
   std::uint64_t history() const { return history_hash_; }
-  /// Called if all workers had the same history: later operations are compared at the next agreement.
+  /// Called if all workers had made the same operations: the next agreement compares only later operations.
   void clear_named_operations() { count_ = 0; }
-  /// Called if the histories differed and all workers have thrown: all start again from an empty history.
+  /// Called if the workers' operations differed and all workers have thrown: all start again from an empty list.
   void reset() { history_hash_ = count_ = 0; }
 
-  /// The fingerprint of operation k since the last agreement; 0 if there were fewer operations.
+  /// The fingerprint of operation k since the last agreement; it is 0 if there were fewer operations.
   std::uint64_t fingerprint(std::size_t k) const {
     return k < count_ && k < max_operations ? named_operations_[k].fingerprint : 0;
   }

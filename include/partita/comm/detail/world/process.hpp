@@ -13,12 +13,12 @@ class process {
  public:
   enum class standing { not_yet_known, worker, is_traced_worker, after_finalize, in_forked_child };
 
-  /// Throws if this process cannot communicate. The state is cached, so that later calls cost one load. Requires MPI
-  /// [communication_error].
+  /// Throws if this process cannot communicate. The state of MPI is cached, so that later calls cost one load. Requires
+  /// that MPI is initialised [communication_error].
   PARTITA_DECL static void expect_worker(const char* call);
   /// Whether this process may still communicate with the other workers.
   PARTITA_DECL static bool is_worker();
-  /// Whether this process is a worker whose calls are not traced. One test answers both questions of every call.
+  /// Whether this process is a worker whose calls are not traced. A call needs no other test.
   static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
   PARTITA_DECL static void mark_as_traced();
   /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.

@@ -18,13 +18,13 @@ class recorded_agreements {
   void start_replay() { is_replaying_ = true, next_step_ = 0; }
   bool is_replaying() const { return is_replaying_; }
 
-  /// The choices that the workers have in common at the next step; 0 if this step differs from the recorded step.
+  /// The choices that the workers have in common at the next step; it is 0 if this step differs from the recorded step.
   std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
     if (next_step_ == steps_.size() || kind != failure::none) return 0;
     const step& expected = steps_[next_step_++];
     return expected.fingerprint == fingerprint ? expected.common_choices & choices : 0;
   }
-  /// Whether each step had exactly one choice in common, which the step then has again for blocks of the same shapes.
+  /// Whether the workers had exactly one choice in common at each step, which they will have again for equal blocks.
   bool can_be_repeated() const {
     for (const step& one : steps_)
       if (one.common_choices == 0 || (one.common_choices & (one.common_choices - 1)) != 0) return false;

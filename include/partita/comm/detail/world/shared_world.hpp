@@ -11,8 +11,8 @@
 
 namespace partita::detail {
 
-/// Makes the state of a world. Collective. If one of several workers has no memory for the world, that worker ends the
-/// job: the other workers wait for it, and no world exists yet in which it could report an error.
+/// Makes the state that all copies of a world share. Collective. If one of several workers has no memory for the world,
+/// that worker ends the job: the other workers wait for it, and no world exists yet in which it could report an error.
 PARTITA_DECL std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool owns_communicator = false);
 
 }  // namespace partita::detail

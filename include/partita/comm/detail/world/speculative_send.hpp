@@ -11,14 +11,14 @@ namespace partita::detail {
 /// starts before it has heard from any other.
 class speculative_send : private shared_flags::listener {
  public:
-  /// The choice of a worker that starts no speculative send.
+  /// The bit by which a worker says that it starts no speculative send.
   static constexpr std::uint64_t nothing = std::uint64_t{1} << 63U;
 
  protected:
   ~speculative_send() = default;
   /// Starts the send. `choices` are the choices that the workers of this node have in common.
   virtual void begin(std::uint64_t choices) = 0;
-  /// Starts a send that this worker can roll back alone.
+  /// Starts a send that this worker can undo without the other workers.
   virtual void begin_alone() = 0;
 
  private:

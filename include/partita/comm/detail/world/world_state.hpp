@@ -37,7 +37,7 @@
 
 namespace partita::detail {
 
-/// One private communicator and the buffers that calls reuse.
+/// The private communicator of a world, and the buffers that its calls reuse.
 class world_state {
  public:
   /// Makes the state of a world. Collective. Requires: the same level of checks, and programs that were compiled with
@@ -62,7 +62,7 @@ class world_state {
 
   /// The workers agree on `fingerprint` (the call and its arguments), on the absence of errors, and on a set of at most
   /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if its text is
-  /// needed. Throws the same error on all workers. Finishes a pending operation first.
+  /// needed. An error of one worker is thrown by all. A pending operation of a kernel is finished before the agreement.
   /// Cost:     on one node a read of one cache line of each worker; between N nodes in addition one to log2 N rounds of
   ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
   ///           bytes.
@@ -71,7 +71,7 @@ class world_state {
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
-  /// workers may call passed_numbers after that: they are on one node, and the agreement is not the first.
+  /// workers may call passed_numbers afterwards: if they are on one node, and not at the first agreement.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     return and_allreduce_.pass_numbers(numbers, count);
   }
@@ -81,7 +81,7 @@ class world_state {
   /// before such an error may have succeeded on some workers only.
   std::uint64_t failure_count() const { return failure_count_; }
   /// Notes an operation that all workers make without messages. The next agreement compares the operations that the
-  /// workers noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result.
+  /// workers noted. The hash `fingerprint` covers what must be equal on all workers. Returns the operation's number.
   /// Cost: no message.
   std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
@@ -92,13 +92,13 @@ class world_state {
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
   int block_tag() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
-  /// Called if an agreement found no choice in common: discards speculative messages, which depend on a choice.
+  /// Discards speculative messages, which depend on a choice, because the workers had no choice in common.
   void discard_without_choice() {
     if (std::exchange(needs_second_agreement_, false)) discard_messages();
   }
 
   /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
-  /// the chosen workers call this. Finishes a pending operation first.
+  /// the chosen workers call communicator_of. A pending operation of a kernel is finished first.
   PARTITA_DECL MPI_Comm make_communicator_for(const workers& chosen);
 
   /// Begins a call, with or without an agreement: checks that this process and this thread may make the call, and notes
@@ -106,8 +106,8 @@ class world_state {
   PARTITA_DECL void begin_call(std::uint64_t fingerprint, const call_description& describe,
                                const workers* chosen = nullptr);
   hang_report& report() { return *hang_report_; }
-  /// Handles missing memory in a call of all workers, see one_call. Returns only if the world has no other worker or is
-  /// lost.
+  /// Handles a failed allocation of this worker in a call of all workers, see one_call. Returns only if the world has
+  /// no other worker or is lost.
   PARTITA_DECL [[gnu::noinline]] void lacks_memory();
 
   /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. The
@@ -132,8 +132,8 @@ class world_state {
   /// Gives every worker the bitwise AND of the four words of all workers.
   PARTITA_DECL void all_and(const std::uint64_t* mine, std::uint64_t* all);
 
-  /// Whether a condition holds on every worker. Collective. If a worker takes part with an error instead, all workers
-  /// throw that error. Cost: that of an agreement.
+  /// Whether the condition `here` holds on every worker of the world. Collective. If a worker takes part with an error
+  /// instead, all workers throw that error. Cost: that of an agreement.
   PARTITA_DECL bool is_true_on_all(bool is_true_here);
 
  private:
@@ -154,11 +154,11 @@ class world_state {
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
   bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up(); }
 
-  /// Answers an agreement from the recorded steps of a chain.
+  /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.
   PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                        const call_description& describe);
 
-  /// Called after the first agreement, when all workers come here, to make the flags; with a trace called after each
+  /// Makes the shared flags after the first agreement, on all workers. If calls are traced, it is called after each
   /// agreement.
   PARTITA_DECL [[gnu::noinline]] void end_agreement();
 
@@ -170,7 +170,7 @@ class world_state {
   /// Gathers the letters of all workers; empty if a worker does not answer.
   PARTITA_DECL std::vector<letter> try_gather(const letter& own);
 
-  /// Exchanges the letters of all workers, which then throw the same error. Called only after an agreement has failed.
+  /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.
   PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
   PARTITA_DECL std::vector<letter> gather_letters(const letter& own, const text& call);
 

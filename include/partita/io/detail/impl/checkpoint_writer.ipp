@@ -21,7 +21,7 @@ PARTITA_DEF void checkpoint_writer::begin() {
     int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
     const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
     if (error == 0) error = there.error;
-    // Remove the leftovers of killed jobs.
+    // Remove the temporary folders of jobs that were killed.
     for (const std::string& name : there.leftover_names)
       if (error == 0) error = remove_leftover(folder_ + "/" + name);
     // Make a folder with a random name; try another name if a job has taken it.

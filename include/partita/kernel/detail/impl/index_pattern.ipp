@@ -147,8 +147,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   return found;
 }
 
-/// Places the rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at
-/// position j.
+/// Places rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at position j.
 inline void place_arriving_rows(index_travel& travel, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
@@ -184,7 +183,7 @@ inline std::optional<index_travel> plan_travel_by_node(world_state& world, const
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
   const members_by_node members(nodes);
   const std::size_t here = members.node_of(me);
-  // The representatives learn which rows the workers of this node want.
+  // Tell the representative of each other node on this node which of its rows the workers of this node want.
   const auto worker_asked = [&](std::size_t j) {
     const bool is_on_other_node = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
     return is_on_other_node ? members.lane(wanted.owner[j], here) : workers;
@@ -227,7 +226,7 @@ inline std::optional<index_travel> plan_travel_by_node(world_state& world, const
     if (k < n) arrival_positions[k] = at;
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
-  // Second step: the representatives pass rows on. Both sides compute the same runs.
+  // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
   numbers_by_worker places =
       requested_owners;  // the rows' numbers among those that arrive at the worker that wants them
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {

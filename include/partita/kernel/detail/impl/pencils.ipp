@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A route through layouts, and its cost.
+/// The layouts through which a Fourier transform moves its tensor, and the cost.
 struct pencil_route {
   std::vector<pencil> layouts;
   std::size_t cost = 0, peers = 0;
@@ -20,7 +20,7 @@ struct pencil_route {
   }
 };
 
-/// Searches the best route for one request.
+/// Searches the cheapest sequence of layouts for one Fourier transform.
 class pencil_search {
  public:
   explicit pencil_search(const pencil_request& request) : r_(request) {
@@ -125,8 +125,8 @@ class pencil_search {
   }
 
   /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed one) are whole.
-  /// Of equal grids, those that exchange boxes with p_x and p_y between the fewest pairs of workers. The first result
-  /// cuts the first dimensions, the second has the fewest parts: between two such layouts few pairs exchange boxes.
+  /// Of equal grids, those that exchange boxes with p_x and p_y between few pairs of workers: the first result cuts the
+  /// first dimensions, the second has the fewest parts.
   std::vector<shape_list> best_grids_of_set(std::size_t set) {
     best_grid_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);

@@ -32,7 +32,7 @@ constexpr rule attention_rule(const shape_span& shapes, const attributes& with) 
   return r.complete().with(linearity::none);
 }
 /// The rule of rope: `with.count` tensors [b,s,h,d], then optional sine and cosine [1,s,1,d] and positions [b,s] -> the
-/// rotated tensors. With `with.x` the order of dimensions is [s,b,h,d].
+/// rotated tensors. `with.x` means tensors [s,b,h,d].
 constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 6, "rope");
   rule r;

@@ -7,9 +7,10 @@
 namespace partita {
 namespace detail {
 
-/// Images [n,c,...], filters [m,c/g,...] -> [n,m,...] in `with.count` groups (0: one; `with.x`: one for each channel)
-/// of channels and filters; `with.y`: transposed, filters [c,m/g,...]. The spatial dimensions need neighbouring cells
-/// and stay unsharded. With several groups, the summed channels may only be sharded by whole groups.
+/// The operation images [n,c,...], filters [m,c/g,...] -> [n,m,...] in `with.count` groups of channels and filters (0
+/// means one, `with.x` one for each channel); with `with.y` it is transposed, with filters [c,m/g,...]. The spatial
+/// dimensions need neighbouring cells and stay unsharded. With several groups, the summed channels may only be sharded
+/// by whole groups.
 constexpr rule convolution_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "convolution");
   const shape_list &x = shapes[0], &w = shapes[1];
@@ -54,7 +55,7 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
 
 namespace rules {
 
-/// Images, filters -> images. The result is summed over channels, and partial over the axes that shard channels.
+/// The operation images, filters -> images. The result is a sum over channels, partial over the axes that shard them.
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 /// Convolution in groups of channels and filters.
 constexpr operation grouped_convolution(std::size_t groups) {

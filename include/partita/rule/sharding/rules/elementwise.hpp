@@ -88,7 +88,7 @@ inline constexpr operation scale{"scale", &detail::additive_rule, {}};
 /// Conversions to an element type that represents the same numbers; pending reductions stay pending.
 inline constexpr operation cast{"cast", &detail::movement_rule, {}};
 inline constexpr operation assign{"assign", &detail::movement_rule, {}};
-/// Non-decreasing functions of one operand: relu, exp, tanh, clip.
+/// Elementwise non-decreasing functions of one operand: relu, exp, tanh, clip.
 inline constexpr operation relu{"relu", &detail::monotone_rule, {}};
 inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};
 inline constexpr operation where{"where", &detail::where_rule, {}};

@@ -44,8 +44,8 @@ constexpr rule expert_combine_rule(const shape_span&, const attributes&) {
 
 namespace rules {
 
-/// tokens [s,h], gate [s,e] -> sent [e,c,h], weights [s,k], places [k,s], experts [s,k]: every token goes to k of the
-/// experts, each of which has c places. Tokens must be unsharded; experts and columns may be sharded.
+/// The operation tokens [s,h], gate [s,e] -> sent [e,c,h], weights [s,k], places [k,s], experts [s,k]: every token goes
+/// to k of the experts, each of which has c places. Tokens must be unsharded; experts and columns may be sharded.
 constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
   attributes with;
   with.axes = {static_cast<std::ptrdiff_t>(chosen)};
@@ -53,8 +53,8 @@ constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
   return {"expert_dispatch", &detail::expert_dispatch_rule, with};
 }
 // [operation]
-/// rows [r,h], weights [s,k], places [s,k] -> tokens [s,h]: the weighted sum of the rows at k places. Tokens and
-/// columns may be cut; what is cut in k is partial.
+/// The operation rows [r,h], weights [s,k], places [s,k] -> tokens [s,h], the weighted sum of the rows at k places.
+/// Tokens and columns may be cut; what is cut in k is partial.
 inline constexpr operation expert_combine{"expert_combine", &detail::expert_combine_rule, {}};
 // [/operation]
 

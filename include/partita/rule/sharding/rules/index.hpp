@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. That dimension of x must be
-/// unsharded.
+/// The operation x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. This
+/// dimension of x must be unsharded.
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
   const shape_list& x = shapes[0];
@@ -26,7 +26,7 @@ constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   }
   return r.complete().linear_in({0});
 }
-/// x, indices [..., q] -> [..., rest of x]: the first q dimensions of x are indexed.
+/// The operation x, indices [..., q] -> [..., rest of x], which indexes the first q dimensions of x.
 constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 2, 2, "gather_nd");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -45,8 +45,8 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
   return r.complete().linear_in({0});
 }
-/// x, indices -> a tensor of the shape of the indices, which select elements along `with.axes[0]` of x. Other
-/// dimensions are propagated if they have the same extent in x and the indices.
+/// The operation x, indices -> a tensor of the shape of the indices, which select elements along `with.axes[0]` of x.
+/// Other dimensions are propagated if they have the same extent in x and the indices.
 constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "take_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -71,8 +71,8 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   }
   return r.complete().linear_in({0});
 }
-/// x, indices, updates -> x with rows replaced, or added to; an index of rank 0 has one row. Every worker needs all
-/// updates of its columns: with sharded updates, every worker would contribute its rows of x once more to the sum.
+/// The operation x, indices, updates -> x with rows replaced, or added to; an index of rank 0 has one row. Every worker
+/// needs all updates of its columns: otherwise every worker would add its rows of x to the sum once more.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
@@ -91,8 +91,8 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   }
   return r.complete().with(linearity::none).followed_by({0});
 }
-/// x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension of all three
-/// is unsharded. Other dimensions are propagated if they have the same extent.
+/// The operation x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension
+/// of all three is unsharded. The sharding of other dimensions is propagated if their extents are equal.
 constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "put_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -116,8 +116,8 @@ constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& w
   }
   return r.complete().with(linearity::none);
 }
-/// x, indices [..., q], updates [..., rest of x] -> x with the updates added at the indices. Every worker needs all
-/// updates of its part of x: with sharded updates, every worker would contribute its x once more to the sum.
+/// The operation x, indices [..., q], updates [..., rest of x] -> x with the updates added at the indices. Every worker
+/// needs all updates of its part of x: with sharded updates, every worker would contribute its x once more to the sum.
 constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter_nd_add");
   const shape_list &x = shapes[0], &i = shapes[1], &u = shapes[2];
@@ -136,8 +136,8 @@ constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) 
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::additive).linear_in({0, 2});
 }
-/// x, one list of indices for each of the first dimensions, values -> x with the elements at these positions replaced.
-/// The indexed dimensions and all positions are unsharded, the rest of x is propagated.
+/// The operation x, a list of indices for each first dimension, values -> x with the elements at these positions
+/// replaced. The indexed dimensions and all positions are unsharded, the rest of x is propagated.
 constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, most_dimensions + 2, "index_put");
   const shape_list &x = shapes[0], &i = shapes[1], &v = shapes[shapes.size() - 1];
@@ -156,7 +156,7 @@ constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::none);
 }
-/// indices -> a tensor with one more dimension, of `with.count` classes.
+/// The operation class numbers -> one-hot vectors: a tensor with one more dimension, of `with.count` classes.
 constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "one_hot");
   rule r;
@@ -169,8 +169,8 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   r.add_dimension(classes);
   return r.complete().with(linearity::none);
 }
-/// indices, table -> [indices, columns]. A worker that has some rows of the table looks up these rows and uses 0 for
-/// all others, so the result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
+/// The operation indices, table -> [indices, columns]. A worker that has some rows of the table looks up these and uses
+/// 0 for others, so the result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
 constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;

@@ -7,7 +7,7 @@
 namespace partita {
 namespace detail {
 
-/// matmul: k,k-> · k,...kn->...n · ...mk,k->...m · ...mk,...kn->...mn; `with.x` and `with.y` transpose x and y.
+/// The operation matmul: k,k-> · k,...kn->...n · ...mk,k->...m · ...mk,...kn->...mn; `with.x` transposes x, `with.y` y.
 constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "matmul");
   const std::size_t x = shapes[0].size(), y = shapes[1].size();
@@ -42,8 +42,8 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// x, y, bias [n] -> x y + bias. A sum of partial results would contain the bias once per summand, so the summed
-/// dimension must be unsharded; or (`with.keep`) the operation itself sums over the axes that shard it.
+/// The operation x, y, bias [n] -> x y + bias. A sum of partial results would contain the bias once per summand, so the
+/// summed dimension must be unsharded; or (`with.keep`) the operation itself sums over the axes that shard it.
 constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "matmul_bias");
   const shape_list factors[] = {shapes[0], shapes[1]};
@@ -85,8 +85,8 @@ constexpr operation matmul_transposed(bool x, bool y) {
   with.y = y;
   return {"matmul_transposed", &detail::matmul_rule, with};
 }
-/// x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the operation itself sums
-/// over the axes that shard it.
+/// The operation x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the
+/// operation itself sums over the axes that shard it.
 constexpr operation matmul_bias(bool x = false, bool y = false, bool reduces_partial_sums = false) {
   attributes with;
   with.x = x;

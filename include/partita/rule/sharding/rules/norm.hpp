@@ -29,8 +29,8 @@ constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// x [n,c,...], scale [c], bias [c] -> y, mean [n,g], variance [n,g]: channels in `with.count` groups (0: one channel
-/// per group) are normalised over all spatial positions. Sharding by whole groups is allowed.
+/// The operation x [n,c,...], scale [c], bias [c] -> y, mean [n,g], variance [n,g]: channels in `with.count` groups (0:
+/// one channel per group) are normalised over all spatial positions. Whole groups may be sharded.
 constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 3, "group_norm");
   const shape_list& x = shapes[0];
@@ -61,9 +61,9 @@ constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with)
   r.complete();
   return r;
 }
-/// x [n,c,...], running mean, running variance, scale, bias [c] -> y and, unless `with.x`, four statistics [c]. The
-/// statistics use the whole batch: it is unsharded, or (`with.y`) the operation itself communicates over the axes that
-/// shard it.
+/// The operation x [n,c,...], running mean, running variance, scale, bias [c] -> y and, unless `with.x`, four
+/// statistics [c]. The statistics use the whole batch: it is unsharded, or (`with.y`) the operation itself communicates
+/// over the axes that shard it.
 constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 5, "batch_norm");
   const shape_list& x = shapes[0];
@@ -92,14 +92,14 @@ constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with)
 
 namespace rules {
 
-/// x, scale, bias -> y, mean, variance, normalised over the dimensions from `begin` on.
+/// The operation x, scale, bias -> y, mean, variance, which normalises over the dimensions from `begin` on.
 constexpr operation layer_norm(std::ptrdiff_t begin = -1) {
   attributes with;
   with.axes = {begin};
   with.count = 2;
   return {"layer_norm", &detail::norm_rule, with};
 }
-/// x, scale -> y, inverse root mean square, over the last dimension.
+/// The operation x, scale -> y, inverse root mean square, over the last dimension.
 constexpr operation rms_norm() {
   attributes with;
   with.axes = {-1};
@@ -115,8 +115,8 @@ constexpr operation group_norm(std::size_t groups) {
 }
 /// Group normalisation of every channel separately.
 inline constexpr operation instance_norm{"instance_norm", &detail::group_norm_rule, {}};
-/// x, running mean, running variance, scale, bias -> y, running mean, running variance, mean, variance of every channel
-/// over the batch, which must be unsharded.
+/// The operation x, running mean, running variance, scale, bias -> y, running mean, running variance, mean, variance of
+/// every channel over the batch, which must be unsharded.
 inline constexpr operation batch_norm{"batch_norm", &detail::batch_norm_rule, {}};
 /// Batch normalisation that communicates its statistics over the axes that shard the batch.
 inline constexpr operation synchronised_batch_norm = [] {
@@ -124,7 +124,7 @@ inline constexpr operation synchronised_batch_norm = [] {
   o.with.y = true;
   return o;
 }();
-/// x, mean, variance, scale, bias -> y: with given statistics, the operation is element-wise.
+/// The operation x, mean, variance, scale, bias -> y, which is element-wise because the statistics are given.
 inline constexpr operation batch_norm_inference = [] {
   operation o = batch_norm.named("batch_norm_inference");
   o.with.x = true;

@@ -9,7 +9,7 @@ namespace detail {
 
 /// The rule of update: the parameter, then operands in any order. Operands of the parameter's shape are sharded like
 /// the parameter, all other operands (rates, powers) are replicated. `with.count` results have the parameter's shape;
-/// replicated results have the ranks `with.sizes`. Pending reductions of gradients must be taken first.
+/// replicated results have the ranks `with.sizes`. Gradients must not be partial.
 constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];
@@ -45,11 +45,11 @@ constexpr operation update(std::size_t results, const attributes::extents_list& 
   with.sizes = whole_result_ranks;
   return {"update", &detail::update_rule, with};
 }
-/// parameter, rate, gradient -> parameter.
+/// The update parameter, rate, gradient -> parameter.
 inline constexpr operation sgd = update(1).named("sgd");
-/// parameter, gradient, velocity, rate -> parameter, velocity.
+/// The update parameter, gradient, velocity, rate -> parameter, velocity.
 inline constexpr operation momentum = update(2).named("momentum");
-/// parameter, gradient, rate, two moments, the powers of two decays -> parameter, two moments, the powers.
+/// The update parameter, gradient, rate, two moments, powers of two decays -> parameter, two moments, powers.
 inline constexpr operation adam = update(3, {1, 1}).named("adam");
 /// Adam with weight decay.
 inline constexpr operation adamw = update(3, {1, 1}).named("adamw");

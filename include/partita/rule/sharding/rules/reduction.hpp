@@ -59,8 +59,8 @@ constexpr rule reduction_along_axis_rule(const shape_span& shapes, const attribu
   for (std::size_t k = 0; k < r.factor_count; ++k) r.factors[k].precedence = 0;
   return r;
 }
-/// logits, labels -> softmax, loss along `with.axes[0]`. `with.x`: labels are probabilities. `with.y`: the classes may
-/// be sharded if labels are not probabilities.
+/// The operation logits, labels -> softmax, loss along `with.axes[0]`. `with.x`: labels are probabilities. `with.y`:
+/// the classes may be sharded if labels are not probabilities.
 constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "cross_entropy");
   const shape_list& x = shapes[0];
@@ -85,8 +85,8 @@ constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& wi
 
 namespace rules {
 
-/// Sums, means, extremes, … along some dimensions (by default all). A mean over sharded dimensions needs equal blocks,
-/// so these dimensions are never sharded unevenly.
+/// Reductions (sums, means, extremes, …) along some dimensions, by default all. A mean over sharded dimensions needs
+/// equal blocks, so these dimensions are never sharded unevenly.
 constexpr operation reduction(pending_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   attributes with;
   with.axes = axes;
@@ -138,17 +138,17 @@ constexpr operation along(const attributes::list& axes, std::size_t results = 1,
   return {"along", &detail::reduction_along_axis_rule, with};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
-/// Sorted values, and their original positions.
+/// Sorts values along a dimension and returns their original positions.
 constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
 constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }
-/// Running extremes, and their positions.
+/// Cumulative maxima or minima along a dimension, and their positions.
 constexpr operation cummax(std::ptrdiff_t axis) { return along({axis}, 2).named("cummax"); }
 constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }
 constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }
 constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
 
-/// logits, labels -> softmax, loss. Classes in the last dimension may be sharded if labels are class numbers: the
-/// operation itself then communicates over the axes that shard the classes.
+/// The operation logits, labels -> softmax, cross entropy. Classes in the last dimension may be sharded if labels are
+/// class numbers: the operation itself then communicates over the axes that shard the classes.
 constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false,
                                                bool cut_classes = true) {
   attributes with;

@@ -90,8 +90,8 @@ PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& 
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
   const numbers_by_worker got = exchange_lists(*everyone.state(), mine);
   const std::uint64_t* const first_order = got.list_of_worker(first);
-  // 3. Check whether each worker can use this order. A worker that is not on the mesh executes its computations before
-  // all movements, so none of them may depend on a movement.
+  // 3. Check whether each worker can use this order of the steps. A worker that is not on the mesh executes its
+  // computations before all movements, so none of them may depend on a movement.
   bool can_use_order = first_order[1] == exchanges.size() && (!on.active() || first_order[0] == computed.value());
   for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
     can_use_order = can_use_order && !(is_moved[b] && is_computed[b]);
@@ -330,7 +330,7 @@ PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of
 
 PARTITA_DEF timetable bound_steps::measured() {
   step_times_.resize(2 * order_.size(), 0);
-  // Remove the time between the forward and the backward pass.
+  // Subtract the time that has passed between the forward and the backward pass.
   std::vector<double> times = step_times_;
   double begin = 0, earlier = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {

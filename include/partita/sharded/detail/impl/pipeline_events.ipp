@@ -65,7 +65,7 @@ class pipeline_writer {
     std::uint32_t movement = 0;  ///< the number of the movement
   };
 
-  /// Whether a task needs a movement before it. Sets the number of the movement and the stage from which it comes.
+  /// Whether a task of a pipeline needs a movement before it. Sets the number of the movement and the stage that sends.
   bool needs(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
     if (one.pass == pipeline_pass::weights) return false;
     const bool is_forward = one.pass == pipeline_pass::forward;

@@ -56,7 +56,7 @@ void hang_report::still_waits(double seconds) {
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << describe_last_call(w)
                                      << ", and worker " << id_ << " waits for it in " << name());
   }
-  // The other workers have not come to an agreement in which they would get the error of this worker.
+  // This worker has an error, and the other workers have not come to an agreement in which they would get that error.
   if (has_final_message_ && seconds > seconds_until_report) end_job(final_message_);
   if (seconds > seconds_until_report) require_all_can_come();
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.

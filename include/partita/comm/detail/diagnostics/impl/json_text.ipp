@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// The length in bytes of the UTF-8 character at the start of a text; 0 if the bytes are not valid UTF-8.
+/// The length in bytes of the UTF-8 character at the start of a text; the length is 0 if the bytes are not valid UTF-8.
 PARTITA_DECL std::size_t utf8_character(std::string_view utf8_text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(utf8_text[k])); };
   const unsigned first = byte(0);

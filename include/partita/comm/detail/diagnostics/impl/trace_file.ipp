@@ -33,7 +33,7 @@ PARTITA_DECL std::string job_name() {
   return std::to_string(::getppid());
 }
 
-/// Appends a number to a text. `divide_by_thousand` writes three decimals: nanoseconds become microseconds.
+/// Appends a number to a text. `as_thousandths` converts nanoseconds to microseconds with three decimals.
 PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool divide_by_thousand = false) {
   char digits[24];
   const auto digits_end = std::to_chars(digits, digits + sizeof digits, divide_by_thousand ? number / 1000 : number);
@@ -161,7 +161,7 @@ PARTITA_DECL void write_trace_lines(trace_sink& to, std::size_t worker, const re
   write_program_lines(to, of, recorded);
 }
 
-/// Whether the file contains these bytes at this place.
+/// Whether the file contains these bytes from position `at` on.
 PARTITA_DECL bool has_bytes_at_offset(int file, std::string_view bytes, std::size_t at) {
   std::string found(bytes.size(), ' ');
   return ::pread(file, found.data(), found.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(found.size()) &&

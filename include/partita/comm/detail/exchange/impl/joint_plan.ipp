@@ -19,7 +19,7 @@ PARTITA_DEF joint_plan joint_planner::make_joint_plan() {
   const std::size_t rank = own().rank;
   joint_plan joint{own(), own().make_empty_copy(), own().make_empty_copy(), box_list(rank), box_list(rank)};
   joint.direct_plan.sends.clear(), joint.direct_plan.there.clear(), joint.direct_plan.receives.clear();
-  // a staging area is no block: its strides are not used
+  // a staging area needs no strides: each box in it is dense
   joint.collecting_boxes.received_shape.assign(rank, 1);
   divide(joint, true);
   divide(joint, false);

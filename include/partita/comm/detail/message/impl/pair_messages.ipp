@@ -82,7 +82,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     }
     return chosen;
   };
-  // Time each form for the boxes of the large pairs.
+  // Measure how long each form of messages takes for the pairs of workers that exchange many bytes.
   seconds own{};
   for (std::size_t f = 0; f < message_forms.size(); ++f) {
     message_policy policy = policy_;
@@ -97,7 +97,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
       if (round == 1 || (round == 2 && taken < own[f])) own[f] = taken;
     }
   }
-  // Exchange the times with the other worker of each pair.
+  // Send the measured times to the other worker of each pair, and receive the times that it measured.
   std::vector<seconds> others(pairs.size());
   std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
   const auto count = static_cast<int>(message_forms.size());

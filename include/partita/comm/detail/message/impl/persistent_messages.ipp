@@ -48,7 +48,7 @@ PARTITA_DEF void persistent_messages::give_up() {
 }
 
 PARTITA_DEF bool persistent_messages::advance() {
-  // Start messages, in order, while their slots are free.
+  // Start messages in their order as long as the buffer slots that they need are free.
   for (; next_message_ < messages_.size() && has_room(next_message_); ++next_message_) {
     if (is_outgoing_ && message_form_[next_message_] == form::through_slot) pack(next_message_);
     check(MPI_Start(&mpi_requests_[next_message_]), "MPI_Start");
@@ -63,7 +63,7 @@ PARTITA_DEF bool persistent_messages::advance() {
     if (!is_outgoing_ && message_form_[k] == form::through_slot) pack(k);
     is_complete_[k] = 1;
   }
-  // Skip the complete messages at the front of the list.
+  // Move the start of the list past the messages that are complete.
   while (first_pending_ < next_message_ && is_complete_[first_pending_] != 0) ++first_pending_;
   return first_pending_ == messages_.size();
 }

@@ -102,7 +102,7 @@ PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t
   check(MPI_Allgather(mine.data(), most_compared, MPI_UINT64_T, all.data(), most_compared, MPI_UINT64_T,
                       members.communicator()),
         "MPI_Allgather");
-  // Take the oldest arena that all of them know.
+  // Take the oldest arena that all workers of the node know.
   arena* oldest = nullptr;
   for (std::size_t k = 0; k < count; ++k) {
     bool everywhere = true;

@@ -48,7 +48,7 @@ PARTITA_DEF void link_trial::answer_commands() {
     const command c = receive_command();
     if (c.what == stop) return;
     if (c.what == later) receive_command();
-    // receive both together, as in an exchange
+    // receive the messages at the same time, as in an exchange
     const auto bytes = static_cast<std::size_t>(c.bytes);
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
     data_.resize(awaited.size() * bytes);

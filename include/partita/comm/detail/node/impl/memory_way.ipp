@@ -50,7 +50,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
       senders_.push_back({ring_boxes(place, kind_, plan_.receives, k), false, {}});
     senders_.back().ring.add_next_box();
   }
-  // both workers of a pair get the same result
+  // both workers of a pair compute the same result
   const auto is_small = [&](const ring_boxes& ring) {
     return plan_.is_agreed_between_calls && !plan_.accumulate &&
            ring.bytes() <= staged_boxes::max_bytes(oversubscribed_);

@@ -38,7 +38,7 @@ PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
 
 PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
   staging_block_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
-  // memory that the other members can write results to
+  // memory to which the other members of the group can write this member's sum
   result_memory_.emplace(*arena_, receives_sum(s) && !is_reachable(s.y) ? s.bytes_of_result() : 0);
   const char* const result = result_address(s);
   const bool within_reach =

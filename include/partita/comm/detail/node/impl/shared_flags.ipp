@@ -66,7 +66,7 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_
     post(own_words_[4 + current_epoch_ % 2], all);
     if (observer != nullptr) observer->receive_node_words(all);
   }
-  // Exchange these words with the first workers of other nodes.
+  // Exchange the combined words of this node with the first workers of other nodes.
   for (round& r : rounds_)
     if (!exchange_in_round(r, all, max_seconds)) return false;
   if (is_two_level_) post(own_words_[2 + current_epoch_ % 2], all);

@@ -150,7 +150,7 @@ PARTITA_DEF bool world_state::begin_speculative(const words& all) {
 
 PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
   hang_report_->note(0x6d656d6f7279ULL,
-                     // the other workers count this call, so it is noted
+                     // the other workers count this call, so this worker notes it too
                      [] { return text("a call for which memory is missing"); });
   finish_pending();
   constexpr std::uint64_t any = ~std::uint64_t{0};
@@ -193,7 +193,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     std::size_t other = first;
     while (other < size_ && (given(other) == 0 || given(other) == given(first))) ++other;
     if (other == size_) continue;
-    // All workers have the same introductions, so all of them come here.
+    // All workers compare the same introductions, so all workers exchange their values of this setting.
     using line = std::array<char, 96>;
     auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
     if (const char* const value = *partita_setting(setting_text); value != nullptr)
@@ -267,7 +267,7 @@ PARTITA_DEF std::vector<letter> world_state::try_gather(const letter& own) {
 
 PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine) {
   const std::vector<letter> letters = gather_letters(make_letter(fingerprint, kind, mine), mine);
-  // Note whether a worker has left. If a worker has no memory, all workers throw its error.
+  // Note whether a worker has destroyed the world. If a worker has no memory, all workers throw its error.
   for (const letter& l : letters) is_lost_ = is_lost_ || l.fingerprint == departure_word;
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
