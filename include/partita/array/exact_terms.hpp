@@ -58,20 +58,21 @@ void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& te
   if (terms.size() > 1) terms.pop_back();
 }
 
-/// A number just below the last digit of another number: an odd multiple of 2^-below of the value of that digit.
+/// A number just below the last digit of another number: an odd multiple of 2^-digit_count of the value of that digit.
 struct trailing_digits {
   unsigned digit_count = 0;  ///< the number of digits below; 0: no digits
   std::int64_t multiple = 0;
 
   static constexpr unsigned max_digits = 16;
-  /// The smallest multiple that `below` digits can express; the largest multiple is its negative.
+  /// The smallest multiple that `digit_count` digits can express; the largest multiple is its negative.
   static std::int64_t first(unsigned digit_count) {
     return digit_count < 2 ? -static_cast<std::int64_t>(digit_count) : 1 - (std::int64_t{1} << (digit_count - 1));
   }
-  /// The number of bits in which a multiple of `below` digits is encoded.
+  /// The number of bits in which a multiple of `digit_count` digits is encoded.
   static unsigned bits(unsigned digit_count) { return digit_count < 2 ? digit_count : digit_count - 1; }
 
-  /// Expresses `rest` as digits below `number`; multiple 0 if `rest` cannot be expressed so. Requires rest != 0.
+  /// Expresses `rest` as digits below those of `number`; multiple 0 if `rest` cannot be expressed so. Requires rest !=
+  /// 0.
   template <class T>
   static trailing_digits of(T number, T rest) {
     const float_parts a = split_float(number), b = split_float(rest);

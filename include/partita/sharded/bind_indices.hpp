@@ -110,9 +110,9 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
     run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0});
 }
 
-/// Replaces the extents of the first `first` dimensions by the list `others`.
-inline shape_list replace_leading(const shape_list& extents, std::size_t first, const shape_list& trailing) {
-  shape_list all = trailing;
+/// Replaces the extents of the first `first` dimensions by the list `leading`.
+inline shape_list replace_leading(const shape_list& extents, std::size_t first, const shape_list& leading) {
+  shape_list all = leading;
   for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
   return all;
 }

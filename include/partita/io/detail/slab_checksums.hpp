@@ -28,7 +28,7 @@ void for_each_share(std::size_t first, std::size_t last, std::size_t slab, F f) 
 }
 
 /// The checksums of the bytes of each slab that this worker owns. The array `data` has the elements of these slabs;
-/// `front` are the bytes before the first element, which the first owner has.
+/// `header_bytes` are the bytes before the first element, which the first owner has.
 template <std::size_t Rank>
 std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& where, const std::string& header_bytes,
                                                  const unsigned char* data, std::size_t slab_bytes) {

@@ -107,7 +107,7 @@ void check_save_arguments(const file_call& call, const partition<Extents>& p, co
   }
 }
 
-/// Calls the function `inner`, which throws on all workers or on none. Adds the call of the user, and what that call
+/// Calls `call_function`, which throws on all workers or on none. Adds the call of the user, and what that call
 /// requires of shapes, to the error message.
 template <class Call>
 auto call_with_context(const file_call& call, Call call_function, const char* required = "") {

@@ -15,7 +15,7 @@ namespace partita::detail {
 /// workers add the same tensors to this list, in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `follows_from_extents` says whether the decomposition of its tensor follows from
+  /// Notes that a plan was evicted; `is_cut_balanced` says whether the decomposition of its tensor follows from
   /// the extents.
   template <std::size_t Rank>
   void add_extents(const std::array<std::size_t, Rank>& extents, bool is_cut_balanced) {

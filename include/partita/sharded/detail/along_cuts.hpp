@@ -129,7 +129,7 @@ struct carried_lines {
     const dimension_loops all(shape, along);
     outer = all.outer / numbers, n = all.along, inner = all.inner;
   }
-  /// The tuple of numbers at step k of a line. If `backwards` is true, steps are counted from the end of the line.
+  /// The tuple of numbers at step k of a line. If `is_reversed` is true, steps are counted from the end of the line.
   template <class R, class T>
   carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> all{};

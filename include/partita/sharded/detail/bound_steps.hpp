@@ -103,7 +103,7 @@ class bound_steps final : public step_list {
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
-  /// Opens the exchanges of all movements, if `apart` is true on channels that no other call on a mesh uses.
+  /// Opens the exchanges of all movements, if `is_separate` is true on channels that no other call on a mesh uses.
   PARTITA_DECL void open_exchanges(bound_mesh& on, bool is_separate);
   /// Allocates storage for the blocks, and opens channels for the movements.
   PARTITA_DECL void make_room(bound_mesh& on, bool is_separate);

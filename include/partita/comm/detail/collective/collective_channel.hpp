@@ -40,7 +40,7 @@ struct collective_channel {
   std::vector<std::max_align_t> early_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
-  /// copy. `started` says that the root has already called start_spread.
+  /// copy. `has_started` says that the root has already called start_spread.
   PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool has_started = false);
   /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
   PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);

@@ -12,8 +12,8 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The messages carry the MPI tag `about`, which
-/// no other messages of the world use.
+/// Messages of blocks of one element kind between the workers of a world. The messages carry the MPI tag `message_tag`,
+/// which no other messages of the world use.
 class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,

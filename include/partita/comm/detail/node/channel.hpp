@@ -80,8 +80,7 @@ class node_channel {
   PARTITA_DECL void fill_next_slot(std::size_t to);
 
  private:
-  /// The flags that a worker of a pair `slot_is_empty` as a sender (`ready`, `drained`) and as a receiver (`done`,
-  /// `filled`).
+  /// The flags that one worker reads: `ready` and `slot_is_empty` as a sender, `done` and `filled` as a receiver.
   struct pair_flags {
     flag ready, done, filled, slot_is_empty;
   };

@@ -9,7 +9,7 @@ namespace partita::detail {
 
 class free_ranges {
  public:
-  /// After the call, `more` further ranges can be added without allocating memory.
+  /// After the call, this number of further ranges can be added without allocating memory.
   PARTITA_DECL void make_room(std::size_t further_ranges);
   std::size_t size() const { return ranges_.size(); }
   PARTITA_DECL void add(char* first, std::size_t bytes);

@@ -17,7 +17,7 @@ namespace partita::detail {
 ///           or the block of the first member that gets the bytes, is in shared memory.
 class node_group final : public group_transport, private node_sum {
  public:
-  /// The base class takes the pages of all members, the root's first; this worker has index `own_index`.
+  /// The base class takes the pages of all members, the root's first; the next argument is this worker's index.
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;

@@ -132,7 +132,7 @@ class world_state {
   /// Gives every worker the bitwise AND of the four words of all workers.
   PARTITA_DECL void all_and(const std::uint64_t* mine, std::uint64_t* all);
 
-  /// Whether the condition `here` holds on every worker of the world. Collective. If a worker takes part with an error
+  /// Whether `is_true_here` is true on every worker of the world. Collective. If a worker takes part with an error
   /// instead, all workers throw that error. Cost: that of an agreement.
   PARTITA_DECL bool is_true_on_all(bool is_true_here);
 

@@ -33,7 +33,7 @@ PARTITA_DECL std::string job_name() {
   return std::to_string(::getppid());
 }
 
-/// Appends a number to a text. `as_thousandths` converts nanoseconds to microseconds with three decimals.
+/// Appends a number to a text. `divide_by_thousand` converts nanoseconds to microseconds with three decimals.
 PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool divide_by_thousand = false) {
   char digits[24];
   const auto digits_end = std::to_chars(digits, digits + sizeof digits, divide_by_thousand ? number / 1000 : number);
