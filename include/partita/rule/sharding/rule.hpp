@@ -15,7 +15,7 @@ namespace partita {
 /// a dimension of one element, `_` a dimension that stays unsharded, `...` any number of leading dimensions, broadcast
 /// as in NumPy.
 struct rule {
-  static constexpr std::size_t max_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
+  static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
   /// The maximal number of results for which a rule can specify the operands that the result depends on.
   static constexpr std::size_t most_selective = 8;
   /// Tensors up to this number keep dimensions of their own, because comparing dimensions would slow down small rules.
@@ -33,7 +33,7 @@ struct rule {
   };
 
   factor factors[most_factors]{};
-  std::uint8_t terms[max_terms]{};
+  std::uint8_t terms[most_terms]{};
   dimension dimensions[most_dimensions_in_all]{};
   /// The operands, then the results; after the first few tensors, tensors with equal dimensions share the dimensions.
   tensor tensors[most_tensors]{};
@@ -101,9 +101,9 @@ struct rule {
   }
   /// Adds a factor, as the innermost one, to the dimension that was added last.
   constexpr void add_term(std::size_t f) {
-    if (term_count == max_terms)
+    if (term_count == most_terms)
       throw shape_error(text("partita::rule: requires at most ")
-                        << max_terms << " factors in all; split the operation");
+                        << most_terms << " factors in all; split the operation");
     terms[term_count++] = static_cast<std::uint8_t>(f);
     ++dimensions[dimension_count - std::size_t{1}].count;
   }
