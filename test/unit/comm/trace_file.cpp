@@ -19,7 +19,7 @@ recorded_trace small_trace() {
   all.names = {{5, "partita::repartition(p_x, p_y).adjoint with p_x = [2]"}, {6, "a \"program\""}};
   all.calls = {{5, 1, 1000, 3500, 20, 0, 0, 64}, {6, 1, 4000, 4001, 0, 2, 48, 0}, {5, 2, 5000, 6000, 1, 3, 7, 8}};
   traced_timetable program{6, 4};
-  std::vector<partita::timetable::entry>& steps = program.estimated.entries;
+  std::vector<partita::timetable::entry>& steps = program.estimated_times.entries;
   steps.resize(3);
   steps[0].operation = "product", steps[0].until = 2e-6;
   steps[1].moves = true, steps[1].from = 1e-6, steps[1].until = 3e-6, steps[1].waited = 5e-7, steps[1].others = 2;
