@@ -136,15 +136,15 @@ template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
   alignas(64) T sum[most], rounding[most];
-  alignas(64) typename unsigned_of_size<T>::type inexact[most];
+  alignas(64) typename unsigned_of_size<T>::type inexact_marks[most];
   for (std::size_t k = 0; k < n; k += most) {
     const std::size_t length = n - k < most ? n - k : most;
-    for (std::size_t i = 0; i < length; ++i) rounding[i] = T{}, inexact[i] = 0;
+    for (std::size_t i = 0; i < length; ++i) rounding[i] = T{}, inexact_marks[i] = 0;
     if (count != 0) std::copy_n(block(0) + k, length, sum);
     else std::fill_n(sum, length, T{});
     for (std::size_t b = 1; b < count; ++b)
-      add_run_with_errors(best_instruction_set(), sum, rounding, inexact, block(b) + k, length);
-    f(k, length, sum, rounding, inexact);
+      add_run_with_errors(best_instruction_set(), sum, rounding, inexact_marks, block(b) + k, length);
+    f(k, length, sum, rounding, inexact_marks);
   }
 }
 
@@ -161,12 +161,12 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   };
   if constexpr (sizeof(T) <= 8 && keeps_rounding_order) {
     for_each_run<T>(block, count, n,
-                    [&](std::size_t k, std::size_t length, T* sum, const T* rounding, const auto* inexact) {
+                    [&](std::size_t k, std::size_t length, T* sum, const T* rounding, const auto* inexact_marks) {
                       // The sum plus its rounding error, unless the error is zero: -0 + 0 would be +0.
                       for (std::size_t i = 0; i < length; ++i)
                         sum[i] = rounding[i] == 0 ? sum[i] : sum[i] + rounding[i];
                       for (std::size_t i = 0; i < length; ++i)
-                        if (inexact[i] != 0) sum[i] = again(k + i);
+                        if (inexact_marks[i] != 0) sum[i] = again(k + i);
                       std::copy_n(sum, length, to + k);
                     });
   } else {

@@ -57,7 +57,7 @@ struct end_factors {
   double first = 1, last = 1;
 
   constexpr bool has_factors() const { return first != 1 || last != 1; }
-  constexpr end_factors scaled_ends(double f, double l) const { return {first * f, last * l}; }
+  constexpr end_factors multiplied_by(double f, double l) const { return {first * f, last * l}; }
 };
 
 /// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after the
@@ -141,28 +141,28 @@ constexpr line_transform adjoint_transform(const line_transform& line, std::size
   if (line.kind == line_kind::real_to_complex) {
     back.kind = line_kind::complex_to_real;
     back.factor *= 0.5;
-    back.before = back.before.scaled_ends(2, even ? 2 : 1);
+    back.before = back.before.multiplied_by(2, even ? 2 : 1);
   } else if (line.kind == line_kind::complex_to_real) {
     back.kind = line_kind::real_to_complex;
     back.factor *= 2;
-    back.after = back.after.scaled_ends(0.5, even ? 0.5 : 1);
+    back.after = back.after.multiplied_by(0.5, even ? 0.5 : 1);
   } else if (line.kind == line_kind::real_to_real) {
     back.real = inverse_kind(line.real);
     switch (line.real) {
       case real_transform::dct_1:
-        back.before = back.before.scaled_ends(2, 2), back.after = back.after.scaled_ends(0.5, 0.5);
+        back.before = back.before.multiplied_by(2, 2), back.after = back.after.multiplied_by(0.5, 0.5);
         break;
       case real_transform::dct_2:
-        back.before = back.before.scaled_ends(2, 1);
+        back.before = back.before.multiplied_by(2, 1);
         break;
       case real_transform::dct_3:
-        back.after = back.after.scaled_ends(0.5, 1);
+        back.after = back.after.multiplied_by(0.5, 1);
         break;
       case real_transform::dst_2:
-        back.before = back.before.scaled_ends(1, 2);
+        back.before = back.before.multiplied_by(1, 2);
         break;
       case real_transform::dst_3:
-        back.after = back.after.scaled_ends(1, 0.5);
+        back.after = back.after.multiplied_by(1, 0.5);
         break;
       default:
         break;

@@ -54,8 +54,8 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
 template <class Structure, class Learn>
 Structure learnt(world_state& world, local_error& trouble, Learn learn) {
   struct scope {
-    explicit scope(hang_report& report) : report_(report) { report_.set_learning(true); }
-    ~scope() { report_.set_learning(false); }
+    explicit scope(hang_report& report) : report_(report) { report_.set_is_preparing_call(true); }
+    ~scope() { report_.set_is_preparing_call(false); }
     hang_report& report_;
   } const now(world.report());
   if (trace::on()) trace::continue_call();

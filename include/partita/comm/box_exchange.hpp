@@ -40,7 +40,7 @@ class box_exchange {
   /// Adds a channel for boxes of the result, such as those that came from other nodes. The boxes of this channel are
   /// sent as soon as all messages to this worker have arrived; only finish() waits for them. This channel must not be
   /// one of the plan's, and its give() must not wait. Requires: nothing is added. Call also() before the first start.
-  PARTITA_DECL void pass_on(std::unique_ptr<box_transport> more);
+  PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
 
   /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
   PARTITA_DECL void also(std::unique_ptr<box_transport> more);

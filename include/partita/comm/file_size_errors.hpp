@@ -18,7 +18,7 @@ class file_size_errors {
 
  private:
   sigset_t blocked_signals_, previous_mask_;
-  bool has_blocked_ = false;
+  bool has_blocked_signal_ = false;
 };
 
 }  // namespace partita::detail

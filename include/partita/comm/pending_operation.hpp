@@ -16,7 +16,7 @@ class pending_operation {
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
     pending_ = std::move(exchange);
-    beginning_watcher_ = watcher;
+    watcher_at_start_ = watcher;
     finish_function_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
@@ -26,7 +26,7 @@ class pending_operation {
     try {
       finish_function_(ends.get());
     } catch (const std::bad_alloc&) {  // the other workers depend on this worker
-      if (beginning_watcher_ != nullptr) beginning_watcher_->lacks_memory_amid_call();
+      if (watcher_at_start_ != nullptr) watcher_at_start_->lacks_memory_amid_call();
       throw;
     }
   }
@@ -39,7 +39,7 @@ class pending_operation {
   std::shared_ptr<void> pending_;
   void (*finish_function_)(void*) = nullptr;
   // the world in which the operation was started, which the pending operation keeps alive
-  wait_watcher* beginning_watcher_ = nullptr;
+  wait_watcher* watcher_at_start_ = nullptr;
   std::uint64_t number_ = 0;
 };
 

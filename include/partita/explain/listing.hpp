@@ -21,7 +21,7 @@ class listing_rows {
   PARTITA_DECL long_text svg();
 
  private:
-  static constexpr drawing::px edge_ = 110, row_height_ = 26, column_width_ = 400;
+  static constexpr drawing::px left_edge_ = 110, row_height_ = 26, column_width_ = 400;
   static constexpr const char* red_ink_ = "#9b2226";
   struct arc {
     std::size_t from, to;

@@ -76,7 +76,7 @@ class npy_literal {
   PARTITA_DECL npy_header_found read();
 
  private:
-  PARTITA_DECL npy_header_found return_error(const char* what);
+  PARTITA_DECL npy_header_found header_with_error(const char* what);
   PARTITA_DECL bool set_error(const char* what);
 
   PARTITA_DECL void skip_space();

@@ -174,7 +174,7 @@ struct as_shardy {
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const as_shardy& written) {
-    names read_rule(written.of);
+    names all(written.of);
     return all.write(out);
   }
 
@@ -212,7 +212,7 @@ struct as_shardy {
       if (n < 18) out << detail::shardy_letter(n);
       else out << "z_" << n - 17;
     }
-    constexpr std::size_t one_more() {
+    constexpr std::size_t add_unit_factor() {
       std::size_t n = 0;
       for (std::size_t f = 0; f < count; ++f)
         if (number[f] >= n) n = number[f] + 1;
@@ -228,7 +228,7 @@ struct as_shardy {
         for (std::size_t d = 0; d < r.rank(t); ++d) {
           if (d > 0) out << ", ";
           const rule::dimension& here = r.at(t, d);
-          if (here.count == 0) name(out, number[one_more()]);
+          if (here.count == 0) name(out, number[add_unit_factor()]);
           for (std::size_t k = 0; k < here.count; ++k) name(out, number[r.term(here, k)]);
         }
         out << ']';

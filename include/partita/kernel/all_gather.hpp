@@ -29,12 +29,12 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
       : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
-              detail::known_cuts::any}) {}
+              detail::accepted_cuts::any}) {}
   /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
-              detail::known_cuts::any}) {}
+              detail::accepted_cuts::any}) {}
 
   /// What this worker sends, keeps and receives for a tensor of these extents whose blocks are balanced. Cost: no
   /// communication.

@@ -231,9 +231,9 @@ class csr_matrix {
   const index_exchange& exchange() const { return index_exchange_; }
 
  private:
-  static constexpr detail::index_words words{"partita::csr_matrix(everyone, rows, columns, entries)",
-                                             "column that its worker owns",
-                                             "column of other workers that its rows have"};
+  static constexpr detail::index_call_texts words{"partita::csr_matrix(everyone, rows, columns, entries)",
+                                                  "column that its worker owns",
+                                                  "column of other workers that its rows have"};
 
   template <class S, std::size_t N, class Tag>
   using row_major = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;

@@ -57,7 +57,7 @@ class halo_planner {
       : p_(p),
         widths_(widths),
         boundaries_(beyond),
-        halo_order_(way),
+        halo_way_(way),
         outside_function_(std::move(outside)),
         fingerprint_(mixed(p.grid().fingerprint(), 130)) {
     for (std::size_t d = 0; d < rank; ++d) {
@@ -122,8 +122,8 @@ class halo_planner {
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool shares_one_memory) const {
     const bool by_dimension =
-        halo_order_ == halo_way::by_dimension || (halo_order_ == halo_way::by_cost && !shares_one_memory &&
-                                                  costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
+        halo_way_ == halo_way::by_dimension || (halo_way_ == halo_way::by_cost && !shares_one_memory &&
+                                                costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
     if (!by_dimension || widths_.shape == halo_shape::star || widths_.of_empty_blocks) return {};
     return plan_halo_rounds(p_.grid(), cuts, widths_, boundaries_, whole);
   }
@@ -134,7 +134,7 @@ class halo_planner {
   partition<Extents> p_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> boundaries_;
-  halo_way halo_order_;
+  halo_way halo_way_;
   outside_function<rank> outside_function_;
   std::uint64_t fingerprint_;
 };
@@ -290,7 +290,7 @@ namespace detail {
 
 /// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to halo widths.
 struct named_halo_widths {
-  std::byte absent_option{};
+  std::byte unnamed_guard{};
   any_argument before{}, after{};
   halo_shape shape{};
   bool of_empty_blocks{};

@@ -35,7 +35,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
  public:
   /// Collective. `owned` and `wanted` are this worker's indices: `interval{first, last}`, or a container of integers.
   index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
-      : base(detail::index_planner(everyone, owned, wanted, detail::exchange_words)) {}
+      : base(detail::index_planner(everyone, owned, wanted, detail::index_exchange_texts)) {}
 
   PARTITA_FALLBACK_CONSTRUCTOR(index_exchange) {
     static_assert(detail::dependent_false<Given...>,

@@ -31,12 +31,12 @@ class reduce_scatter
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
       : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
-              detail::known_cuts::balanced}) {}
+              detail::accepted_cuts::balanced}) {}
   /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
-              detail::known_cuts::balanced}) {}
+              detail::accepted_cuts::balanced}) {}
 
   /// What this worker sends, keeps and receives for blocks x of these extents. Cost: no communication.
   template <std::size_t... E>

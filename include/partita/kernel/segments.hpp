@@ -34,7 +34,7 @@ class segments {
   segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
       : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
     const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
-    const auto sums = movement_.combine<sum_t>(sum_number, ones, ".sizes()");
+    const auto sums = movement_.combine<sum_t>(sum_call_number, ones, ".sizes()");
     sizes_.assign(sums.begin(), sums.end());
   }
 
@@ -56,20 +56,20 @@ class segments {
   /// Returns, for each row of this worker, the row of its segment. `rows` is the adjoint of `sum`.
   template <class Y>
   auto rows(const Y& y) const {
-    if constexpr (takes<Y>()) return movement_.copy(rows_number, y, ".rows(y)");
+    if constexpr (takes<Y>()) return movement_.copy(rows_call_number, y, ".rows(y)");
     else return detail::rejected_call();
   }
   /// The sum of the rows of each segment; it is 0 for a segment without rows. Its adjoint is `rows`.
   template <class X>
   auto sum(const X& x) const {
-    if constexpr (accepts_summable_rows<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
+    if constexpr (accepts_summable_rows<X>()) return movement_.combine<sum_t>(sum_call_number, x, ".sum(x)");
     else return detail::rejected_call();
   }
   /// The mean of the rows of each segment; it is 0 for a segment without rows.
   template <class X>
   auto mean(const X& x) const {
     if constexpr (accepts_floating_elements<X>()) {
-      auto y = movement_.combine<sum_t>(mean_number, x, ".mean(x)");
+      auto y = movement_.combine<sum_t>(mean_call_number, x, ".mean(x)");
       divide(y);
       return y;
     } else {
@@ -81,7 +81,7 @@ class segments {
     if constexpr (accepts_floating_elements<Y>()) {
       xt::xtensor<element_of<Y>, rank_of<Y>> share = dy;
       if (share.shape(0) == rows_of_result()) divide(share);
-      return movement_.copy(mean_adjoint_number, share, ".mean_adjoint(dy)");
+      return movement_.copy(mean_adjoint_call_number, share, ".mean_adjoint(dy)");
     } else {
       return detail::rejected_call();
     }
@@ -89,7 +89,8 @@ class segments {
   /// The maximum of the rows of each segment; without rows, minus infinity or the least integer.
   template <class X>
   auto maximum(const X& x) const {
-    if constexpr (accepts_ordered_elements<X>()) return movement_.combine<maximum_t>(maximum_number, x, ".maximum(x)");
+    if constexpr (accepts_ordered_elements<X>())
+      return movement_.combine<maximum_t>(maximum_call_number, x, ".maximum(x)");
     else return detail::rejected_call();
   }
   /// The adjoint of y = maximum(x): each row that equals the maximum of its segment gets an equal share of dy.
@@ -104,14 +105,14 @@ class segments {
       expect(found_error, call, "x", equal.shape(), rows_of_argument(), equal.shape());
       expect(found_error, call, "y", largest.shape(), rows_of_result(), equal.shape());
       expect(found_error, call, "dy", share.shape(), rows_of_result(), equal.shape());
-      const auto most = movement_.copy(maximum_adjoint_number, largest, call, found_error);
+      const auto most = movement_.copy(maximum_adjoint_call_number, largest, call, found_error);
       for (std::size_t k = 0; k < equal.size(); ++k) {
         const T a = equal.data()[k], b = most.data()[k];
         equal.data()[k] = T(a == b || (a != a && b != b) ? 1 : 0);
       }
-      const auto count = movement_.combine<sum_t>(sum_number, equal, call);
+      const auto count = movement_.combine<sum_t>(sum_call_number, equal, call);
       for (std::size_t k = 0; k < share.size(); ++k) share.data()[k] /= count.data()[k];
-      auto dx = movement_.copy(rows_number, share, call);
+      auto dx = movement_.copy(rows_call_number, share, call);
       for (std::size_t k = 0; k < dx.size(); ++k)
         if (equal.data()[k] == T(0)) dx.data()[k] = T(0);
       return dx;
@@ -126,9 +127,10 @@ class segments {
     if constexpr (accepts_real_elements<X>()) {
       constexpr const char* call = ".softmax(x)";
       xt::xtensor<element_of<X>, rank_of<X>> y = x;
-      const auto most = movement_.copy(rows_number, movement_.combine<maximum_t>(softmax_number, y, call), call);
+      const auto most =
+          movement_.copy(rows_call_number, movement_.combine<maximum_t>(softmax_call_number, y, call), call);
       for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = std::exp(y.data()[k] - most.data()[k]);
-      const auto whole = movement_.copy(rows_number, movement_.combine<sum_t>(sum_number, y, call), call);
+      const auto whole = movement_.copy(rows_call_number, movement_.combine<sum_t>(sum_call_number, y, call), call);
       for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] /= whole.data()[k];
       return y;
     } else {
@@ -146,8 +148,8 @@ class segments {
       expect(found_error, call, "dy", given.shape(), rows_of_argument(), weight.shape());
       xt::xtensor<element_of<Y>, rank_of<Y>> dx = weight;
       for (std::size_t k = 0; k < dx.size() && !found_error.any(); ++k) dx.data()[k] *= given.data()[k];
-      const auto whole =
-          movement_.copy(rows_number, movement_.combine<sum_t>(softmax_adjoint_number, dx, call, found_error), call);
+      const auto whole = movement_.copy(
+          rows_call_number, movement_.combine<sum_t>(softmax_adjoint_call_number, dx, call, found_error), call);
       for (std::size_t k = 0; k < dx.size(); ++k) dx.data()[k] = weight.data()[k] * (given.data()[k] - whole.data()[k]);
       return dx;
     } else {
@@ -156,18 +158,18 @@ class segments {
   }
 
  private:
-  static constexpr detail::index_words words{"partita::segments(everyone, owned, segment_of_rows)",
-                                             "segment that its worker owns", "entry of segment_of_rows"};
+  static constexpr detail::index_call_texts words{"partita::segments(everyone, owned, segment_of_rows)",
+                                                  "segment that its worker owns", "entry of segment_of_rows"};
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
-    rows_number = 1,
-    sum_number,
-    mean_number = 6,
-    mean_adjoint_number,
-    maximum_number,
-    maximum_adjoint_number,
-    softmax_number,
-    softmax_adjoint_number
+    rows_call_number = 1,
+    sum_call_number,
+    mean_call_number = 6,
+    mean_adjoint_call_number,
+    maximum_call_number,
+    maximum_adjoint_call_number,
+    softmax_call_number,
+    softmax_adjoint_call_number
   };
 
   /// Divides each row by the size of its segment.

@@ -19,7 +19,8 @@ namespace partita {
 ///           two numbers.
 /// Adjoint:  the inverse: each row returns to the place from which it was sent.
 inline index_exchange send_to(const world& everyone, const index_list& receivers) {
-  constexpr detail::index_words words{"partita::send_to(everyone, receivers)", "receiver", "row that its worker gets"};
+  constexpr detail::index_call_texts words{"partita::send_to(everyone, receivers)", "receiver",
+                                           "row that its worker gets"};
   const auto& state = everyone.state();
   return detail::one_call(*state, [&] {
     std::shared_ptr<detail::transport> shared_transport;

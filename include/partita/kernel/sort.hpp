@@ -107,7 +107,7 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
 /// Returns this worker's share of the elements of all workers in their order; `own` is sorted.
 template <class Order, class Element>
 pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const pooled_tensor<Element, 1>& own,
-                                              const std::vector<facts<2>>& sizes, const index_words& words) {
+                                              const std::vector<facts<2>>& sizes, const index_call_texts& words) {
   world_state& world = *everyone.state();
   if (const std::uint64_t given = sum_over_members(sizes, 0), wanted = sum_over_members(sizes, 1); given != wanted)
     throw shape_error(
@@ -190,7 +190,7 @@ template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    constexpr detail::index_words words{"partita::sort(everyone, x)", "element", "element"};
+    constexpr detail::index_call_texts words{"partita::sort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
       auto own = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x736f7274ULL, options);
@@ -214,7 +214,7 @@ template <class X>
 auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    constexpr detail::index_words words{"partita::argsort(everyone, x)", "element", "element"};
+    constexpr detail::index_call_texts words{"partita::argsort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
       const auto numbers = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x6172677331ULL, options);

@@ -54,14 +54,14 @@ class token_dispatcher {
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
   auto dispatch(const X& x) const {
-    if constexpr (takes<X>()) return dispatch_rows(dispatch_number, x, ".dispatch(x)");
+    if constexpr (takes<X>()) return dispatch_rows(dispatch_call_number, x, ".dispatch(x)");
     else return detail::rejected_call();
   }
   /// The sum of the rows that the chosen experts computed for each token.
   template <class Y>
   auto combine(const Y& y) const {
     if constexpr (takes<Y>()) {
-      return sum_returned_rows(movement_.combine<sum_t>(combine_number, y, ".combine(y)"),
+      return sum_returned_rows(movement_.combine<sum_t>(combine_call_number, y, ".combine(y)"),
                                [](std::size_t) { return element_of<Y>(1); });
     } else {
       return detail::rejected_call();
@@ -75,7 +75,7 @@ class token_dispatcher {
       const xt::xtensor<element_of<Y>, rank_of<Weights>> w = weights;
       detail::local_error found_error;
       expect(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned);
-      return sum_returned_rows(movement_.combine<sum_t>(weighted_number, y, call, found_error),
+      return sum_returned_rows(movement_.combine<sum_t>(weighted_call_number, y, call, found_error),
                                [&](std::size_t k) { return w.data()[k]; });
     } else {
       return detail::rejected_call();
@@ -94,17 +94,17 @@ class token_dispatcher {
       expect(found_error, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
       expect(found_error, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
              detail::row_elements(given.shape()));
-      auto dy = dispatch_rows(adjoint_number, given, call, found_error);
+      auto dy = dispatch_rows(adjoint_call_number, given, call, found_error);
       xt::xtensor<T, 1> flat(std::array{w.size()}), products = xt::zeros<T>({rows()});
       std::copy_n(w.data(), w.size(), flat.data());
-      const auto weight_of = movement_.copy(dispatch_number, flat, call);
+      const auto weight_of = movement_.copy(dispatch_call_number, flat, call);
       const std::size_t width = detail::row_elements(rows_y.shape());
       for (std::size_t r = 0; r < rows(); ++r)
         for (std::size_t e = r * width; e < (r + 1) * width; ++e) {
           products(r) += rows_y.data()[e] * dy.data()[e];
           dy.data()[e] *= weight_of(r);
         }
-      const auto gradient = movement_.combine<sum_t>(combine_number, products, call);
+      const auto gradient = movement_.combine<sum_t>(combine_call_number, products, call);
       xt::xtensor<T, rank_of<Weights>> dw = w;
       std::copy_n(gradient.data(), gradient.size(), dw.data());
       return std::pair(std::move(dy), std::move(dw));
@@ -117,10 +117,15 @@ class token_dispatcher {
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
  private:
-  static constexpr detail::index_words words{"partita::token_dispatcher(everyone, experts, choice, per_token)",
-                                             "choice of its tokens", "choice of an expert of the worker"};
+  static constexpr detail::index_call_texts words{"partita::token_dispatcher(everyone, experts, choice, per_token)",
+                                                  "choice of its tokens", "choice of an expert of the worker"};
   /// Identifies the first exchange of a call; all workers compare this number.
-  enum call_number : std::uint64_t { dispatch_number = 1, combine_number, weighted_number = 6, adjoint_number };
+  enum call_number : std::uint64_t {
+    dispatch_call_number = 1,
+    combine_call_number,
+    weighted_call_number = 6,
+    adjoint_call_number
+  };
 
   detail::index_planner make_planner(const world& everyone, std::size_t experts, const index_list& choice) {
     const auto& state = everyone.state();

@@ -74,7 +74,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     for (std::size_t d = 0; d < Rank; ++d) elements_per_channel *= d == 1 ? 1 : tensor.extents[d];
     require_trainable(tensor, elements_per_channel);
     forward_done_ = true;
-    normaliser_.set_maps(channel_map(shape), channel_map(shape));
+    normaliser_.set_element_maps(channel_map(shape), channel_map(shape));
     uses_running_ = !training_ && options_.track;
     if (uses_running_)
       return normaliser_.normalise(

@@ -117,13 +117,13 @@ class convolution {
 
  private:
   struct state {
-    state(const partition<any_shape>& x_on, const partition<any_shape>& y_on, const partition<any_shape>& w_on,
-          const detail::convolution_split<Features>& work_split)
-        : p_y(y_on),
-          p_work(w_on),
+    state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
+          const partition<any_shape>& w_partition, const detail::convolution_split<Features>& work_split)
+        : p_y(y_partition),
+          p_work(w_partition),
           split(work_split),
-          input({x_on, split}),
-          output({y_on, split}),
+          input({x_partition, split}),
+          output({y_partition, split}),
           sum_gradients(split.form() == detail::convolution_form::by_output
                             ? sum_over_workers(p_work, std::make_index_sequence<rank>())
                             : all_sum_reduce<any_shape>(p_work, all_dimensions_but<0, 1>)) {

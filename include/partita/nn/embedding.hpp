@@ -53,8 +53,8 @@ class embedding {
   embedding(const partition<Extents>& p, const embedding_options& options)
       : layout_(detail::erase_extents<Rank>(p), "partita::embedding(p, options)",
                 detail::layer_fingerprint<T>(options)),
-        sum_along_(detail::erase_extents<Rank>(p), dimensions<Rank - 1>, sum),
-        sum_across_(detail::erase_extents<Rank>(p), all_dimensions_but<Rank - 1>, sum),
+        sum_blocks_along_last_dimension_(detail::erase_extents<Rank>(p), dimensions<Rank - 1>, sum),
+        sum_blocks_along_other_dimensions_(detail::erase_extents<Rank>(p), all_dimensions_but<Rank - 1>, sum),
         options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "
@@ -63,15 +63,15 @@ class embedding {
     if (p.active()) {
       const interval part = balanced_part(has_row_cut() ? options.rows : options.columns, p.grid().shape()[Rank - 1],
                                           p.index()[Rank - 1]);
-      own_ = has_row_cut() ? box<2>{{part.start, 0}, {part.stop, options.columns}}
-                           : box<2>{{0, part.start}, {options.rows, part.stop}};
+      weight_box_ = has_row_cut() ? box<2>{{part.start, 0}, {part.stop, options.columns}}
+                                  : box<2>{{0, part.start}, {options.rows, part.stop}};
     }
-    weight_ = uninitialised<T, 2>(own_.shape());
-    weight_gradient_ = uninitialised<T, 2>(own_.shape());
+    weight_ = uninitialised<T, 2>(weight_box_.shape());
+    weight_gradient_ = uninitialised<T, 2>(weight_box_.shape());
     weight_gradient_.fill(T(0));
     for (std::size_t k = 0; k < weight_.size(); ++k) {
-      const auto i = index_of(k, own_.shape());
-      weight_.data()[k] = normal_number((own_.start[0] + i[0]) * options.columns + own_.start[1] + i[1]);
+      const auto i = index_of(k, weight_box_.shape());
+      weight_.data()[k] = normal_number((weight_box_.start[0] + i[0]) * options.columns + weight_box_.start[1] + i[1]);
     }
   }
 
@@ -100,14 +100,14 @@ class embedding {
     y.fill(T(0));
     if (error_message.empty())
       for (std::size_t k = 0; k < ids_.size(); ++k)
-        if (ids_[k] >= own_.start[0] && ids_[k] < own_.stop[0])
-          std::copy_n(weight_.data() + (ids_[k] - own_.start[0]) * shape[Rank - 1], shape[Rank - 1],
+        if (ids_[k] >= weight_box_.start[0] && ids_[k] < weight_box_.stop[0])
+          std::copy_n(weight_.data() + (ids_[k] - weight_box_.start[0]) * shape[Rank - 1], shape[Rank - 1],
                       y.data() + k * shape[Rank - 1]);
     if (!has_row_cut()) {
       layout_.agree(error_message);
       return y;
     }
-    return detail::kernel_access::call(sum_along_, y, error_message);
+    return detail::kernel_access::call(sum_blocks_along_last_dimension_, y, error_message);
   }
   template <class X>
   auto forward(const X& x) {
@@ -124,13 +124,14 @@ class embedding {
     if (!was_called_ || (active && detail::shape_array<Rank>(block.shape()) != y_shape_))
       error_message << "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, "
                     << y_shape_ << ", got " << block.shape() << "; call the layer first";
-    auto added = uninitialised<T, 2>(own_.shape());
+    auto added = uninitialised<T, 2>(weight_box_.shape());
     added.fill(T(0));
-    const std::size_t n = own_.shape()[1];
+    const std::size_t n = weight_box_.shape()[1];
     for (std::size_t k = 0; k < ids_.size() && error_message.empty(); ++k)
-      if (ids_[k] >= own_.start[0] && ids_[k] < own_.stop[0])
-        for (std::size_t j = 0; j < n; ++j) added.data()[(ids_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
-    const auto all = detail::kernel_access::call(sum_across_, added, error_message);
+      if (ids_[k] >= weight_box_.start[0] && ids_[k] < weight_box_.stop[0])
+        for (std::size_t j = 0; j < n; ++j)
+          added.data()[(ids_[k] - weight_box_.start[0]) * n + j] += block.data()[k * n + j];
+    const auto all = detail::kernel_access::call(sum_blocks_along_other_dimensions_, added, error_message);
     if (active)
       for (std::size_t k = 0; k < weight_gradient_.size(); ++k) weight_gradient_.data()[k] += all.data()[k];
     auto none = uninitialised<T, Rank - 1>(x_shape_);
@@ -141,7 +142,7 @@ class embedding {
   /// This worker's block of W, and the box of its indices in W (weight_box); both are empty on a worker outside of p.
   xt::xtensor<T, 2>& weight() { return weight_; }
   xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }
-  box<2> weight_box() const { return own_; }
+  box<2> weight_box() const { return weight_box_; }
   const embedding_options& options() const { return options_; }
   void zero_gradients() { weight_gradient_.fill(T(0)); }
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
@@ -155,18 +156,18 @@ class embedding {
   }
   text error_in_weight() const {
     text error_message;
-    if (detail::shape_array<2>(weight_.shape()) != own_.shape() ||
-        detail::shape_array<2>(weight_gradient_.shape()) != own_.shape())
-      error_message << "partita::embedding(p, options): requires a weight and its gradient of shape " << own_.shape()
-                    << ", got " << weight_.shape() << " and " << weight_gradient_.shape()
+    if (detail::shape_array<2>(weight_.shape()) != weight_box_.shape() ||
+        detail::shape_array<2>(weight_gradient_.shape()) != weight_box_.shape())
+      error_message << "partita::embedding(p, options): requires a weight and its gradient of shape "
+                    << weight_box_.shape() << ", got " << weight_.shape() << " and " << weight_gradient_.shape()
                     << "; assign blocks of the shape they had";
     return error_message;
   }
 
   detail::block_layout<Rank> layout_;
-  all_reduce<any_shape, sum_t> sum_along_, sum_across_;
+  all_reduce<any_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
   embedding_options options_;
-  box<2> own_{};
+  box<2> weight_box_{};
   xt::xtensor<T, 2> weight_, weight_gradient_;
   std::vector<std::size_t> ids_;
   std::array<std::size_t, Rank - 1> x_shape_{};

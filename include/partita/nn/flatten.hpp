@@ -35,7 +35,7 @@ class flatten {
     using T = element_of<X>;
     const auto block = gather_(x);
     shape_ = detail::shape_array<rank>(block.shape());
-    return repartition_(copy_as<T, 2>(block, {shape_[0], features_of_sample(shape_)}));
+    return repartition_(copy_to_shape<T, 2>(block, {shape_[0], features_of_sample(shape_)}));
   }
   template <class X>
   auto forward(const X& x) {
@@ -53,7 +53,7 @@ class flatten {
           << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
              "layer first";
     return detail::kernel_access::adjoint(
-        gather_, error_message.empty() ? copy_as<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
+        gather_, error_message.empty() ? copy_to_shape<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
         error_message);
   }
 
@@ -70,7 +70,7 @@ class flatten {
     return merged_extent;
   }
   template <class T, std::size_t R, class Block>
-  static xt::xtensor<T, R> copy_as(const Block& block, const std::array<std::size_t, R>& shape) {
+  static xt::xtensor<T, R> copy_to_shape(const Block& block, const std::array<std::size_t, R>& shape) {
     auto all = uninitialised<T, R>(shape);
     std::copy(block.data(), block.data() + block.size(), all.data());
     return all;

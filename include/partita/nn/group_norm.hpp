@@ -63,7 +63,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     const auto shape = detail::shape_array<Rank>(block.shape());
     detail::require_channels(layout_.find_layout(shape, this->error_in_parameters(name)), channel_cut_, name);
     forward_done_ = true;
-    set_maps(shape);
+    set_element_maps(shape);
     const auto all = normaliser_.compute_moments(block);
     element_counts_.clear();
     for (const auto& m : all) element_counts_.push_back(m.count);
@@ -101,7 +101,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Makes a statistic of each local sample and each group of the whole tensor, as several workers may share a group.
-  void set_maps(const std::array<std::size_t, Rank>& shape) {
+  void set_element_maps(const std::array<std::size_t, Rank>& shape) {
     std::array<bool, Rank> samples{}, by_channel{};
     samples[0] = by_channel[1] = true;
     detail::element_map<Rank> statistics(shape, samples), channel_map(shape, by_channel);
@@ -109,7 +109,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     for (std::size_t& s : statistics.at[0]) s *= options_.groups;
     for (std::size_t c = 0; c < shape[1]; ++c) statistics.at[1][c] = (channels().start + c) / each;
     statistics.count *= options_.groups;
-    normaliser_.set_maps(std::move(statistics), std::move(channel_map));
+    normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }
 
   detail::block_layout<Rank> layout_;

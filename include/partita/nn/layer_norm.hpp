@@ -54,7 +54,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const auto shape = shape_array<Rank>(block.shape());
     require_extents(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
-    normaliser_.set_maps({shape, leading_dimensions()}, {shape, last_dimensions()});
+    normaliser_.set_element_maps({shape, leading_dimensions()}, {shape, last_dimensions()});
     const auto all = normaliser_.compute_moments(block);
     element_counts_.clear();
     for (const auto& m : all) element_counts_.push_back(m.count);

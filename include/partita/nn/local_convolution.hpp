@@ -14,9 +14,11 @@ namespace partita::detail {
 namespace {
 // Layers hold convolvers, so all source files of a program must use the same convolver.
 #ifdef PARTITA_ONEDNN
-[[maybe_unused]] const bool compared_convolver = (partita_expect_one_setting(1, "with PARTITA_ONEDNN"), true);
+[[maybe_unused]] const bool is_convolver_setting_compared =
+    (partita_expect_one_setting(1, "with PARTITA_ONEDNN"), true);
 #else
-[[maybe_unused]] const bool compared_convolver = (partita_expect_one_setting(1, "without PARTITA_ONEDNN"), true);
+[[maybe_unused]] const bool is_convolver_setting_compared =
+    (partita_expect_one_setting(1, "without PARTITA_ONEDNN"), true);
 #endif
 }  // namespace
 

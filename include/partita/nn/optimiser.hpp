@@ -35,7 +35,7 @@ class optimiser_of_layers {
   }
 
  private:
-  optimised_parameters<T, most_states_of<Options>> parameters_;
+  optimised_parameters<T, max_state_count<Options>> parameters_;
   Options options_;
   const char* call_;
   int steps_ = 0;

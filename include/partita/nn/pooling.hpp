@@ -41,7 +41,7 @@ namespace detail {
 /// The windows of max and average pooling: a kernel slides over the features; batch and channels are not changed.
 template <std::size_t Rank>
 class window_geometry {
-  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
 
  public:
   template <class Options>
@@ -107,7 +107,7 @@ PARTITA_POOLING_MOVEMENTS(extern)
 /// The windows of adaptive pooling: there are `size` along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
-  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
 
  public:
   adaptive_rule(const char* name, const adaptive_pooling_options<feature_dims>& options)
@@ -161,7 +161,7 @@ template <class Extents>
 class max_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::max_of_taps> {
   static_assert(Extents::rank() >= 3, "partita::max_pooling(p, options): requires p = batch x channels x features");
-  using options_type = max_pooling_options<detail::features_of_rank<Extents::rank()>>;
+  using options_type = max_pooling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:
   max_pooling(const partition<Extents>& p, const options_type& options)
@@ -176,7 +176,7 @@ template <class Extents>
 class average_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::average_pooling(p, options): requires p = batch x channels x features");
-  using options_type = average_pooling_options<detail::features_of_rank<Extents::rank()>>;
+  using options_type = average_pooling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:
   average_pooling(const partition<Extents>& p, const options_type& options)
@@ -191,7 +191,7 @@ class adaptive_average_pooling
     : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3,
                 "partita::adaptive_average_pooling(p, options): requires p = batch x channels x features");
-  using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
+  using options_type = adaptive_pooling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:
   adaptive_average_pooling(const partition<Extents>& p, const options_type& options)
@@ -203,7 +203,7 @@ class adaptive_max_pooling
     : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::max_of_taps> {
   static_assert(Extents::rank() >= 3,
                 "partita::adaptive_max_pooling(p, options): requires p = batch x channels x features");
-  using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
+  using options_type = adaptive_pooling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:
   adaptive_max_pooling(const partition<Extents>& p, const options_type& options)

@@ -94,7 +94,7 @@ class transposed_convolution {
     const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
-    if (prepared_.add_if_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
+    if (prepared_extents_.add_if_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
     window_shape_ = {};
     if (p_.active()) {
       const auto part = split_.part_of_x(p_.index());
@@ -210,7 +210,7 @@ class transposed_convolution {
   detail::window_movement<detail::convolution_planner<Features, true>> input_;
   detail::window_movement<detail::convolution_planner<Features, false>> output_;
   all_sum_reduce<any_shape> sum_gradients_;
-  detail::prepared_extents<rank> prepared_;
+  detail::prepared_extents<rank> prepared_extents_;
   bool forward_done_ = false;
   xt::xtensor<T, rank> weight_, weight_gradient_;
   xt::xtensor<T, 1> bias_, bias_gradient_;

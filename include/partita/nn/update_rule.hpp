@@ -66,9 +66,9 @@ struct flat_parameter {
 
 /// The largest number of state values that an optimiser keeps for each real number of a parameter.
 template <class Options>
-inline constexpr std::size_t most_states_of = 3;
+inline constexpr std::size_t max_state_count = 3;
 template <>
-inline constexpr std::size_t most_states_of<sgd_options> = 1;
+inline constexpr std::size_t max_state_count<sgd_options> = 1;
 
 /// The number of state values per real number that an optimiser with these options uses.
 inline std::size_t states_used(const sgd_options& o) { return o.momentum != 0 ? 1 : 0; }

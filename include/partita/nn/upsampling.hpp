@@ -26,7 +26,7 @@ namespace detail {
 
 template <std::size_t Rank>
 class upsampling_rule {
-  static constexpr std::size_t feature_dims = features_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
 
  public:
   upsampling_rule(const char* name_of_call, const upsampling_options<feature_dims>& options)
@@ -101,7 +101,7 @@ class upsampling
     : public detail::windowed_layer<detail::upsampling_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::upsampling(p, options): requires p = batch x channels x features");
   using rule = detail::upsampling_rule<Extents::rank()>;
-  using options_type = upsampling_options<detail::features_of_rank<Extents::rank()>>;
+  using options_type = upsampling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:
   upsampling(const partition<Extents>& p, const options_type& options)

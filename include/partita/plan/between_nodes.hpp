@@ -94,8 +94,8 @@ struct block_routes {
   }
   /// The fastest algorithm for a sum at one member. Its link is the bottleneck: to divide blocks would not help.
   constexpr block_route sum() const {
-    return members < 3 || bytes > max_gathered ? block_route::along_tree
-                                               : choose(&block_routes::seconds_of_sum, {block_route::directly});
+    return members < 3 || bytes > max_gathered_bytes ? block_route::along_tree
+                                                     : choose(&block_routes::seconds_of_sum, {block_route::directly});
   }
   /// The fastest algorithm for a sum on all members of a group. If there are two members, they exchange whole blocks.
   /// More members do so only if a block is no longer than the overhead of any message, because parts need fewer bytes.
@@ -120,7 +120,8 @@ struct block_routes {
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t max_gathered = 16384;    // in bytes: one member has such a buffer for each other member
+  static constexpr std::size_t max_gathered_bytes =
+      16384;                                            // in bytes: one member has such a buffer for each other member
   static constexpr std::size_t max_header_bytes = 256;  // in bytes: three times the headers of a packet
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }

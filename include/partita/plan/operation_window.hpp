@@ -74,8 +74,8 @@ constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, i
 }
 
 /// The number of elements and messages that a worker receives to hold these indices of a tensor beside its own block.
-constexpr received_share window_share(const short_list<interval>& ranges, const sharding& layout,
-                                      const shape_list& shape, std::size_t place) {
+constexpr received_share received_share_of_window(const short_list<interval>& ranges, const sharding& layout,
+                                                  const shape_list& shape, std::size_t place) {
   std::size_t all = 1, own = 1, parts = 1;
   const short_list<interval> block = mesh_block(layout, shape, place);
   for (std::size_t d = 0; d < shape.size(); ++d) {

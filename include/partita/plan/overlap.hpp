@@ -123,14 +123,14 @@ std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes
 
 /// Calls f(cuts, i, shape) for the block at a place, which is part i of these cuts, and has this shape.
 template <class Extents, std::size_t Rank, class F>
-void pass_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
-               const axes_order<Rank>& order, F f) {
+void call_with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
+                    const axes_order<Rank>& order, F f) {
   const index<Rank> i = side.index(place);
   f(cut_pointers(blocks, order), in_result_order(i, order), blocks.shape(i));
 }
 template <class Extents, std::size_t Rank, class F>
-void pass_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
-               const axes_order<Rank>& order, F f) {
+void call_with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
+                    const axes_order<Rank>& order, F f) {
   const decomposition<Rank> around = cuts_at_box(blocks[place], tensor_extents(blocks));
   f(cut_pointers(around, order), middle_part<Rank>(), blocks[place].shape());
 }

@@ -110,9 +110,10 @@ class exchange_counter {
   };
   struct dimension {
     std::vector<interval> from{}, to{};
-    std::vector<overlap_range> of{};                ///< the overlapping parts, for each part of the target
-    std::vector<std::vector<std::size_t>> codes{};  ///< for each class but the last: a number for each source part; it
-                                                    ///< is equal for parts with equal coordinates in the classes so far
+    std::vector<overlap_range> of{};  ///< the overlapping parts, for each part of the target
+    std::vector<std::vector<std::size_t>>
+        part_numbers{};  ///< for each class but the last: a number for each source part; it
+                         ///< is equal for parts with equal coordinates in the classes so far
   };
   struct axis_steps {
     std::size_t from_dimension = 0, from = 0, to_dimension = 0, to = 0;
@@ -175,7 +176,7 @@ class exchange_counter {
           for (const std::size_t a : axes_)
             if ((classes_[c].axes >> a & 1U) != 0 && steps_[a].from != 0 && steps_[a].from_dimension == d)
               number_of[p] = number_of[p] * m_.size(a) + p / steps_[a].from % m_.size(a);
-        dimensions_[d].codes.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
+        dimensions_[d].part_numbers.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
   constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {
@@ -206,7 +207,7 @@ class exchange_counter {
           length = overlap_length(one.from[from[d]], wanted), count = length != 0;
         } else {
           for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
-            if (one.codes[c][p] != one.codes[c][from[d]]) continue;
+            if (one.part_numbers[c][p] != one.part_numbers[c][from[d]]) continue;
             const std::size_t common = overlap_length(one.from[p], wanted);
             length += common, count += common != 0;
           }

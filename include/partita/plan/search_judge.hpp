@@ -65,7 +65,7 @@ class search_judge {
     const step_cost plain = cost_of(done, {});
     judgement out{plain, plain, 0, hash_layouts(done)};
     if (out.cost.peak > memory_ && estimate_.has_parameters) {
-      const step_cost sharded = cost_of(done, shard_states(done));
+      const step_cost sharded = cost_of(done, optimiser_state_shardings(done));
       if (sharded.peak < out.cost.peak) out.cost = sharded, out.has_sharded_states = true;
     }
     out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
@@ -74,7 +74,7 @@ class search_judge {
   /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.
   std::vector<std::pair<value, sharding>> find_sharded_states(const std::vector<annotated_value>& annotations) {
     const completion_of<Graph> done = complete_annotated(annotations);
-    const std::vector<sharding> states = shard_states(done);
+    const std::vector<sharding> states = optimiser_state_shardings(done);
     std::vector<std::pair<value, sharding>> all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter && !states[v].same_layout(done[value{v}])) all.push_back({value{v}, states[v]});
@@ -98,7 +98,7 @@ class search_judge {
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
-  std::vector<sharding> shard_states(const completion_of<Graph>& done) const {
+  std::vector<sharding> optimiser_state_shardings(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {
       const value one{v};

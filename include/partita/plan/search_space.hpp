@@ -42,7 +42,7 @@ struct search_space {
       choices.push_back({one, layout_options(g.on(), g[one].shape).all});
     }
     std::vector<place> places;
-    for (const search_choice& one : choices) places.push_back(find_place(g, one.of));
+    for (const search_choice& one : choices) places.push_back(find_place_in_graph(g, one.of));
     std::vector<std::uint8_t> grouped(choices.size(), 0);
     for (const bool several : {true, false})
       for (std::size_t k = 0; k < choices.size(); ++k) {
@@ -83,7 +83,7 @@ struct search_space {
       return *a == *b;
     }
   };
-  static place find_place(const Graph& g, value v) {
+  static place find_place_in_graph(const Graph& g, value v) {
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};

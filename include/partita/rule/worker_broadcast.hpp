@@ -112,18 +112,18 @@ class worker_pairing {
         const std::size_t own = d - (Large - Small);
         small_extent = small[transpose_small ? Small - 1 - own : own];
       }
-      matches_[original] = small_extent == large[original];
+      is_matched_dimension_[original] = small_extent == large[original];
     }
   }
   /// Makes the pairing that uses the matched dimensions of the large partition.
   constexpr worker_pairing(const std::array<std::size_t, Large>& large, const std::array<bool, Large>& matches)
-      : large_(large), matches_(matches) {}
+      : large_(large), is_matched_dimension_(matches) {}
 
   /// The number of the small worker that is paired with the large worker of index i.
   constexpr std::size_t small_of(const index<Large>& i) const {
     std::size_t number = 0;
     for (std::size_t d = 0; d < Large; ++d)
-      if (matches_[d]) number = number * large_[d] + i[d];
+      if (is_matched_dimension_[d]) number = number * large_[d] + i[d];
     return number;
   }
 
@@ -131,7 +131,7 @@ class worker_pairing {
   constexpr std::size_t fan() const {
     std::size_t product = 1;
     for (std::size_t d = 0; d < Large; ++d)
-      if (!matches_[d]) product *= large_[d];
+      if (!is_matched_dimension_[d]) product *= large_[d];
     return product;
   }
 
@@ -139,7 +139,7 @@ class worker_pairing {
   constexpr std::size_t large_of(std::size_t small, std::size_t k) const {
     index<Large> i{};
     for (std::size_t d = Large; d-- > 0;) {
-      std::size_t& counter = matches_[d] ? small : k;
+      std::size_t& counter = is_matched_dimension_[d] ? small : k;
       i[d] = counter % large_[d];
       counter /= large_[d];
     }
@@ -148,7 +148,7 @@ class worker_pairing {
 
  private:
   std::array<std::size_t, Large> large_{};
-  std::array<bool, Large> matches_{};
+  std::array<bool, Large> is_matched_dimension_{};
 };
 
 }  // namespace partita

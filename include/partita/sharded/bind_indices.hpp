@@ -111,7 +111,7 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
 }
 
 /// Replaces the extents of the first `first` dimensions by the list `leading`.
-inline shape_list replace_leading(const shape_list& extents, std::size_t first, const shape_list& leading) {
+inline shape_list replace_leading_extents(const shape_list& extents, std::size_t first, const shape_list& leading) {
   shape_list all = leading;
   for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
   return all;
@@ -122,7 +122,7 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
                                 const char* call) {
   const shape_list &had = forward ? b->extents : b->counts, &gets = forward ? b->counts : b->extents;
   require_rows(*b, input, had, call);
-  const shape_list extents = replace_leading(input.extents(), had.size(), gets);
+  const shape_list extents = replace_leading_extents(input.extents(), had.size(), gets);
   const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
     return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
       return
@@ -252,7 +252,7 @@ auto tensor_from_exchange(const index_exchange& exchange, const Numbers& own, co
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }
 template <class T>
-sharded_tensor<T> reduce_pending(const sharded_tensor<T>& x, const char* call) {
+sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call) {
   return x.layout().is_partial() ? reshard_rows(x, x.layout(), call) : x;
 }
 
@@ -265,7 +265,7 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
   if (x.rank() == 0 || given.rank() != 1)
     throw shape_error(text(call) << ": requires x of rank 1 or more and indices of rank 1, got extents " << x.extents()
                                  << " and " << given.extents());
-  const sharded_tensor<I> indices = reduce_pending(given, "bind_indices(x, indices)");
+  const sharded_tensor<I> indices = reduce_if_partial(given, "bind_indices(x, indices)");
   const std::size_t extent = x.extents()[0];
   return plan_binding({on, leading_cuts(x.layout(), 1), layout_of(indices.layout()), {extent}, indices.extents()}, call,
                       [&](local_error& message) {
@@ -327,7 +327,7 @@ class bound_indices {
   }
   template <class X, class Updates>
   auto scatter_add(const X&, const Updates&) const {
-    return rejected_updates<X>();
+    return reject_updates<X>();
   }
   /// Replaces the rows of x at the indices by the updates, summed for equal indices. Cost: two index exchanges.
   template <class T>
@@ -341,14 +341,14 @@ class bound_indices {
   }
   template <class X, class Updates>
   auto scatter(const X&, const Updates&) const {
-    return rejected_updates<X>();
+    return reject_updates<X>();
   }
   /// The index exchange that `take` makes; `scatter_add` makes this exchange in the opposite direction.
   const index_exchange& exchange() const { return *binding_->exchange; }
 
  private:
   template <class X>
-  static detail::rejected_call rejected_updates() {
+  static detail::rejected_call reject_updates() {
     static_assert(detail::dependent_false<X>,
                   "partita::bound_indices::scatter(x, updates), scatter_add: requires two sharded tensors of one "
                   "element type, both with layouts in their types or both without");

@@ -62,7 +62,7 @@ class bound_program {
                                  given.size(), inputs_.data(), inputs_.size(), {});
       [[maybe_unused]] std::size_t i = 0;
       (inputs_[i++].take(steps_, detail::as_run_time(x)), ...);
-      detail::renew(steps_, result_, result_number_);
+      detail::ensure_unique_memory(steps_, result_, result_number_);
       steps_.run(false);
     });
     is_called_ = !gradients_.empty();
@@ -78,7 +78,8 @@ class bound_program {
           mesh_->everyone(), fingerprint_, "partita::bound_program::backward(dy)", &given, 1, &cotangent_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
       cotangent_.take(steps_, dy);
-      for (std::size_t k = 0; k < gradients_.size(); ++k) tensors::renew(steps_, gradients_[k], gradient_numbers_[k]);
+      for (std::size_t k = 0; k < gradients_.size(); ++k)
+        tensors::ensure_unique_memory(steps_, gradients_[k], gradient_numbers_[k]);
       const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
       steps_.run(true);
     });
@@ -90,7 +91,7 @@ class bound_program {
   /// bytes_held() is the number of bytes of storage for intermediate values, separate_bytes() the number that would be
   /// needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
-  std::size_t bytes_without_sharing() const { return steps_.separate_bytes(); }
+  std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 
   /// The estimated times of all operations and movements of a step; the same on all workers of the mesh except
   /// for the bytes. explain/timetable_picture.hpp prints and draws a timetable.

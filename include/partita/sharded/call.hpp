@@ -148,10 +148,10 @@ inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).
 template <class Op, auto Layout>
 inline constexpr sharding named_layout_along = layout_along<Op>(layout_named<Layout>);
 template <class Op, auto Layout>
-inline constexpr layout_name<layout_text(named_layout_along<Op, Layout>).size()> name_along =
+inline constexpr layout_name<layout_text(named_layout_along<Op, Layout>).size()> name_of_layout_along =
     make_layout_name<layout_text(named_layout_along<Op, Layout>).size()>(named_layout_along<Op, Layout>);
 template <class Op, auto... Layout>
-constexpr bool is_typed_along_cuts() {
+constexpr bool has_typed_layout_along_cuts() {
   if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
     return (is_sharded_along<Op>(layout_named<Layout>) && ...);
   else return false;
@@ -200,8 +200,8 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
             elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
-    if constexpr (is_typed_along_cuts<Op, Layout...>()) {
-      return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
+    if constexpr (has_typed_layout_along_cuts<Op, Layout...>()) {
+      return typed_sharded<element, name_of_layout_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
     } else if constexpr (has_sharded_features<Op>(layout_named<Layout>...)) {
       return typed_sharded<element, feature_layout_name<Op, Layout...>>(run_over_features(
           op, bound_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));

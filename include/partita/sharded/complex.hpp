@@ -55,7 +55,7 @@ template <const auto& Row>
 inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
 
 template <const auto& Row, class T>
-sharded_tensor<T> apply_real(const sharded_tensor<std::complex<T>>& z);
+sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& z);
 
 /// Makes a complex tensor from its real parts and, if there is a second tensor, its imaginary parts.
 template <class T>
@@ -69,14 +69,14 @@ sharded_tensor<std::complex<T>> join_parts(std::vector<sharded_tensor<T>> parts)
         for (std::size_t k = 0; k < n; ++k) to[k] = complex(from[0][k], both ? from[1][k] : T(0));
       },
       [](std::size_t i, const sharded_tensor<complex>& dy) {
-        return i == 0 ? apply_real<element_functions::real_part>(dy)
-                      : apply_real<element_functions::imaginary_part>(dy);
+        return i == 0 ? apply_complex_to_real<element_functions::real_part>(dy)
+                      : apply_complex_to_real<element_functions::imaginary_part>(dy);
       });
 }
 /// Applies an element function with real results to complex numbers: the function gives complex numbers with imaginary
 /// part 0, of which the real parts are returned.
 template <const auto& Row, class T>
-sharded_tensor<T> apply_real(const sharded_tensor<std::complex<T>>& input) {
+sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& input) {
   using complex = std::complex<T>;
   const sharding there = layout_of_function(is_linear_row<Row>, input.layout());
   const sharded_tensor<complex> z = to_layout(input, there);
@@ -104,7 +104,7 @@ struct real_function_change {
   static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<Row>::rule(shapes); }
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& z) const {
-    return apply_real<Row>(z[0]);
+    return apply_complex_to_real<Row>(z[0]);
   }
 };
 struct complex_change {
@@ -122,19 +122,19 @@ struct complex_change {
 /// Applies an element function from complex to real numbers to a tensor of any kind.
 template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
-  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(apply_real<Row>(z.at_run_time()));
+  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(apply_complex_to_real<Row>(z.at_run_time()));
 }
 template <const auto& Row, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
-  return apply_real<Row>(z);
+  return apply_complex_to_real<Row>(z);
 }
 template <const auto& Row>
 auto real_function_call(const traced_complex& z) {
-  return trace_change(real_function_change<Row>{}, z);
+  return trace_element_change(real_function_change<Row>{}, z);
 }
 template <const auto& Row, ranked_array X>
 auto real_function_call(const X& z) {
-  return as_array<rank_of<X>>(apply_real<Row>(as_run_time(z)));
+  return as_array<rank_of<X>>(apply_complex_to_real<Row>(as_run_time(z)));
 }
 
 inline void require_equal_parts(const shape_list& a, const shape_list& b) {
@@ -229,14 +229,14 @@ auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
 auto to_complex(const X& re) {
-  return detail::trace_change(detail::complex_change(), re);
+  return detail::trace_element_change(detail::complex_change(), re);
 }
 template <class X, class Y>
   requires(detail::tensor_kind<X> == 3 && detail::tensor_kind<Y> == 3 && detail::real_tensor<X> &&
            detail::real_tensor<Y>)
 auto to_complex(const X& re, const Y& im) {
   detail::require_equal_parts(re.extents(), im.extents());
-  return detail::trace_change(detail::complex_change(), re, im);
+  return detail::trace_element_change(detail::complex_change(), re, im);
 }
 template <ranked_array X>
   requires detail::real_tensor<X>

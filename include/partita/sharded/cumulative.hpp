@@ -53,9 +53,9 @@ struct recurrence_operation : cumulative<recurrence, D> {
 };
 
 /// 1 where element x is not the cumulative extreme y, but an earlier element is; it is 0 where x is the extreme or NaN.
-inline constexpr element_function keeps_earlier{"comes from before", number_function,
-                                                [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
-                                                no_derivative()};
+inline constexpr element_function is_earlier_extreme{"comes from before", number_function,
+                                                     [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
+                                                     no_derivative()};
 
 template <class R, std::size_t D>
 struct cumulative_operation : cumulative<R, D> {
@@ -83,7 +83,7 @@ struct cumulative_operation : cumulative<R, D> {
       return run_elements<T>(elements_op<element_functions::multiply>{},
                              {conjugate_of(first), accumulate(conjugate_of(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
-      const X old_dy = run_elements<T>(elements_op<keeps_earlier>{}, {x, y});
+      const X old_dy = run_elements<T>(elements_op<is_earlier_extreme>{}, {x, y});
       return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {old_dy, accumulate(old_dy, dy, n)});
     }
   }

@@ -135,8 +135,8 @@ struct element_function {
   const char* name;
   element_properties properties;
 
-  constexpr element_function(const char* called, const element_properties& with, Value, Derivative...)
-      : name(called), properties(with) {}
+  constexpr element_function(const char* name_text, const element_properties& with, Value, Derivative...)
+      : name(name_text), properties(with) {}
 };
 
 namespace detail {

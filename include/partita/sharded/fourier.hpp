@@ -88,7 +88,7 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
                          {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
-    traced_complex y = trace_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
+    traced_complex y = trace_element_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else {
@@ -108,7 +108,7 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
-    return trace_change(half_spectrum_change<true, last>{norm, n}, y);
+    return trace_element_change(half_spectrum_change<true, last>{norm, n}, y);
   } else {
     return run_time_call<others, dimension_mask<last>>(x, of);
   }

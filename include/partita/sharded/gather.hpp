@@ -34,8 +34,8 @@ sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tenso
   if (!fits)
     throw shape_error(text("partita::") << call << ": requires indices whose extents differ from those of x along D = "
                                         << along << " alone, got " << given.extents() << " and " << input.extents());
-  const sharded_tensor<T> x = reduce_pending(input, call);
-  const sharded_tensor<I> indices = reduce_pending(given, call);
+  const sharded_tensor<T> x = reduce_if_partial(input, call);
+  const sharded_tensor<I> indices = reduce_if_partial(given, call);
   const shape_list extents = x.extents();
   const auto b = plan_binding(
       {on, layout_of(x.layout()), layout_of(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
@@ -66,7 +66,7 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
     throw shape_error(text("partita::") << call << ": requires indices whose last extent is K = " << K
                                         << ", which count the first K dimensions of x, got indices of "
                                         << given.extents() << " and x of " << input.extents());
-  const sharded_tensor<T> x = reduce_pending(input, call);
+  const sharded_tensor<T> x = reduce_if_partial(input, call);
   sharding whole = layout_of(given.layout().finished());
   whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row must be on one worker
   const sharded_tensor<I> indices = on ? reshard_rows(given, whole, call) : given;

@@ -42,7 +42,7 @@ class measured_times final : public step_times {
   template <class Options = sgd_options>
   measured_times(const traced_function& program, const world& everyone, const Options& optimiser = {})
       : program_(program),
-        on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))),
+        bound_mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))),
         update_([optimiser](std::size_t n) { return update_time(optimiser, n); }) {
     if (program.program_->mixed != nullptr)
       throw error(
@@ -70,10 +70,10 @@ class measured_times final : public step_times {
   }
   /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
   void measure_again() {
-    for (timed_step& one : all_) one.seconds = std::min(one.seconds, measured(one));
+    for (timed_step& one : measured_steps_) one.seconds = std::min(one.seconds, measured(one));
   }
   /// The number of operations and movements, on blocks of given sizes, whose times are known.
-  std::size_t size() const { return all_.size(); }
+  std::size_t size() const { return measured_steps_.size(); }
 
  private:
   using tensor = sharded_tensor<T>;
@@ -89,15 +89,15 @@ class measured_times final : public step_times {
   };
 
   double cached_or_measured_time(timed_step one) {
-    const auto [place, is_new] = time_index_.try_emplace(one.number, all_.size());
+    const auto [place, is_new] = time_index_.try_emplace(one.number, measured_steps_.size());
     if (is_new) {
       one.seconds = measured(one);
-      all_.push_back(std::move(one));
+      measured_steps_.push_back(std::move(one));
     }
-    return all_[place->second].seconds;
+    return measured_steps_[place->second].seconds;
   }
   double measured(const timed_step& one) {
-    return on_->one_call([&] {
+    return bound_mesh_->one_call([&] {
       double least = 0;
       if (one.operation == update) least = fastest_run([&] { return update_(one.shape[0]); }, 0);
       else {
@@ -107,12 +107,12 @@ class measured_times final : public step_times {
         std::vector<std::uint32_t> numbers;
         record(one, steps, [&](const sharding& s, const shape_list& shape) {
           detail::outside_argument room;
-          const tensor x = room.recorded<T>(steps, on_, traced_function::laid(s), shape);
+          const tensor x = room.recorded<T>(steps, bound_mesh_, traced_function::laid(s), shape);
           fill(x);
           held.push_back(x), numbers.push_back(room.number);
           return x;
         });
-        steps.plan_steps(*on_, schedule_options{.overlap = false});
+        steps.plan_steps(*bound_mesh_, schedule_options{.overlap = false});
         for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
         // 2. Run the program and take the least time.
         steps.measured();
@@ -132,7 +132,7 @@ class measured_times final : public step_times {
       }
       const auto bits =
           std::bit_cast<std::uint64_t>(least);  // bits of positive numbers are in the order of the numbers
-      return std::bit_cast<double>(detail::maximum_over_workers<1>(*on_->everyone().state(), {bits})[0]);
+      return std::bit_cast<double>(detail::maximum_over_workers<1>(*bound_mesh_->everyone().state(), {bits})[0]);
     });
   }
   /// The k-th least time of the runs without the first run, which fetches memory.
@@ -146,7 +146,7 @@ class measured_times final : public step_times {
   }
   template <class Options>
   static double update_time(const Options& optimiser, std::size_t n) {
-    constexpr std::size_t states = detail::most_states_of<Options>;
+    constexpr std::size_t states = detail::max_state_count<Options>;
     std::vector<T> room((2 + states) * n, T(0.5));
     detail::flat_parameter<T, states> flat{n, room.data(), room.data() + n, {}, T(1)};
     for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = room.data() + (2 + s) * n;
@@ -158,10 +158,10 @@ class measured_times final : public step_times {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
   template <class Outside>
-  void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside) {
+  void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside_tensor) {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps);
     if (one.operation == move) {
-      reshard(make_outside(one.used[0], one.shape), traced_function::laid(one.used[1]));
+      reshard(make_outside_tensor(one.used[0], one.shape), traced_function::laid(one.used[1]));
       steps.begin_backward();
       return;
     }
@@ -171,14 +171,14 @@ class measured_times final : public step_times {
     std::vector<tensor> operands;
     for (std::size_t i = 0; i < node.operands; ++i) {
       needs.push_back(traced_function::laid(one.used[i]));
-      const tensor x = make_outside(needs[i], g[g.of(node, i)].shape);
+      const tensor x = make_outside_tensor(needs[i], g[g.of(node, i)].shape);
       operands.push_back(contains(one.gradients, i) ? detail::parameter_of(x) : x);
     }
     const tensor y =
-        program_.run_one<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
+        program_.run_one_operation<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
     steps.begin_backward();
     if (one.gradients != 0 && y.state()->node)
-      detail::run_backward(y, make_outside(detail::cotangent_sharding(y.layout()), y.extents()));
+      detail::run_backward(y, make_outside_tensor(detail::cotangent_sharding(y.layout()), y.extents()));
   }
   /// Fills a tensor with repeating numbers between 0 and 1, which are no exceptional case for any operation.
   static void fill(const tensor& x) {
@@ -187,10 +187,10 @@ class measured_times final : public step_times {
   }
 
   traced_function program_;
-  std::shared_ptr<detail::bound_mesh> on_;
+  std::shared_ptr<detail::bound_mesh> bound_mesh_;
   std::function<double(std::size_t)> update_;
   std::unordered_map<std::uint64_t, std::size_t> time_index_;
-  std::vector<timed_step> all_;
+  std::vector<timed_step> measured_steps_;
 };
 
 }  // namespace partita

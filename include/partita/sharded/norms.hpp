@@ -40,10 +40,10 @@ auto channel_means(const X& x) {
 }
 
 /// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and
-/// `numbers` are the numbers of operands of each kind, and `has_numbers` decides which kind the result has.
+/// `numbers` are the numbers of operands of each kind, and `has_result_per_group` decides which kind the result has.
 template <std::size_t Groups>
-constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool has_numbers,
-                                       const shape_list& x) {
+constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers,
+                                       bool has_result_per_group, const shape_list& x) {
   if (x.size() < 2)
     throw shape_error(text("partita::") << name << ": requires x = batch x channels x features, got " << x);
   partita::rule r;
@@ -56,7 +56,7 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
     const bool is_result = t == images + numbers;
     is_result ? r.begin_result() : r.begin_operand();
     r.add_dimension(n);
-    if (is_result ? has_numbers : t >= images) {
+    if (is_result ? has_result_per_group : t >= images) {
       r.add_dimension(g);
       continue;
     }

@@ -45,7 +45,7 @@ void copy_elements(const tensor_part<const T>& x, const shape_list& from, const 
 }
 /// The index that is `starts` along the dimensions D, and 0 along the others.
 template <std::size_t... D>
-shape_list start_corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
+shape_list corner_from_starts(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
   shape_list at = shape_list::filled(rank, 0);
   std::size_t k = 0;
   ((at[D] = starts[k++]), ...);
@@ -85,7 +85,8 @@ struct slice_operation {
     if (y.size() == 0) return;
     std::size_t k = 0;
     const std::array<std::size_t, sizeof...(D)> starts{(of[k++].start + y.box[D].start - x.box[D].start)...};
-    copy_elements(x, start_corner<D...>(y.shape.size(), starts), y, start_corner<D...>(y.shape.size(), {}), y.shape);
+    copy_elements(x, corner_from_starts<D...>(y.shape.size(), starts), y, corner_from_starts<D...>(y.shape.size(), {}),
+                  y.shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list&) const {
     std::size_t k = 0;
@@ -132,8 +133,8 @@ struct pad_operation {
     if (shape_size(shape) == 0) return;
     std::size_t k = 0;
     const std::array<std::size_t, sizeof...(D)> to{(by[k++].before + read[D].start - y.box[D].start)...};
-    copy_elements(x, start_corner<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
-                  start_corner<D...>(shape.size(), to), shape);
+    copy_elements(x, corner_from_starts<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
+                  corner_from_starts<D...>(shape.size(), to), shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list& x) const {
     std::size_t k = 0;

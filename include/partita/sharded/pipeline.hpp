@@ -68,12 +68,12 @@ class pipeline {
   using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< one list for each stage
 
   pipeline(const world& everyone, const std::vector<pipeline_stage>& stages, const pipeline_options& options)
-      : on_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
-    on_->one_call([&] {
+      : all_workers_mesh_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
+    all_workers_mesh_->one_call([&] {
       find_shape(stages, options);
       trace_stages(stages);
       agree_to_make(options);
-      on_->channels();
+      all_workers_mesh_->channels();
       record(options);
       order(options);
     });
@@ -88,16 +88,16 @@ class pipeline {
   /// Makes one training step. Returns the loss, the mean over all rows, on the mesh of the last stage.
   const sharded_tensor<T>& operator()(const sharded_tensor<T>& x, const sharded_tensor<T>& targets,
                                       const parameters& weights) {
-    on_->one_call([&] {
+    all_workers_mesh_->one_call([&] {
       agree(x, targets, weights);
       x_.take(steps_, x);
       targets_.take(steps_, targets);
       for (std::size_t s = 0; s < parameters_.size(); ++s)
         for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].take(steps_, weights[s][k]);
-      detail::renew(steps_, loss_, loss_number_);
+      detail::ensure_unique_memory(steps_, loss_, loss_number_);
       for (std::size_t s = 0; s < gradients_.size(); ++s)
         for (std::size_t k = 0; k < gradients_[s].size(); ++k)
-          detail::renew(steps_, gradients_[s][k], gradient_numbers_[s][k]);
+          detail::ensure_unique_memory(steps_, gradients_[s][k], gradient_numbers_[s][k]);
       steps_.run(false);
     });
     x_.memory = targets_.memory = {};
@@ -115,7 +115,7 @@ class pipeline {
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 
  private:
-  using numbers = detail::pipeline_numbers;
+  using numbers = detail::pipeline_numbering;
   /// A stage, its mesh on workers, and its program for each size of a micro-batch.
   struct stage_on_workers {
     std::shared_ptr<detail::bound_mesh> on;
@@ -145,10 +145,10 @@ class pipeline {
                                     << s << " has none; give .program");
     hasher all;
     all.mix(stages.size()).mix(options.rows).mix(options.micro_batches).mix(detail::type_number<T>());
-    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong,
+    detail::agree_if_checked(*all_workers_mesh_->everyone().state(), all.value(), wrong,
                              [&] { return text("partita::pipeline of ") << stages.size() << " stages"; });
     for (const pipeline_stage& one : stages) {
-      auto on = detail::bound_mesh::of(on_->everyone(), one.where);
+      auto on = detail::bound_mesh::of(all_workers_mesh_->everyone(), one.where);
       std::uint32_t group = 0;
       for (std::uint32_t s = 0; s < stages_.size(); ++s) {
         if (are_on_same_workers(stages_[s].on->where(), on->where())) {
@@ -227,7 +227,7 @@ class pipeline {
         all.mix(static_cast<std::size_t>(one.pass)).mix(one.stage).mix(one.micro_batch);
     }
     fingerprint_ = all.value();
-    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
+    detail::agree_if_checked(*all_workers_mesh_->everyone().state(), fingerprint_, wrong,
                              [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
   }
   /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
@@ -349,14 +349,16 @@ class pipeline {
     if (times.weights.empty()) times.weights.assign(stages, 1);
     run_ = simulate(shape_, options.tasks.empty() ? tasks_of(options.order, shape_, times) : options.tasks, times);
     const auto events = [&](const pipeline_run& run) { return detail::pipeline_events(shape_, run, steps_.uses()); };
-    const std::size_t most = options.memory == schedule_options::unlimited ? 0 : steps_.most_bytes(*on_, events(run_));
+    const std::size_t most =
+        options.memory == schedule_options::unlimited ? 0 : steps_.most_bytes(*all_workers_mesh_, events(run_));
     if (most > options.memory)
       throw error(text("partita::pipeline: requires .memory for the intermediate values of a worker, of which this "
                        "order takes ")
                   << most << " bytes, and one micro-batch after the other "
-                  << steps_.most_bytes(*on_, events(simulate(shape_, order_of_least_memory(), times))) << ", got "
-                  << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
-    steps_.plan_steps(*on_, events(run_));
+                  << steps_.most_bytes(*all_workers_mesh_, events(simulate(shape_, order_of_least_memory(), times)))
+                  << ", got " << options.memory
+                  << "; give that much, or choose an order that keeps fewer micro-batches");
+    steps_.plan_steps(*all_workers_mesh_, events(run_));
   }
   /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
   /// the next micro-batch.
@@ -402,11 +404,12 @@ class pipeline {
     for (std::size_t s = 0; fits && s < weights.size(); ++s)
       for (std::size_t k = 0; k < weights[s].size(); ++k)
         see(weights[s][k], parameters_[s][k], text("parameter ") << k << " of stage " << s);
-    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong,
+    detail::agree_if_checked(*all_workers_mesh_->everyone().state(), all.value(), wrong,
                              [&] { return text("partita::pipeline(x, targets, parameters)"); });
   }
 
-  std::shared_ptr<detail::bound_mesh> on_;  // a mesh of all workers, over whose channels stages exchange results
+  std::shared_ptr<detail::bound_mesh>
+      all_workers_mesh_;  // a mesh of all workers, over whose channels stages exchange results
   std::vector<stage_on_workers> stages_;
   pipeline_shape shape_;
   std::vector<interval> parts_;  // the rows of each micro-batch

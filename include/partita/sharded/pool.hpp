@@ -13,7 +13,7 @@ namespace detail {
 
 /// Applies the operation of a pooling or interpolation rule to a tensor.
 template <template <class, std::size_t> class Operation, std::size_t D, class Rule, class X>
-auto call_sample(const Rule& rule, const X& x) {
+auto apply_sampling_rule(const Rule& rule, const X& x) {
   const shape_list shape = operand_extents(x);
   if (shape.size() != D + 2)
     throw shape_error(text(rule.name()) << ": requires x = batch x channels x " << D << " features, got " << shape);
@@ -38,7 +38,7 @@ auto max_pool(const X& x, const max_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::call_sample<detail::largest_operation, D>(
+    return detail::apply_sampling_rule<detail::largest_operation, D>(
         detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
@@ -46,7 +46,7 @@ auto average_pool(const X& x, const average_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::call_sample<detail::sample_operation, D>(
+    return detail::apply_sampling_rule<detail::sample_operation, D>(
         detail::window_geometry<D + 2>("partita::average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
@@ -54,7 +54,7 @@ auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::call_sample<detail::largest_operation, D>(
+    return detail::apply_sampling_rule<detail::largest_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
@@ -62,7 +62,7 @@ auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& option
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::call_sample<detail::sample_operation, D>(
+    return detail::apply_sampling_rule<detail::sample_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
@@ -70,7 +70,7 @@ auto upsample(const X& x, const upsampling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::upsample<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::call_sample<detail::sample_operation, D>(
+    return detail::apply_sampling_rule<detail::sample_operation, D>(
         detail::upsampling_rule<D + 2>("partita::upsample<D>(x, options)", options), x);
 }
 

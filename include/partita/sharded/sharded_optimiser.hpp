@@ -124,7 +124,7 @@ class sharded_optimiser {
   }
 
  private:
-  static constexpr std::size_t states = detail::most_states_of<Options>;
+  static constexpr std::size_t states = detail::max_state_count<Options>;
   using real = detail::real_of<T>;
 
   /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.

@@ -75,7 +75,7 @@ struct line_sort {
 
 /// The rule of an operation on values and keys, whose dimension D must be whole.
 template <std::size_t D>
-constexpr rule rule_by_keys(const shape_span& x, const char* name) {
+constexpr rule rule_of_values_and_keys(const shape_span& x, const char* name) {
   rule r;
   const separate_factors f(r, x[0], std::uint32_t{1} << D);
   const auto add_dimensions = [&] {
@@ -92,7 +92,7 @@ constexpr rule rule_by_keys(const shape_span& x, const char* name) {
 
 /// The operation (values, keys) -> the first values of each line in the order of the keys.
 template <std::size_t D>
-struct by_keys_operation;
+struct sort_by_keys_operation;
 
 /// The adjoint of by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys took
 /// them, and 0 elsewhere.
@@ -100,7 +100,7 @@ template <std::size_t D>
 struct put_back_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
-  static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "gradient of sort"); }
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "gradient of sort"); }
   shape_list result_extents(const shape_span& x) const { return x[1]; }
   template <class T>
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& keys, const tensor_part<T>& x) const {
@@ -110,14 +110,14 @@ struct put_back_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X&, const X& keys, const X&) const {
     if (i == 1) return {};
-    return operate(by_keys_operation<D>{*this}, dx, keys);
+    return operate(sort_by_keys_operation<D>{*this}, dx, keys);
   }
 };
 template <std::size_t D>
-struct by_keys_operation : line_sort<D> {
+struct sort_by_keys_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
-  static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "sort by keys"); }
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "sort by keys"); }
   shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
@@ -165,7 +165,7 @@ inline constexpr layout_name<layout_text(sorted_layout<Layout, D>).size()> sorte
 
 /// Returns f(x), after x was resharded to a layout in which dimension D is whole, if that is not forbidden.
 template <std::size_t D, class X, class F>
-auto move_last(const X& x, const F& f) {
+auto apply_with_whole_dimension(const X& x, const F& f) {
   if (const shape_list extents = operand_extents(x); D >= extents.size())
     throw shape_error(text("partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x "
                            "has, got dimension ")
@@ -230,7 +230,7 @@ consteval bool is_line_sortable() {
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
-    return detail::move_last<D>(x, [&](const auto& z) {
+    return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
       return operate(detail::sort_operation<D>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
@@ -242,7 +242,7 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
 template <detail::any_tensor X, std::size_t D>
 auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
-    return detail::move_last<D>(x, [&](const auto& z) {
+    return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
       detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "argsort");
       return operate(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
     });
@@ -257,7 +257,7 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::is_line_sortable<X, D>())
-    return detail::move_last<D>(x, [&](const auto& z) {
+    return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
       detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "top_k");
       auto values = operate(detail::sort_operation<D>{{k, true}}, z);
       auto indices = operate(detail::sort_operation<D, true>{{k, true}}, z);

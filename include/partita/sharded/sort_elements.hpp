@@ -88,7 +88,7 @@ sharded_tensor<T> read_rows(const sharded_tensor<T>& x, const sharded_tensor<std
 /// Applies the function f to x, converted to a tensor with a run-time layout. If the type of x has a layout, the type
 /// of the result has a layout, too: that of x, or one that shards no dimension.
 template <bool Whole, std::size_t Rank, class X, class F>
-auto call_as_kind(const X& x, const F& f) {
+auto apply_with_run_time_layout(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
     constexpr auto name = std::remove_cvref_t<X>::name;
     auto y = f(x.at_run_time());
@@ -131,9 +131,9 @@ consteval bool is_sortable() {
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::is_sortable<X>())
-    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+    return detail::apply_with_run_time_layout<false, 1>(x, [&](const auto& input) {
       detail::checked_mesh(input, false, "sort(x)", direction.descending ? 1 : 0);
-      const auto z = detail::reduce_pending(input, "sort(x)");
+      const auto z = detail::reduce_if_partial(input, "sort(x)");
       return detail::read_rows(z, detail::sorted_indices(z, {.descending = direction.descending}, nullptr, "sort"),
                                "sort(x)");
     });
@@ -146,10 +146,10 @@ auto sort(const X& x, const sort_direction& direction = {}) {
 template <detail::tensor_value X>
 auto argsort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::is_sortable<X>())
-    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+    return detail::apply_with_run_time_layout<false, 1>(x, [&](const auto& input) {
       detail::checked_mesh(input, false, "argsort(x)", direction.descending ? 1 : 0);
-      return detail::sorted_indices(detail::reduce_pending(input, "argsort(x)"), {.descending = direction.descending},
-                                    nullptr, "argsort");
+      return detail::sorted_indices(detail::reduce_if_partial(input, "argsort(x)"),
+                                    {.descending = direction.descending}, nullptr, "argsort");
     });
   else return detail::rejected_call{};
 }
@@ -162,9 +162,9 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::is_sortable<X>()) {
-    const auto indices = detail::call_as_kind<true, 1>(x, [&](const auto& input) {
+    const auto indices = detail::apply_with_run_time_layout<true, 1>(x, [&](const auto& input) {
       const auto& on = detail::checked_mesh(input, false, "top_k(x, k)", k);
-      const auto z = detail::reduce_pending(input, "top_k(x, k)");
+      const auto z = detail::reduce_if_partial(input, "top_k(x, k)");
       return on->one_call([&] {
         const auto best = top_k(on->everyone(), detail::read_part(z), k).places;
         const bool has_all = on->everyone().id() == 0;
@@ -173,7 +173,7 @@ auto top_k(const X& x, std::size_t k) {
                                     nullptr, "top_k");
       });
     });
-    auto values = detail::call_as_kind<true, 1>(
+    auto values = detail::apply_with_run_time_layout<true, 1>(
         x, [&](const auto& input) { return detail::read_rows(input, detail::as_run_time(indices), "top_k(x, k)"); });
     return top_elements<decltype(values), std::remove_const_t<decltype(indices)>>{std::move(values), indices};
   } else {
@@ -191,7 +191,7 @@ auto quantile(const X& x, double probability) {
   static_assert(has_fractions,
                 "partita::quantile(x, probability): requires elements that are no integers; cast x to float or double");
   if constexpr (detail::is_sortable<X>() && has_fractions) {
-    return detail::call_as_kind<true, 0>(x, [&](const auto& input) {
+    return detail::apply_with_run_time_layout<true, 0>(x, [&](const auto& input) {
       detail::checked_mesh(input, false, "quantile(x, probability)", std::bit_cast<std::uint64_t>(probability));
       const std::size_t n = input.extents()[0];
       if (!(probability >= 0 && probability <= 1) || n == 0)
@@ -199,7 +199,7 @@ auto quantile(const X& x, double probability) {
                                 "got ")
                            << std::to_string(probability).c_str() << " and x of extents " << input.extents())
                               .c_str());
-      const auto z = detail::reduce_pending(input, "quantile(x, probability)");
+      const auto z = detail::reduce_if_partial(input, "quantile(x, probability)");
       const double at = probability * static_cast<double>(n - 1);
       const auto low = static_cast<std::size_t>(at);
       const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
@@ -220,9 +220,9 @@ auto quantile(const X& x, double probability) {
 template <detail::tensor_value X>
 auto unique(const X& x) {
   if constexpr (detail::is_sortable<X>())
-    return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+    return detail::apply_with_run_time_layout<false, 1>(x, [&](const auto& input) {
       const auto& on = detail::checked_mesh(input, false, "unique(x)", 0);
-      const auto z = detail::reduce_pending(input, "unique(x)");
+      const auto z = detail::reduce_if_partial(input, "unique(x)");
       return on->one_call([&] {
         const auto own = unique(on->everyone(), detail::read_part(z));
         std::size_t before = 0, all = 0;
@@ -247,9 +247,9 @@ auto unique(const X& x) {
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)
 auto permutation(const X& x, std::uint64_t seed) {
-  return detail::call_as_kind<false, 1>(x, [&](const auto& input) {
+  return detail::apply_with_run_time_layout<false, 1>(x, [&](const auto& input) {
     const auto& on = detail::checked_mesh(input, true, "permutation(x, seed)", seed);
-    const auto z = detail::reduce_pending(input, "permutation(x, seed)");
+    const auto z = detail::reduce_if_partial(input, "permutation(x, seed)");
     const auto indices = on->one_call([&] {
       const interval part = detail::part_range(z);
       const auto own = permutation(on->everyone(), part.size(), seed);

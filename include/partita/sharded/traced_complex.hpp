@@ -32,7 +32,7 @@ struct complex_spec : spec {
 template <class Result>
 class traced_function_to : public traced_function {
   template <class T>
-  using result_for =
+  using result_element_type =
       std::conditional_t<detail::is_complex<Result>, std::complex<detail::real_of<T>>, detail::real_of<T>>;
 
  public:
@@ -40,7 +40,7 @@ class traced_function_to : public traced_function {
 
   template <class T, class... X>
   auto operator()(const sharded_tensor<T>& first, const X&... more) const {
-    return this->template called<result_for<T>>(first, detail::as_run_time(more)...);
+    return this->template called<result_element_type<T>>(first, detail::as_run_time(more)...);
   }
   template <class T, auto Layout, class... X>
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
@@ -51,7 +51,7 @@ class traced_function_to : public traced_function {
   template <class T>
   auto bind(const world& everyone, const argument_numbers& gradients_of = {},
             const schedule_options& options = {}) const {
-    return bound_program<T, result_for<T>>(*this, everyone, gradients_of.all(), options);
+    return bound_program<T, result_element_type<T>>(*this, everyone, gradients_of.all(), options);
   }
   template <class T>
   auto bind(const world& everyone, const schedule_options& options) const {
@@ -116,9 +116,9 @@ struct typed_element_change {
   virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;
 };
 template <class Op, class R>
-struct element_change_step : typed_element_change<R> {
+struct element_type_change_step : typed_element_change<R> {
   Op op;
-  explicit element_change_step(const Op& declared) : op(declared) {}
+  explicit element_type_change_step(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
     if constexpr (is_complex<typename Op::operand>) return convert<std::complex<R>>(x);
     else return convert<R>(x);
@@ -133,9 +133,13 @@ struct element_change_step : typed_element_change<R> {
   }
 };
 template <class Op>
-struct element_change final : custom_op, element_change_step<Op, float>, element_change_step<Op, double> {
-  explicit element_change(const Op& op)
-      : custom_op(number_of_operation(op)), element_change_step<Op, float>(op), element_change_step<Op, double>(op) {}
+struct element_type_change final : custom_op,
+                                   element_type_change_step<Op, float>,
+                                   element_type_change_step<Op, double> {
+  explicit element_type_change(const Op& op)
+      : custom_op(number_of_operation(op)),
+        element_type_change_step<Op, float>(op),
+        element_type_change_step<Op, double>(op) {}
 };
 
 /// The access that the execution of programs with real and complex values has to the private members of a program.
@@ -180,14 +184,14 @@ struct mixed_access {
                                       const std::vector<sharding>& needs, const sharding& made) const {
       std::vector<sharded_tensor<T>> operands;
       for (const auto& one : x) operands.push_back(one.template of<T>());
-      return program.template run_one<T>(o, operands, needs, made);
+      return program.template run_one_operation<T>(o, operands, needs, made);
     }
   };
 
   template <class R>
   static real_or_complex<R> run(const traced_function& program, const std::vector<real_or_complex<R>>& arguments) {
     values<R> all(program, arguments);
-    program.run_through(all);
+    program.run_all_operations(all);
     return all.all[program.result_.number];
   }
   static std::size_t arguments(const traced_function& program) { return program.inputs_.size(); }
@@ -200,8 +204,8 @@ struct mixed_access {
       std::vector<real_or_complex<double>> arguments;
       for (std::size_t i = 0; i < program.inputs_.size(); ++i) {
         if (is_complex_input(program, i))
-          arguments.push_back(real_or_complex<double>(program.dry_argument<std::complex<double>>(on, i)));
-        else arguments.push_back(real_or_complex<double>(program.dry_argument<double>(on, i)));
+          arguments.push_back(real_or_complex<double>(program.dry_run_argument<std::complex<double>>(on, i)));
+        else arguments.push_back(real_or_complex<double>(program.dry_run_argument<double>(on, i)));
       }
       const auto back = [](const auto& y) { run_backward(y, cotangent_of(y)); };
       const auto y = run(program, arguments);
@@ -226,9 +230,9 @@ struct tensors_of_program<real_and_complex<R>> {
   static tensor mapped(const tensor& x, const F& f) {
     return x.mapped(f);
   }
-  static void renew(bound_steps& steps, tensor& result, std::uint32_t number) {
-    if (result.is_complex()) detail::renew(steps, result.complex, number);
-    else detail::renew(steps, result.real, number);
+  static void ensure_unique_memory(bound_steps& steps, tensor& result, std::uint32_t number) {
+    if (result.is_complex()) detail::ensure_unique_memory(steps, result.complex, number);
+    else detail::ensure_unique_memory(steps, result.real, number);
   }
   template <class Result>
   static sharded_tensor<Result> run(const traced_function& program, const std::vector<tensor>& arguments) {
@@ -244,8 +248,8 @@ struct tensors_of_program<real_and_complex<R>> {
 struct mixed_program_runs final : mixed_execution {
   untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const override {
     if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
-      return run_typed<float>(program, arguments);
-    return run_typed<double>(program, arguments);
+      return run_in_precision<float>(program, arguments);
+    return run_in_precision<double>(program, arguments);
   }
   std::vector<backward_reshard> moves_back(const traced_function& program) const override {
     return mixed_access::moves_back(program);
@@ -253,7 +257,7 @@ struct mixed_program_runs final : mixed_execution {
 
  private:
   template <class R>
-  static untyped_tensor run_typed(const traced_function& program, const untyped_tensor* given) {
+  static untyped_tensor run_in_precision(const traced_function& program, const untyped_tensor* given) {
     std::vector<real_or_complex<R>> arguments;
     for (std::size_t i = 0; i < mixed_access::arguments(program); ++i) {
       const bool wants_complex = mixed_access::is_complex_input(program, i);
@@ -278,7 +282,7 @@ inline const mixed_program_runs mixed_runs_of_programs{};
 /// the extents of the result, as an operation of operate() does; the placeholders `operand` and `value` of the element
 /// types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
 template <class Op, class... X>
-auto trace_change(const Op& op, const X&... x) {
+auto trace_element_change(const Op& op, const X&... x) {
   const shape_list shapes[] = {x.extents()...};
   const shape_span span(shapes, sizeof...(X));
   applied_operation work;
@@ -288,7 +292,7 @@ auto trace_change(const Op& op, const X&... x) {
   } else {
     work.how = bound(op.rule(span), span);
   }
-  work.own = std::make_shared<const element_change<Op>>(op);
+  work.own = std::make_shared<const element_type_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);
   y.program()->mixed = &mixed_runs_of_programs;
   y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);

@@ -138,15 +138,15 @@ class traced_function {
   std::vector<backward_reshard> moves_back() const {
     return dry_run_moves(sizeof(detail::real_of<T>), [this](const std::shared_ptr<detail::bound_mesh>& on) {
       std::vector<sharded_tensor<T>> arguments;
-      for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_argument<T>(on, i));
+      for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_run_argument<T>(on, i));
       const auto y = run<T>(arguments);
       detail::run_backward(y, detail::cotangent_of(y));
     });
   }
   /// The reshards of the backward pass that `run(mesh)` makes in a dry run. The bytes of the reshards are converted
-  /// from numbers of `number_bytes` bytes to numbers of 4 bytes.
+  /// from numbers of `bytes_per_number` bytes to numbers of 4 bytes.
   template <class Run>
-  std::vector<backward_reshard> dry_run_moves(std::size_t number_bytes, const Run& run) const {
+  std::vector<backward_reshard> dry_run_moves(std::size_t bytes_per_number, const Run& run) const {
     std::vector<movement> log;
     const detail::scoped_log now(log, true);
     try {
@@ -157,13 +157,13 @@ class traced_function {
     std::vector<backward_reshard> all;
     for (const movement& one : log)
       if (one.backward)
-        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / number_bytes * 4});
+        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / bytes_per_number * 4});
     return all;
   }
   /// Argument i for a dry run, without elements, in its completed layout. The argument is marked as a parameter if its
   /// gradient is wanted.
   template <class T>
-  sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
+  sharded_tensor<T> dry_run_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
     const sharding argument_layout = laid((*completion_)[inputs_[i]]);
     const shape_list& shape = operations()[inputs_[i]].shape;
     const auto x = detail::tensor_of(on, argument_layout, shape,
@@ -173,9 +173,9 @@ class traced_function {
   }
   /// Executes operation o, which reads its operands and leaves its result in these layouts.
   template <class T>
-  sharded_tensor<T> run_one(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
-                            const std::vector<sharding>& needs, const sharding& made,
-                            detail::wider_window<T>* wider = nullptr) const {
+  sharded_tensor<T> run_one_operation(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
+                                      const std::vector<sharding>& needs, const sharding& made,
+                                      detail::wider_window<T>* wider = nullptr) const {
     const detail::applied_operation& work = program_->work[o];
     const operation_window* const window = operations().operation(o).window;
     bool along_cuts = window != nullptr && window->is_needed(needs.size(), made);
@@ -195,7 +195,7 @@ class traced_function {
     if (!y.state()->active()) return {y.box(), y.state()->block};
     const auto box = (*window.computed)[y.state()->on->worker()].box;
     std::vector<detail::tensor_block<T>> blocks{window.read->block};
-    std::vector<detail::tensor_place> places{{window.read->box, x[0].extents()}};
+    std::vector<detail::box_in_tensor> places{{window.read->box, x[0].extents()}};
     for (std::size_t i = 1; i < x.size(); ++i) {
       blocks.push_back(x[i].state()->block);
       places.push_back({x[i].box(), x[i].extents()});
@@ -237,9 +237,9 @@ class traced_function {
       }
       const std::size_t result = program.operand(o, needs.size()).number;
       detail::wider_window<T> window;
-      if (!wider.empty() && wider[o].reads_wider) window.read = &wider_values[program.operand(o, 0).number];
+      if (!wider.empty() && wider[o].reads_wider_box) window.read = &wider_values[program.operand(o, 0).number];
       if (!wider.empty() && !wider[o].computed.empty()) window.computed = &wider[o].computed;
-      values[result] = reshard(program.run_one<T>(o, operands, needs, made, &window), after);
+      values[result] = reshard(program.run_one_operation<T>(o, operands, needs, made, &window), after);
       if (window.computed == nullptr) return;
       const bool is_made = window.made.block.memory != nullptr;
       wider_values[result] = is_made ? window.made : program.wider_elements(o, operands, values[result], window);
@@ -250,7 +250,7 @@ class traced_function {
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
   bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
-  PARTITA_DECL void run_through(detail::running_values& values) const;
+  PARTITA_DECL void run_all_operations(detail::running_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
 
   /// Executes the program. The arguments must be as many as the program has, with the same extents.
@@ -259,15 +259,15 @@ class traced_function {
     if constexpr (std::is_same_v<Result, T>)
       if (program_->mixed == nullptr) {
         values_of<T> values(*this, arguments);
-        run_through(values);
+        run_all_operations(values);
         return values.values[result_.number];
       }
     std::vector<std::conditional_t<true, detail::untyped_tensor, T>> all;  // dependent: only calls instantiate it
     for (const auto& x : arguments) all.push_back(detail::untyped_tensor::of(x));
-    return run_mixed<Result>(all.data());
+    return run_real_and_complex<Result>(all.data());
   }
   template <class T>
-  sharded_tensor<T> run_mixed(const detail::untyped_tensor* arguments) const {
+  sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
     return mixed_result(arguments, detail::type_number<T>()).template as<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
@@ -285,7 +285,7 @@ class traced_function {
                     "partita: program(x...): requires arguments of one precision, real or complex; cast the others");
       if constexpr (of_one_precision) {
         const detail::untyped_tensor all[] = {detail::untyped_tensor::of(x)...};
-        return run_mixed<Result>(all);
+        return run_real_and_complex<Result>(all);
       } else {
         return {};
       }

@@ -26,7 +26,7 @@ namespace detail {
 template <class T>
 sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
   auto state = std::make_shared<tensor_state<T>>(*x.state());
-  state->node = new_node<T>(x.layout());
+  state->node = new_tape_node<T>(x.layout());
   return sharded_tensor<T>(std::move(state));
 }
 template <class T, auto Layout>

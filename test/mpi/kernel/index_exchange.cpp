@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
   BOOST_TEST(exchange.plan().receives.size() == P - 1);
   BOOST_TEST(exchange.plan(3).elements_received() == 300 * (P - 1));
   // ... and are copied as one run for each worker.
-  const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::exchange_words);
+  const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::index_exchange_texts);
   const auto& pattern = *planner.pattern();
   BOOST_TEST(pattern.kept.has_one_run());
   BOOST_TEST(pattern.travel.packed.groups().size() == P - 1);

@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(gradients_have_gradients) {
   BOOST_TEST((all == xt::xtensor<double, 2>{{1, 3}, {6, 4}}));
   const auto V = shard(everyone, m.layout("", ""), dy);
   const auto forth = [&](const auto& x) {
-    return sum(multiply(V, operate(detail::by_keys_operation<1>{{2, true}}, x, K)));
+    return sum(multiply(V, operate(detail::sort_by_keys_operation<1>{{2, true}}, x, K)));
   };
   const auto f = value_and_gradient(forth, W);
   BOOST_TEST(f.value == d.value);

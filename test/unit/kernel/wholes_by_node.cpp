@@ -19,7 +19,7 @@ using namespace partita;
 struct trial {
   std::vector<std::size_t> members, node;
   parted_tensor<2> tensor;
-  std::vector<two_steps<2>> gather, sum;  // by position
+  std::vector<two_step_plan<2>> gather, sum;  // by position
 
   explicit trial(unsigned seed) {
     std::mt19937 random(seed);
@@ -45,9 +45,9 @@ struct trial {
 
 /// What is sent, as (from, to, start of the box); both sides must say the same, in the same order for each pair.
 using moves = std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>;
-moves moves_of(const trial& t, std::vector<two_steps<2>> trial::*which, exchange_plan<2> two_steps<2>::*step) {
+moves moves_of(const trial& t, std::vector<two_step_plan<2>> trial::*which, exchange_plan<2> two_step_plan<2>::*step) {
   moves sent, received;
-  for (const two_steps<2>& plan : t.*which) {
+  for (const two_step_plan<2>& plan : t.*which) {
     for (const auto& s : (plan.*step).sends) sent.emplace_back((plan.*step).worker, s.worker, s.where.start[0]);
     for (const auto& r : (plan.*step).receives) received.emplace_back(r.worker, (plan.*step).worker, r.where.start[0]);
   }
@@ -68,12 +68,12 @@ BOOST_AUTO_TEST_CASE(both_sides_of_every_pair_list_the_same_boxes_and_the_second
   for (unsigned seed = 0; seed < test::random_cases(200); ++seed) {
     const trial t(seed);
     const auto node = [&](std::size_t worker) { return t.node[t.position(worker)]; };
-    moves_of(t, &trial::gather, &two_steps<2>::first);
-    for (const auto& [from, to, start] : moves_of(t, &trial::gather, &two_steps<2>::second))
+    moves_of(t, &trial::gather, &two_step_plan<2>::first);
+    for (const auto& [from, to, start] : moves_of(t, &trial::gather, &two_step_plan<2>::second))
       BOOST_TEST(node(from) == node(to));
-    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_steps<2>::first))
+    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::first))
       BOOST_TEST(node(from) == node(to));
-    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_steps<2>::second))
+    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::second))
       BOOST_TEST(node(from) != node(to));
   }
 }
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(every_part_travels_once_to_each_other_node_and_reaches_ever
   for (unsigned seed = 0; seed < test::random_cases(200); ++seed) {
     const trial t(seed);
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> arrived, crossed;  // by part and member, part and node
-    for (const two_steps<2>& plan : t.gather) {
+    for (const two_step_plan<2>& plan : t.gather) {
       const std::size_t me = t.position(plan.first.worker);
       std::set<std::size_t> has{me};
       for (const auto& r : plan.first.receives) {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_every_sum_once_and_one_sum_of_a_node_trav
     const trial t(seed);
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> partial;  // by member and part: whose
     const auto add = [&](std::size_t at, std::size_t part, std::size_t whose) { partial[{at, part}].push_back(whose); };
-    for (const two_steps<2>& plan : t.sum) {
+    for (const two_step_plan<2>& plan : t.sum) {
       const std::size_t me = t.position(plan.first.worker);
       std::size_t rows = 0;
       for (const auto& k : plan.first.kept) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_every_sum_once_and_one_sum_of_a_node_trav
       BOOST_TEST((plan.second.source_shape == plan.first.destination_shape));
       for (const auto& r : plan.first.receives) add(me, t.part_of(r.where), t.position(r.worker));
     }
-    for (const two_steps<2>& plan : t.sum) {
+    for (const two_step_plan<2>& plan : t.sum) {
       const std::size_t me = t.position(plan.second.worker);
       if (t.tensor.parts[me].empty()) continue;
       std::vector<std::size_t> all = partial[{me, me}];

@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(each_element_of_a_long_parameter_moves_as_it_does_alone) {
 
 BOOST_AUTO_TEST_CASE(a_factor_of_the_gradient_is_a_shorter_gradient) {
   const auto expect = [](const auto& options) {
-    constexpr std::size_t states = detail::most_states_of<std::remove_cvref_t<decltype(options)>>;
+    constexpr std::size_t states = detail::max_state_count<std::remove_cvref_t<decltype(options)>>;
     for (const std::size_t n : {1U, 2048U, 2049U, 5000U}) {
       const vector g = xt::arange<double>(0.5, static_cast<double>(n)), quarter = 0.25 * g;
       const auto moved = [&](const vector& gradient, double factor) {

@@ -39,7 +39,7 @@ struct random_window final : operation_window {
   }
   received_share received(std::size_t, std::size_t place, const sharding* lies,
                           const shape_list* shapes) const override {
-    return detail::window_share(wanted[place], lies[0], shapes[0], place);
+    return detail::received_share_of_window(wanted[place], lies[0], shapes[0], place);
   }
 };
 

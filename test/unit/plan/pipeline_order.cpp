@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
       for (double& one : *list) one = some[random() % 6];
     // A step for each forward pass, two for each backward pass, of which the stage before needs the first, and one for
     // each movement between groups.
-    const detail::pipeline_numbers numbers{shape.stages(), shape.micro_batches};
+    const detail::pipeline_numbering numbers{shape.stages(), shape.micro_batches};
     std::vector<step_use> steps;
     const auto add = [&](std::uint32_t task, bool moves, std::vector<std::uint32_t> reads, std::uint32_t sets) {
       steps.push_back({std::move(reads), sets, task, moves});

@@ -163,7 +163,7 @@ simulated::block whole_box(const shape_list& shape) {
 }
 simulated::tensor sequentially_done(const operation_case& c, const std::vector<simulated::tensor>& x) {
   std::vector<detail::tensor_block<number>> blocks;
-  std::vector<detail::tensor_place> places;
+  std::vector<detail::box_in_tensor> places;
   for (const auto& one : x) {
     blocks.push_back(block_of(one));
     places.push_back({whole_box(one.shape), one.shape});
@@ -179,7 +179,7 @@ simulated::tensor on_devices(const operation_case& c, const std::vector<simulate
   simulated::devices out;
   for (std::size_t k = 0; k < left.on.size(); ++k) {
     std::vector<detail::tensor_block<number>> blocks;
-    std::vector<detail::tensor_place> places;
+    std::vector<detail::box_in_tensor> places;
     for (std::size_t i = 0; i < x.size(); ++i) {
       blocks.push_back(block_of(held[i][k]));
       places.push_back({mesh_block(lie[i], x[i].shape, k), x[i].shape});
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     const shape_list x{batch, 2, n}, y{batch, 2, by.outputs({1, 1, n})[2]};
     const detail::samples<detail::window_geometry<3>, 3> of{by, {batch, 2, n}};
     wrong += !holds(detail::sample_operation<detail::window_geometry<3>, 3>{of}, x, y);
-    wrong += !holds(detail::sample_back_operation<detail::window_geometry<3>, 3>{of}, y, x);
+    wrong += !holds(detail::sample_adjoint_operation<detail::window_geometry<3>, 3>{of}, y, x);
     wrong += !holds(detail::largest_operation<detail::window_geometry<3>, 3>{of}, x, y);
   }
   for (std::size_t k = 0; k < test::random_cases(4000); ++k) {

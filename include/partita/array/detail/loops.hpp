@@ -121,9 +121,9 @@ void add_run(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) 
 }
 
 template <class T>
-void add_run_with_errors(instruction_set isa, T* sum, T* rounding, typename unsigned_of_size<T>::type* inexact,
+void add_run_with_errors(instruction_set isa, T* sum, T* rounding, typename unsigned_of_size<T>::type* inexact_marks,
                          const T* from, std::size_t n) {
-  PARTITA_DISPATCH(isa, add_run_with_errors(sum, rounding, inexact, from, n));
+  PARTITA_DISPATCH(isa, add_run_with_errors(sum, rounding, inexact_marks, from, n));
 }
 
 /// Copies one run with streaming stores. A caller must call finish_streaming_stores() before it signals another worker.

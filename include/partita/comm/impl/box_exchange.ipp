@@ -7,7 +7,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void box_exchange::pass_on(std::unique_ptr<box_transport> more) { forwarding_transport_ = std::move(more); }
+PARTITA_DEF void box_exchange::add_forwarding_transport(std::unique_ptr<box_transport> more) {
+  forwarding_transport_ = std::move(more);
+}
 
 PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { transports_.push_back(std::move(more)); }
 

@@ -12,13 +12,13 @@ PARTITA_DEF file_size_errors::file_size_errors() {
   sigset_t pending;
   ::sigemptyset(&blocked_signals_);
   ::sigaddset(&blocked_signals_, SIGXFSZ);
-  has_blocked_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 0 &&
-                 ::pthread_sigmask(SIG_BLOCK, &blocked_signals_, &previous_mask_) == 0 &&
-                 ::sigismember(&previous_mask_, SIGXFSZ) == 0;
+  has_blocked_signal_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 0 &&
+                        ::pthread_sigmask(SIG_BLOCK, &blocked_signals_, &previous_mask_) == 0 &&
+                        ::sigismember(&previous_mask_, SIGXFSZ) == 0;
 }
 
 file_size_errors::~file_size_errors() {
-  if (!has_blocked_) return;  // the program blocks the signal itself
+  if (!has_blocked_signal_) return;  // the program blocks the signal itself
   const int error = errno;
   const std::timespec at_once{};
   while (::sigtimedwait(&blocked_signals_, nullptr, &at_once) < 0 && errno == EINTR) {

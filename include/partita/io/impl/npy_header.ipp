@@ -30,25 +30,25 @@ namespace partita::detail {
 
 PARTITA_DEF npy_header_found npy_literal::read() {
   bool type = false, order = false, shape = false;
-  if (!consume_if_next('{')) return return_error("begins with no dictionary");
+  if (!consume_if_next('{')) return header_with_error("begins with no dictionary");
   while (!consume_if_next('}')) {
     std::string key;
-    if (!read_string(key)) return return_error("has an entry without a quoted name");
-    if (!consume_if_next(':')) return return_error("has an entry without a colon");
+    if (!read_string(key)) return header_with_error("has an entry without a quoted name");
+    if (!consume_if_next(':')) return header_with_error("has an entry without a colon");
     bool* const seen = key == "descr" ? &type : key == "fortran_order" ? &order : key == "shape" ? &shape : nullptr;
-    if (seen == nullptr) return return_error("has an entry that is none of descr, fortran_order and shape");
-    if (*seen) return return_error("has an entry twice");
+    if (seen == nullptr) return header_with_error("has an entry that is none of descr, fortran_order and shape");
+    if (*seen) return header_with_error("has an entry twice");
     *seen = true;
     if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(parsed_);
-    if (!consume_if_next(',') && !is_next('}')) return return_error("has entries without a comma between them");
+    if (!consume_if_next(',') && !is_next('}')) return header_with_error("has entries without a comma between them");
   }
-  if (!type || !order || !shape) return return_error("lacks one of descr, fortran_order and shape");
+  if (!type || !order || !shape) return header_with_error("lacks one of descr, fortran_order and shape");
   skip_space();
-  if (next_character_ != text_end_) return return_error("has more than spaces behind its dictionary");
+  if (next_character_ != text_end_) return header_with_error("has more than spaces behind its dictionary");
   return check_total_size();
 }
 
-PARTITA_DEF npy_header_found npy_literal::return_error(const char* what) {
+PARTITA_DEF npy_header_found npy_literal::header_with_error(const char* what) {
   set_error(what);
   return std::move(parsed_);
 }
@@ -163,7 +163,7 @@ PARTITA_DEF npy_header_found npy_literal::check_total_size() {
   for (std::size_t d = 0; d < h.rank; ++d)
     if (h.extents[d] == 0) h.data_bytes = 0;
   for (std::size_t d = 0; d < h.rank && h.data_bytes > 0; ++d) {
-    if (h.data_bytes > most / h.extents[d]) return return_error("has extents whose product is above 2^63 bytes");
+    if (h.data_bytes > most / h.extents[d]) return header_with_error("has extents whose product is above 2^63 bytes");
     h.data_bytes *= h.extents[d];
   }
   return std::move(parsed_);

@@ -79,17 +79,17 @@ class chained_calls {
   auto carry_out(world_state& world, const chained_call& call, Describe describe, Made plan_count, Run run) {
     if (world.level() != checks::agree || world.uses_recorded_steps()) return run();
     const std::size_t known = plan_count();
-    const std::uint64_t set = world.agree(
+    const std::uint64_t agreed_plan_set = world.agree(
         mixed(mixed(call.chain_identity.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
         calls_.matches([&](const agreed_call& c) {
           return c.plan_count == known && c.elements == call.elements && call.matches_key(c.key);
         }),
         failure::none, describe);
     agreed_call fresh;
-    agreed_call& now = set != 0 ? calls_.use_last(set) : fresh;
-    if (set != 0) now.steps.start_replay();
+    agreed_call& now = agreed_plan_set != 0 ? calls_.use_last(agreed_plan_set) : fresh;
+    if (agreed_plan_set != 0) now.steps.start_replay();
     auto result = run_recorded(world, now.steps, run);
-    if (set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {
+    if (agreed_plan_set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
       fresh.elements = call.elements;
       fresh.plan_count = known;

@@ -83,11 +83,11 @@ class collective_movement {
     speculative_start(const speculative_start&) = delete;
     speculative_start& operator=(const speculative_start&) = delete;
     PARTITA_INLINE ~speculative_start();
-    PARTITA_DECL speculative_send* get_if_useful();
-    void set_agreed() { movement_ = nullptr; }
+    PARTITA_DECL speculative_send* useful_send_or_null();
+    void mark_as_agreed() { movement_ = nullptr; }
 
    private:
-    PARTITA_INLINE void begin_alone() override;
+    PARTITA_INLINE void begin_undoable() override;
     PARTITA_INLINE void begin(std::uint64_t) override;
 
     collective_movement* movement_;

@@ -121,10 +121,10 @@ class fourier_engine {
   /// exchange suffices. Workers without a block in a layout may pass any blocks.
   template <std::size_t N>
   text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
-    const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
+    const auto of = [&](const shape_type* shapes, bool is_of_x, const char* what) {
       text problem;
       for (std::size_t f = 1;
-           f < N && (of_x ? definition_.p_x.active() : !definition_.p_y || definition_.p_y->active()); ++f)
+           f < N && (is_of_x ? definition_.p_x.active() : !definition_.p_y || definition_.p_y->active()); ++f)
         if (shapes[f] != shapes[0] && problem.empty())
           problem << name << (forward ? "(x...)" : ".adjoint(dy...)") << ": requires " << what << " of one shape, got "
                   << shapes[0] << " and " << shapes[f] << " on worker " << state().id()
@@ -151,7 +151,7 @@ class fourier_engine {
     return all;
   }
   /// Resets the counts when a call begins; one move may occur twice in a call.
-  void begin_counting() { counted_traffic_ = {}; }
+  void reset_counted_traffic() { counted_traffic_ = {}; }
   void count(const fields_repartition<Rank>& started_move) {
     const kernel_counts of_move = started_move.counts();
     counted_traffic_.messages += of_move.messages;
@@ -171,7 +171,7 @@ class fourier_engine {
  private:
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
-    bool of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
+    bool is_of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
@@ -258,11 +258,11 @@ class fourier_engine {
   }
   /// Finds or makes the move between two layouts, which all calls share. The first move of a call is separate from an
   /// equal later move: the adjoint of the later move goes to balanced blocks.
-  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
+  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool is_of_x) {
     for (const exchange_of_layouts& m : layout_moves_)
-      if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
+      if (m.from == from && m.to == to && m.is_of_x == is_of_x) return *m.movement;
     layout_moves_.push_back(
-        {from, to, of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
+        {from, to, is_of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
     return *layout_moves_.back().movement;
   }
 

@@ -74,7 +74,7 @@ class fourier_run {
 
   /// Transforms in the first layout and starts the move to the next layout. Returns whether a move was started.
   bool begin() {
-    engine_->begin_counting();
+    engine_->reset_counted_traffic();
     transform_layout();
     return start_move();
   }

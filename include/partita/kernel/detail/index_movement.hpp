@@ -273,7 +273,8 @@ class index_movement : public planned_movement<index_planner> {
     const auto pack = [&] {
       if (direct) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (pack_returns<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]), call.given[F]),
+        (pack_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]),
+                                          call.given[F]),
          ...);
       }(each);
     };
@@ -306,7 +307,7 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_returns(const row_block& packed, const row_block& given) const {
+  void pack_returned_rows(const row_block& packed, const row_block& given) const {
     const index_travel& p = pattern().travel;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
     fill_rows(packed, p.received, reduction_identity<Reduction, T>());
@@ -364,7 +365,7 @@ class index_movement : public planned_movement<index_planner> {
       if (call.before.any() || may_send_early()) announced_exchanges = nullptr;
       const std::uint64_t number = start_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
-        if (returns) (return_rows(planner().return_exchanges(s, moved.kind)), ...);
+        if (returns) (return_rows(planner().exchanges_that_return_rows(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));
       });
       return pending<in_place>({}, operation(), number);

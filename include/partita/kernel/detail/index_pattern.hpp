@@ -19,7 +19,7 @@ namespace partita::detail {
 struct index_travel {
   /// Rows that travel between this worker and another: the start of the rows in both workers' lists of such rows.
   struct part {
-    std::size_t worker = 0, first = 0, rows = 0, first_at_peer = 0;
+    std::size_t worker = 0, first = 0, rows = 0, first_row_at_peer = 0;
   };
 
   std::size_t sent = 0, received = 0;  ///< the numbers of rows that are sent and received

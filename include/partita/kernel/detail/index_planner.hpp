@@ -23,17 +23,17 @@ struct described_block {
 
 /// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind return_exchanges{};  ///< return rows within a node before rows travel between nodes
+  exchanges_by_kind exchanges_that_return_rows{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
   std::shared_ptr<rows_to_gather> gathered{};
 };
 
 /// The words with which error messages name a call, and the things for which a block has rows.
-struct index_words {
+struct index_call_texts {
   const char *call, *owned, *wanted;
 };
-inline constexpr index_words exchange_words{"partita::index_exchange(everyone, owned, wanted)",
-                                            "index that its worker owns", "index that its worker wants"};
+inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(everyone, owned, wanted)",
+                                                       "index that its worker owns", "index that its worker wants"};
 
 /// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends,
 /// grouped by receivers, the destination block has the rows that it receives, grouped by senders. A plan depends only
@@ -46,17 +46,17 @@ class index_planner {
 
   /// Makes a planner with the pattern that pattern_by_index(...) returns. Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
-                             const index_words& words);
+                             const index_call_texts& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,
-                const index_words& words)
+                const index_call_texts& words)
       : world_(std::move(world)),
         transport_(std::move(shared_transport)),
         pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
-        index_words_(words) {}
+        call_texts_(words) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
-  const char* name() const { return index_words_.call; }
-  const index_words& words() const { return index_words_; }
+  const char* name() const { return call_texts_.call; }
+  const index_call_texts& words() const { return call_texts_; }
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
@@ -71,7 +71,8 @@ class index_planner {
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
   /// The exchange that returns rows to the worker of this node that passed them on.
-  PARTITA_DECL const std::shared_ptr<box_exchange>& return_exchanges(structure& s, const element_kind& kind) const;
+  PARTITA_DECL const std::shared_ptr<box_exchange>& exchanges_that_return_rows(structure& s,
+                                                                               const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 
@@ -79,7 +80,7 @@ class index_planner {
   std::shared_ptr<world_state> world_;
   std::shared_ptr<transport> transport_;
   std::shared_ptr<const index_pattern> pattern_;
-  index_words index_words_;
+  index_call_texts call_texts_;
   const described_block* blocks_ = nullptr;
   std::size_t count_ = 0;
 };

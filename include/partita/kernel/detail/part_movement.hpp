@@ -19,7 +19,7 @@
 namespace partita::detail {
 
 /// The decompositions that a movement accepts: any decomposition that tiles the tensor, or only the balanced one.
-enum class known_cuts { any, balanced };
+enum class accepted_cuts { any, balanced };
 
 /// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
@@ -47,9 +47,10 @@ class part_planner {
   using structure = part_structure<Rank>;
 
   /// The text `name` stands for the call in error messages: "partita::all_gather(p, dimensions)".
-  part_planner(const dynamic_partition<Rank>& p, const std::array<bool, rank>& kept, const char* name, known_cuts cuts)
+  part_planner(const dynamic_partition<Rank>& p, const std::array<bool, rank>& kept, const char* name,
+               accepted_cuts cuts)
       : p_(p), group_(block_group_of(p.grid(), kept, p.world().id())), name_(name), cuts_(cuts) {
-    fingerprint_ = mixed(p.grid().fingerprint(), cuts == known_cuts::any ? 128 : 129);
+    fingerprint_ = mixed(p.grid().fingerprint(), cuts == accepted_cuts::any ? 128 : 129);
     for (bool k : kept) fingerprint_ = mixed(fingerprint_, k ? 1 : 0);
   }
 
@@ -75,7 +76,7 @@ class part_planner {
     if (group_.active() && call.forward) {
       tensor = joined(shapes, group_.shape);
       if (!tensor.problem.empty()) report_error(found_error, call) << tensor.problem;
-      else if (cuts_ == known_cuts::balanced && !tensor.balanced(group_.shape))
+      else if (cuts_ == accepted_cuts::balanced && !tensor.balanced(group_.shape))
         report_error(found_error, call)
             << "requires blocks cut as the result of the forward call was (the balanced cut of " << tensor.whole
             << " over " << group_.shape << "), got a block of " << call.shape;
@@ -154,7 +155,7 @@ class part_planner {
   dynamic_partition<Rank> p_;
   block_group<rank> group_;
   const char* name_;
-  known_cuts cuts_;
+  accepted_cuts cuts_;
   std::uint64_t fingerprint_;
   std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();
 };

@@ -90,21 +90,21 @@ class speculative_exchange final : public speculative_send {
  public:
   speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& plan_list,
                        exchanges_by_kind Structure::*exchanges, const element_kind& kind)
-      : x_(x), x_strides_(x_strides), structures_(plan_list), exchanges_member_(exchanges), kind_(kind) {}
+      : x_(x), x_strides_(x_strides), structures_(plan_list), pointer_to_exchanges_(exchanges), kind_(kind) {}
   speculative_exchange(const speculative_exchange&) = delete;
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless_equal(nullptr); }
 
   /// Called when all workers have agreed on the plan s: rolls back the messages that were sent for another plan.
-  void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*exchanges_member_).made(kind_)); }
+  void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*pointer_to_exchanges_).made(kind_)); }
 
  private:
   void begin(std::uint64_t choices) override {
     const Structure* const known = structures_.sole_plan(choices);
-    sent_exchange_ = known == nullptr ? nullptr : (known->*exchanges_member_).made(kind_);
+    sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).made(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
-  void begin_alone() override {}
+  void begin_undoable() override {}
   void roll_back_unless_equal(const box_exchange* kept_exchange) {
     box_exchange* const given = std::exchange(sent_exchange_, nullptr);
     if (given == nullptr || given == kept_exchange) return;
@@ -117,7 +117,7 @@ class speculative_exchange final : public speculative_send {
   const void* x_;
   const std::ptrdiff_t* x_strides_;
   Structures& structures_;
-  exchanges_by_kind Structure::*exchanges_member_;
+  exchanges_by_kind Structure::*pointer_to_exchanges_;
   const element_kind& kind_;
   box_exchange* sent_exchange_ = nullptr;
 };

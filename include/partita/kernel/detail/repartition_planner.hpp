@@ -25,7 +25,7 @@
 namespace partita::detail {
 
 template <std::size_t Rank>
-struct plan_shared_state;
+struct shared_plan_state;
 
 /// The plans of a repartition for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
@@ -36,7 +36,7 @@ struct repartition_structure : planned_boxes<Rank> {
   bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
   std::array<bool, 2>
       has_shared_exchange{};  ///< whether its first call in a direction uses the exchange that new plans share
-  std::shared_ptr<plan_shared_state<Rank>> shared{};
+  std::shared_ptr<shared_plan_state<Rank>> shared{};
 
   /// The cache calls forget() when it evicts this plan: the next new plan takes over its memory.
   void forget() {
@@ -48,7 +48,7 @@ struct repartition_structure : planned_boxes<Rank> {
 /// used once: then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call
 /// opens and allocates nothing.
 template <std::size_t Rank>
-struct plan_shared_state {
+struct shared_plan_state {
   evicted_plans evicted_tensors;
   bool has_evicted_plans = false;
   repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
@@ -333,7 +333,7 @@ class repartition_planner {
   messages messages_ = messages::by_size;
   bool keeps_batch_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<plan_shared_state<rank>> state_of_all_plans_ = std::make_shared<plan_shared_state<rank>>();
+  std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.
   mutable bool had_unbalanced_blocks_ = false;

@@ -36,12 +36,12 @@ worker_plans<Rank> halo_exchange_plans(const std::vector<halo_plan<Rank>>& plans
 
 template <ranked_array X>
 auto fill_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
-                  const halo_boundaries<rank_of<X>>& beyond,
+                  const halo_boundaries<rank_of<X>>& boundaries,
                   const partita::detail::outside_function<rank_of<X>>& outside = {}) {
   auto y = carry_out(halo_exchange_plans(plans), x, true);
   for (std::size_t worker = 0; worker < y.size(); ++worker)
     if (plans[worker].exchange.takes)
-      partita::detail::fill_outside(plans[worker], block_of(y[worker]), beyond, outside);
+      partita::detail::fill_outside(plans[worker], block_of(y[worker]), boundaries, outside);
   return y;
 }
 template <ranked_array Y>

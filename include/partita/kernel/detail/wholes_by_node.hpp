@@ -15,16 +15,16 @@ namespace partita {
 
 /// The plans of two exchanges; the result of the first exchange is the input of the second.
 template <std::size_t Rank>
-struct two_steps {
+struct two_step_plan {
   exchange_plan<Rank> first, second;
 };
 
 /// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members
 /// of a node send each other the parts that came from other nodes.
 template <std::size_t Rank>
-two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
-                                    const members_by_node& nodes, std::size_t worker) {
-  two_steps<Rank> plan;
+two_step_plan<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                        const members_by_node& nodes, std::size_t worker) {
+  two_step_plan<Rank> plan;
   plan.first = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
                            parted_tensor<Rank>{{}, tensor.whole, {tensor.parts[group.position]}}, worker);
   exchange_plan<Rank>& second = plan.second;
@@ -65,10 +65,10 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
 /// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Blocks of a
 /// node are added in the order of the members, sums of nodes in the order of their first members.
 template <std::size_t Rank>
-two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
-                                  const members_by_node& nodes, std::size_t worker) {
+two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                      const members_by_node& nodes, std::size_t worker) {
   static_assert(Rank > 0, "partita: a tensor without dimensions has one part");
-  two_steps<Rank> plan;
+  two_step_plan<Rank> plan;
   exchange_plan<Rank>&first = plan.first, &second = plan.second;
   const std::size_t me = group.position, here = nodes.node_of(me);
   for (auto* step : {&first, &second}) {

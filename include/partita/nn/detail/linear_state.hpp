@@ -22,9 +22,9 @@ template <class T, linear_algorithm Algorithm>
 struct linear_state {
   using any_shape = dynamic_extents<2>;
 
-  linear_state(const partition<any_shape>& x_on, const partition<any_shape>& y_on, const partition<any_shape>& w_on,
-               const linear_options& o)
-      : options(require_valid(o)), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
+  linear_state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
+               const partition<any_shape>& w_partition, const linear_options& o)
+      : options(require_valid(o)), p_x(x_partition), p_y(y_partition), p_w(w_partition), movements(p_x, p_y, p_w) {
     if (p_w.active()) {
       const auto i = p_w.index();
       rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);

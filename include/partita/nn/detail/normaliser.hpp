@@ -53,12 +53,12 @@ struct element_map {
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
     for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
   }
-  /// Numbers the elements by their indices in the dimensions with `is_counted[d]`, in C order; elements that differ
-  /// in the other dimensions only have the same number.
-  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& is_counted)
+  /// Numbers the elements by their indices in the dimensions with `is_dimension_numbered[d]`, in C order; elements that
+  /// differ in the other dimensions only have the same number.
+  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& is_dimension_numbered)
       : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
-      if (!is_counted[d]) continue;
+      if (!is_dimension_numbered[d]) continue;
       for (std::size_t i = 0; i < shape[d]; ++i) at[d][i] = i * count;
       count *= shape[d];
     }
@@ -81,7 +81,7 @@ class normaliser {
         has_mean_(has_mean) {}
 
   /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
-  void set_maps(element_map<Rank> statistics, element_map<Rank> parameters) {
+  void set_element_maps(element_map<Rank> statistics, element_map<Rank> parameters) {
     statistics_ = std::move(statistics);
     parameters_ = std::move(parameters);
   }
@@ -124,11 +124,11 @@ class normaliser {
     });
     return y;
   }
-  /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them. `is_fixed`
-  /// says that the statistics were not computed from x. Cost: one all_reduce, and a second all_reduce if parameters are
-  /// shared along dimensions other than the averaged ones.
-  xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool is_fixed, const std::vector<double>& counts,
-                               const norm_weights<T>& by) const {
+  /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them.
+  /// `are_statistics_fixed` says that the statistics were not computed from x. Cost: one all_reduce, and a second
+  /// all_reduce if parameters are shared along dimensions other than the averaged ones.
+  xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool are_statistics_fixed,
+                               const std::vector<double>& counts, const norm_weights<T>& by) const {
     const std::size_t statistics = statistics_.count, parameters = parameters_.count;
     const auto g = [&](std::size_t k, std::size_t q) {
       return static_cast<double>(dy.data()[k]) * (by.has_scale ? static_cast<double>(by.gamma[q]) : 1);
@@ -150,7 +150,7 @@ class normaliser {
       for (std::size_t s = 0; s < statistics; ++s)
         for (std::size_t row = 0; row < 2; ++row)
           statistic_sums(row, s) = parameter_sums(row, s) * (by.has_scale ? static_cast<double>(by.gamma[s]) : 1);
-    } else if (!is_fixed) {
+    } else if (!are_statistics_fixed) {
       statistic_sums = sum_statistics_(statistic_sums);
     }
     for (std::size_t q = 0; by.has_scale && q < parameters; ++q)
@@ -158,11 +158,11 @@ class normaliser {
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
       by.beta_gradient[q] += static_cast<T>(parameter_sums(0, q));
     // 3. Compute dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon), without both means
-    // if `is_fixed`, and without the first mean if not centred.
+    // if `are_statistics_fixed`, and without the first mean if not centred.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
     for_each_element(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);
-      if (!is_fixed) {
+      if (!are_statistics_fixed) {
         slope -= normalised_x_.data()[k] * statistic_sums(1, s) / counts[s];
         if (has_mean_) slope -= statistic_sums(0, s) / counts[s];
       }

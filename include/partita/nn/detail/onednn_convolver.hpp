@@ -49,7 +49,7 @@ class onednn_task {
     all.insert({out_.role, result});
     primitive_.execute(stream, all);
     if (!out_.is_plain())
-      out_.change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
+      out_.layout_change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
     stream.wait();
   }
 
@@ -58,7 +58,7 @@ class onednn_task {
   struct argument {
     int role = 0;
     dnnl::memory::desc plain, blocked;
-    dnnl::reorder change;
+    dnnl::reorder layout_change;
     bool is_plain() const { return plain == blocked; }
   };
 
@@ -115,15 +115,16 @@ class onednn_task {
     }
     for (argument* given : {&a_, &b_})
       if (!given->is_plain())
-        given->change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->blocked));
-    if (!out_.is_plain()) out_.change = reorder(reorder::primitive_desc(engine_, out_.blocked, engine_, out_.plain));
+        given->layout_change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->blocked));
+    if (!out_.is_plain())
+      out_.layout_change = reorder(reorder::primitive_desc(engine_, out_.blocked, engine_, out_.plain));
   }
 
   dnnl::memory convert(dnnl::stream& stream, const argument& target, const float* data, std::vector<float>& buffers) {
     dnnl::memory plain(target.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
     if (target.is_plain()) return plain;
     dnnl::memory blocked(target.blocked, engine_, align(target, buffers));
-    target.change.execute(stream, plain, blocked);
+    target.layout_change.execute(stream, plain, blocked);
     return blocked;
   }
   /// A buffer for a tensor in the layout that oneDNN chose, aligned to a cache line.
@@ -155,11 +156,11 @@ class onednn_tasks {
   }
   onednn_task<Features>& find(const sizes& s, std::size_t groups, convolution_task task) {
     const key target{s, groups, task};
-    auto entry = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == target; });
-    if (entry == all_.end()) {
-      if (all_.size() == most) all_.erase(all_.begin());
-      all_.emplace_back(target, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
-      entry = all_.end() - 1;
+    auto entry = std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& e) { return e.first == target; });
+    if (entry == tasks_.end()) {
+      if (tasks_.size() == most) tasks_.erase(tasks_.begin());
+      tasks_.emplace_back(target, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
+      entry = tasks_.end() - 1;
     }
     return *entry->second;
   }
@@ -178,7 +179,7 @@ class onednn_tasks {
 
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
-  std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> all_;
+  std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> tasks_;
   std::array<std::vector<float>, 3> buffers_;
   std::vector<float> sums_;
 };

@@ -16,7 +16,7 @@ namespace partita::detail {
 
 /// The number of feature dimensions of a tensor of this rank, after batch and channels, or 1 if the rank is rejected.
 template <std::size_t Rank>
-inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
+inline constexpr std::size_t feature_dims_of_rank = Rank > 2 ? Rank - 2 : 1;
 
 /// Computes, for each worker, the window that its outputs need. `Rule` describes the layer: name(),
 /// error_message(extents) (an error message or empty), outputs(extents), and taps_of(dimension, outputs, extent).

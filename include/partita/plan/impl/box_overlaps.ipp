@@ -96,7 +96,7 @@ PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::siz
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
     // The one that is paired with the first holder receives the box from another node, and passes it on to the others.
-    const std::size_t chosen = equal_receivers[nodes_.turn(order_[all.first], equal_receivers.size())];
+    const std::size_t chosen = equal_receivers[nodes_.matching_position(order_[all.first], equal_receivers.size())];
     if (chosen != receiver) return {chosen, where, true};
   }
   return {order_[all.first + number % (all.end - all.first)], where};

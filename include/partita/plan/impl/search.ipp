@@ -18,10 +18,10 @@ template <class Graph>
 class searcher {
  public:
   searcher(const Graph& g, std::size_t memory, const search_options& how)
-      : g_(g), limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
-    units_ = space_.groups;
+      : g_(g), memory_limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
+    inputs_chosen_together_ = space_.groups;
     for (const auto& group : space_.groups)
-      for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) units_.push_back({group[k]});
+      for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) inputs_chosen_together_.push_back({group[k]});
   }
 
   search_answer_of<Graph> run() {
@@ -110,21 +110,21 @@ class searcher {
   void descend(std::vector<choice>& from) {
     for (bool gained = true; gained && tries_ < options_.most;) {
       gained = false;
-      for (std::size_t k = 0; k < units_.size(); ++k)
-        if (k < space_.groups.size() || !gained) gained = descend_unit(from, units_[k]) || gained;
+      for (std::size_t k = 0; k < inputs_chosen_together_.size(); ++k)
+        if (k < space_.groups.size() || !gained) gained = descend_unit(from, inputs_chosen_together_[k]) || gained;
     }
   }
   /// Changes the shardings of two units (groups of inputs) at a time, and stops at the first gain.
   bool improve_by_pairs(std::vector<choice>& from) {
     const evaluation start = evaluate(from);
-    for (std::size_t g = 0; g < units_.size(); ++g)
+    for (std::size_t g = 0; g < inputs_chosen_together_.size(); ++g)
       for (std::size_t h = 0; h < g; ++h)
-        for (std::size_t o = 0; o < space_.choices[units_[g][0]].size(); ++o)
-          for (std::size_t p = 0; p < space_.choices[units_[h][0]].size(); ++p) {
+        for (std::size_t o = 0; o < space_.choices[inputs_chosen_together_[g][0]].size(); ++o)
+          for (std::size_t p = 0; p < space_.choices[inputs_chosen_together_[h][0]].size(); ++p) {
             if (tries_ >= options_.most) return false;
             std::vector<choice> selection = from;
-            for (const std::size_t k : units_[h]) selection[k] = static_cast<choice>(p);
-            for (const std::size_t k : units_[g]) selection[k] = static_cast<choice>(o);
+            for (const std::size_t k : inputs_chosen_together_[h]) selection[k] = static_cast<choice>(p);
+            for (const std::size_t k : inputs_chosen_together_[g]) selection[k] = static_cast<choice>(o);
             if (is_better(evaluate(selection), start)) return from = selection, true;
           }
     return false;
@@ -139,11 +139,11 @@ class searcher {
     };
     for (std::size_t attempt = 0; tries_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
       std::vector<choice> from = best_.selection;
-      const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : units_.size();
+      const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : inputs_chosen_together_.size();
       for (std::size_t u = 0; u < parts; ++u) {
         if (attempt % 2 == 0 && random(2) == 0) continue;
-        const std::size_t option = random(space_.choices[units_[u][0]].size());
-        for (const std::size_t k : units_[u]) from[k] = static_cast<choice>(option);
+        const std::size_t option = random(space_.choices[inputs_chosen_together_[u][0]].size());
+        for (const std::size_t k : inputs_chosen_together_[u]) from[k] = static_cast<choice>(option);
       }
       descend(from);
     }
@@ -160,23 +160,24 @@ class searcher {
 
   // --- the answer ---
 
-  search_candidate describe(const evaluation& one, bool has_states) {
+  search_candidate describe(const evaluation& one, bool includes_sharded_states) {
     search_candidate c;
     if (!one.is_evaluated) return c;
     annotate(one.selection);
     for (const annotated_value& start : annotations_) c.annotations.push_back({start.of, *start.layout});
-    c.cost = has_states ? one.result.cost : one.result.plain;
+    c.cost = includes_sharded_states ? one.result.cost : one.result.plain;
     c.is_there = true;
-    if (has_states && one.result.has_sharded_states)
+    if (includes_sharded_states && one.result.has_sharded_states)
       for (const auto& [v, layout] : judge_.find_sharded_states(annotations_)) c.states.push_back({v, layout});
     return c;
   }
   search_answer_of<Graph> make_answer(bool is_exact) {
     if (best_.result.over > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
-                            << limit_ << " bytes of each worker, but the least that was found holds "
+                            << memory_limit_ << " bytes of each worker, but the least that was found holds "
                             << best_.result.cost.peak << "; give more memory, more workers or smaller tensors");
-    search_answer_of<Graph> out{&g_, options_.model, options_.by, limit_, tries_, is_exact, describe(best_, true)};
+    search_answer_of<Graph> out{&g_,    options_.model, options_.by,          memory_limit_,
+                                tries_, is_exact,       describe(best_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
     for (const evaluation& one : log_)
@@ -188,10 +189,11 @@ class searcher {
   }
 
   const Graph& g_;
-  std::size_t limit_;
+  std::size_t memory_limit_;
   const search_options& options_;
   search_space<Graph> space_;
-  std::vector<std::vector<std::size_t>> units_{};  ///< choices that change together: each group, then each choice alone
+  std::vector<std::vector<std::size_t>>
+      inputs_chosen_together_{};  ///< choices that change together: each group, then each choice alone
   search_judge<Graph> judge_;
   std::vector<evaluation> log_{};
   std::vector<std::uint32_t> slots_{};

@@ -59,9 +59,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           limits_(limits),
           graph_(steps, first, end),
           is_finished_(end - first, false),
-          lane_used_(limits.pending, false),
+          is_lane_used_(limits.pending, false),
           time_(now),
-          link_end_(now) {
+          link_free_time_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
         if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready(k);
     }
@@ -95,11 +95,12 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         const std::size_t k = movements_.back();
         movements_.pop_back();
         std::size_t lane = 0;
-        while (lane_used_[lane]) ++lane;
-        lane_used_[lane] = true;
-        link_end_ = (time_ < link_end_ ? link_end_ : time_) + steps_[first_ + k].once;
-        for (const std::size_t j : graph_.joined[k]) link_end_ += steps_[j].seconds - steps_[j].once;
-        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_end_});
+        while (is_lane_used_[lane]) ++lane;
+        is_lane_used_[lane] = true;
+        link_free_time_ = (time_ < link_free_time_ ? link_free_time_ : time_) + steps_[first_ + k].once;
+        for (const std::size_t j : graph_.joined[k]) link_free_time_ += steps_[j].seconds - steps_[j].once;
+        pending_.push_back(
+            {ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_time_});
         for (const std::size_t j : graph_.joined[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
@@ -114,7 +115,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     void finish_movement(std::size_t index) {
       const ordered_step one = pending_[index];
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-      lane_used_[one.lane] = false;
+      is_lane_used_[one.lane] = false;
       const double until = time_ < one.until ? one.until : time_;
       for (const std::size_t j : graph_.joined[one.step - first_])
         order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, time_, until}),
@@ -136,11 +137,11 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::size_t first_;
     order_limits limits_;
     step_dependencies graph_;
-    std::vector<bool> is_finished_, lane_used_;
+    std::vector<bool> is_finished_, is_lane_used_;
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;
     std::size_t first_unfinished_ = 0;  // the first step that is not finished
-    double time_, link_end_;
+    double time_, link_free_time_;
   };
 
   return step_walker(steps, first, end, limits, now).order();

@@ -49,9 +49,9 @@ struct policy {
   bool uneven_if_alone = false;       ///< a sharding that only one tensor proposes may be uneven
   bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free
 
-  constexpr policy with(conflict everywhere) const {
+  constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
-    p.contest = p.disagreement = p.alike = everywhere;
+    p.contest = p.disagreement = p.alike = choice_for_all_conflicts;
     return p;
   }
   constexpr policy with(uneven how) const {

@@ -54,8 +54,10 @@ struct reshape_walk {
     s.passed_size *= size;
     s.size_left /= size;
   }
-  constexpr void append_own(side& s, std::size_t size) { append(s, new_factor(size, factor_kind::replicate), size); }
-  constexpr void append_shared(std::size_t size) {
+  constexpr void append_replicated_factor(side& s, std::size_t size) {
+    append(s, new_factor(size, factor_kind::replicate), size);
+  }
+  constexpr void append_shared_factor(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass);
     const bool counts = size != dynamic && size != 0;
     if (!counts) from.size_left = to.size_left = 1;
@@ -90,7 +92,7 @@ struct reshape_walk {
       if (between) ++groups;
       if (between && !is_at_end(from) && !is_at_end(to) && from.shape[from.d] == to.shape[to.d]) {
         next_dimension(from), next_dimension(to);
-        append_shared(from.size_left);
+        append_shared_factor(from.size_left);
         continue;
       }
       if (append_unit_dimension(from) || append_unit_dimension(to)) continue;
@@ -109,14 +111,14 @@ struct reshape_walk {
   constexpr bool append_unit_dimension(side& s) {
     if (s.size_left != 1 || is_at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);
-    append_own(s, 1);
+    append_replicated_factor(s, 1);
     return true;
   }
   constexpr void append_next_factor() {
     if (from.passed_size == to.passed_size && from.size_left != 1 && to.size_left != 1) {
       const std::size_t common = greatest_common_divisor(from.size_left, to.size_left);
       if (common == 0) throw_error("extents that are not 0 in merged dimensions");
-      if (common > 1) return append_shared(common);
+      if (common > 1) return append_shared_factor(common);
     }
     const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.passed_size <= to.passed_size);
     side& behind = from_is_behind ? from : to;
@@ -126,7 +128,7 @@ struct reshape_walk {
     // The side that is behind takes a factor of its own, which brings it closer to the other side.
     const std::size_t missing = ahead.passed_size / greatest_common_divisor(behind.passed_size, ahead.passed_size);
     const std::size_t common = greatest_common_divisor(behind.size_left, missing);
-    append_own(behind, common > 1 ? common : behind.size_left);
+    append_replicated_factor(behind, common > 1 ? common : behind.size_left);
   }
   constexpr void throw_error(const char* requirement) const { throw_reshape_error(requirement, from.shape, to.shape); }
   constexpr void write(const side& s) {

@@ -243,7 +243,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const shape_list extents = result_shape(work.how, 0);
     const std::uint64_t number = log_op<T>(operation_number(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
-    const tensor_place to{on->box(layout, extents), extents};
+    const box_in_tensor to{on->box(layout, extents), extents};
     block_window<T> read{on->box(layout, x.extents()), given};
     if (how.window != nullptr) {
       auto target = on->boxes_of(layout, extents);

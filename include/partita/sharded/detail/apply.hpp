@@ -99,14 +99,14 @@ PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const shardin
                                    const shape_list& extents, std::size_t element_bytes);
 
 /// The box of indices that a block has in its tensor, and the extents of the tensor.
-struct tensor_place {
+struct box_in_tensor {
   short_list<interval> box{};
   shape_list extents{};
 };
 /// Computes this worker's block of the result from its blocks of the operands, without communication.
 template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
-                             const std::vector<tensor_place>& at, const tensor_place& to) {
+                             const std::vector<box_in_tensor>& at, const box_in_tensor& to) {
   const shape_list shape = shape_of_box(to.box);
   if (!op.own) return compute(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
@@ -127,7 +127,7 @@ pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded
                           const sharded_tensor<T>& y);
 
 /// The values that the adjoint of an operation reads to compute the gradients of the operands `gradients`, as bits.
-PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t gradients);
+PARTITA_DECL std::uint32_t values_read_by_adjoint(const applied_operation& op, std::uint32_t gradients);
 /// Makes a block that has the shape of x and no memory.
 template <class T>
 tensor_block<T> empty_block(const tensor_block<T>& x) {
@@ -147,7 +147,7 @@ sharded_tensor<T> record_result(const applied_operation& op, const std::vector<s
   std::uint32_t gradients = 0;
   for (std::size_t i = 0; i < n; ++i) gradients |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
   if (gradients == 0) return y;
-  const std::uint32_t read = read_by_adjoint(op, gradients);
+  const std::uint32_t read = values_read_by_adjoint(op, gradients);
   const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
   std::vector<sharded_tensor<T>> kept;
   for (std::size_t i = 0; i < n; ++i)
@@ -212,9 +212,9 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     block = zero_block<T>(shape_of_box(on->box(left, extents)));
   } else if (op.own) {
     const auto place_of = [&](const sharding& s, const shape_list& e) {
-      return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
+      return box_in_tensor{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };
-    std::vector<tensor_place> places(n);
+    std::vector<box_in_tensor> places(n);
     for (std::size_t i = 0; i < n && !op.is_elementwise; ++i) places[i] = place_of(needs[i], operands[i].extents());
     block = local_result(op, blocks, places, place_of(left, extents));
   } else {

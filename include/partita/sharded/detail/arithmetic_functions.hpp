@@ -6,7 +6,7 @@
 namespace partita::element_functions {
 
 inline constexpr element_properties additive = holomorphic({&detail::additive_rule}),
-                                    additive_truncated =
+                                    truncated_additive =
                                         holomorphic({&detail::additive_rule, detail::integers::truncated});
 
 // Functions of two elements.
@@ -54,7 +54,7 @@ inline constexpr element_function unshift{"subtract", holomorphic(rising_functio
 inline constexpr element_function number_minus{"subtract", holomorphic(number_function),
                                                [](auto x, auto c) { return c - x; },
                                                reading_nothing([](auto dy) { return -dy; })};
-inline constexpr element_function over{"divide", additive_truncated, [](auto x, auto c) { return x / c; },
+inline constexpr element_function over{"divide", truncated_additive, [](auto x, auto c) { return x / c; },
                                        reading_nothing([](auto dy, auto c) { return dy / c; })};
 inline constexpr element_function number_over{
     "divide", holomorphic(number_function), [](auto x, auto c) { return c / x; },
@@ -83,13 +83,15 @@ PARTITA_COMPARISON(not_equal_to, !=, holomorphic(number_function))
 
 // Selection of an element by a condition.
 inline constexpr auto derivative_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
-inline constexpr auto derivative_unless = [](auto dy, auto c) { return c != decltype(c)(0) ? decltype(dy)(0) : dy; };
+inline constexpr auto derivative_where_false = [](auto dy, auto c) {
+  return c != decltype(c)(0) ? decltype(dy)(0) : dy;
+};
 inline constexpr element_function where{"where",
                                         holomorphic({&detail::where_rule}),
                                         [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : b; },
                                         no_derivative(),
                                         reading<1>(derivative_where),
-                                        reading<1>(derivative_unless)};
+                                        reading<1>(derivative_where_false)};
 inline constexpr element_function where_number{
     "where", holomorphic({.integers = detail::integers::kept}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
@@ -97,6 +99,6 @@ inline constexpr element_function where_number{
 inline constexpr element_function unless_number{
     "where", holomorphic({.integers = detail::integers::kept}),
     [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),
-    reading<1>(derivative_unless)};
+    reading<1>(derivative_where_false)};
 
 }  // namespace partita::element_functions

@@ -157,14 +157,14 @@ using matrix_product = void (*)(const strided<const T, 2>& a, const strided<cons
 /// The matrix product that the program uses. A program sets it before it multiplies tensors; therefore the compiled
 /// core, whose functions call it, does not depend on BLAS.
 template <class T>
-std::atomic<matrix_product<T>>& program_product() {
+std::atomic<matrix_product<T>>& matrix_product_in_use() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};
   return used;
 }
 /// Sets the matrix product for tensors of T. A program must call this function before it multiplies such tensors.
 template <class T>
 void multiply_by_blas() {
-  if constexpr (uses_blas<T>) program_product<T>().store(&multiply<T>, std::memory_order_relaxed);
+  if constexpr (uses_blas<T>) matrix_product_in_use<T>().store(&multiply<T>, std::memory_order_relaxed);
 }
 
 /// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If the factors form matrices,
@@ -177,24 +177,25 @@ class block_product {
     std::size_t extent[most_factors] = {};
     const factor_walk walk_c(r, 2, c, extent), walk_a(r, 0, a, extent), walk_b(r, 1, b, extent);
     factor_list batch, rows, columns, summed;
-    is_plain_ = uses_blas<T>;
+    is_blas_product_ = uses_blas<T>;
     for (const std::size_t f : ordered_factors(r, 2)) {
       if (walk_a.has_factor[f] && walk_b.has_factor[f]) batch.push_back(f);
       else if (walk_a.has_factor[f]) rows.push_back(f);
       else if (walk_b.has_factor[f]) columns.push_back(f);
-      else is_plain_ = false;
+      else is_blas_product_ = false;
     }
     for (const std::size_t f : ordered_factors(r, 0))
       if (!walk_c.has_factor[f] && walk_b.has_factor[f]) summed.push_back(f);
-      else if (!walk_c.has_factor[f]) is_plain_ = false;
+      else if (!walk_c.has_factor[f]) is_blas_product_ = false;
     for (const std::size_t f : ordered_factors(r, 1))
-      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) is_plain_ = false;
-    if (is_plain_) {
+      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) is_blas_product_ = false;
+    if (is_blas_product_) {
       const auto unit = [&](const factor_list& f) { return !f.empty() && walk_c.step[f[f.size() - 1]] == 1; };
-      is_swapped_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
-      const factor_list &down = is_swapped_ ? columns : rows, &across = is_swapped_ ? rows : columns;
-      a_ = matrix_form<T>(batch, down, summed, extent, is_swapped_ ? walk_b : walk_a, false);
-      b_ = matrix_form<T>(batch, summed, across, extent, is_swapped_ ? walk_a : walk_b, false);
+      are_operands_swapped_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
+      const factor_list &down = are_operands_swapped_ ? columns : rows,
+                        &across = are_operands_swapped_ ? rows : columns;
+      a_ = matrix_form<T>(batch, down, summed, extent, are_operands_swapped_ ? walk_b : walk_a, false);
+      b_ = matrix_form<T>(batch, summed, across, extent, are_operands_swapped_ ? walk_a : walk_b, false);
       result_ = matrix_form<T>(batch, down, across, extent, walk_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
@@ -215,7 +216,8 @@ class block_product {
   double multiply_adds() const { return multiply_adds_; }
   void operator()(const T* const* ab, T* c) const {
     if constexpr (uses_blas<T>)
-      if (is_plain_) return multiply_with_gemm(ab[is_swapped_ ? 1 : 0], ab[is_swapped_ ? 0 : 1], c);
+      if (is_blas_product_)
+        return multiply_with_gemm(ab[are_operands_swapped_ ? 1 : 0], ab[are_operands_swapped_ ? 0 : 1], c);
     std::fill_n(c, size_, T(0));
     const std::size_t last = loops_.size();
     std::ptrdiff_t s[3] = {};
@@ -232,7 +234,7 @@ class block_product {
     a_.pack(a);
     b_.pack(b);
     const strided<T, 2> x = a_.first(const_cast<T*>(a)), w = b_.first(const_cast<T*>(b)), y = result_.first(c);
-    const matrix_product<T> product = program_product<T>().load(std::memory_order_relaxed);
+    const matrix_product<T> product = matrix_product_in_use<T>().load(std::memory_order_relaxed);
     // Long products are computed in panels of rows, so that pending movements advance between two panels. The division
     // into panels does not depend on the movements.
     const std::size_t rows = y.shape[0], panel = panel_rows(rows, x.shape[1], y.shape[1]);
@@ -259,13 +261,13 @@ class block_product {
 
   std::size_t size_;
   double multiply_adds_ = 0;
-  bool is_plain_, is_swapped_ = false;
+  bool is_blas_product_, are_operands_swapped_ = false;
   matrix_form<T> a_, b_, result_;
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 3> steps_;
 };
 
-#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& program_product<T>();
+#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& matrix_product_in_use<T>();
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_PRODUCT_OF, extern)
 
 }  // namespace partita::detail

@@ -54,7 +54,7 @@ class bound_steps final : public step_list {
   /// The measured times of the last runs of the program. Times are measured from the first call on; before, they are 0.
   PARTITA_DECL timetable measured();
   std::size_t bytes_held() const { return bytes_held_; }
-  std::size_t separate_bytes() const { return separate_bytes_; }
+  std::size_t unshared_bytes() const { return unshared_bytes_; }
 
  private:
   static constexpr std::uint32_t nothing = step_use::nothing;
@@ -103,10 +103,11 @@ class bound_steps final : public step_list {
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
-  /// Opens the exchanges of all movements, if `is_separate` is true on channels that no other call on a mesh uses.
-  PARTITA_DECL void open_exchanges(bound_mesh& on, bool is_separate);
+  /// Opens the exchanges of all movements, if `uses_own_channels` is true on channels that no other call on a mesh
+  /// uses.
+  PARTITA_DECL void open_exchanges(bound_mesh& on, bool uses_own_channels);
   /// Allocates storage for the blocks, and opens channels for the movements.
-  PARTITA_DECL void make_room(bound_mesh& on, bool is_separate);
+  PARTITA_DECL void make_room(bound_mesh& on, bool uses_own_channels);
   /// Writes the estimated timetable into the trace, to which all runs after this call add their times.
   PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
@@ -128,11 +129,11 @@ class bound_steps final : public step_list {
   std::vector<block_lifetime> lifetimes_[2];  // lifetimes of the blocks in each storage; whose_: their numbers
   std::vector<std::size_t> block_numbers_[2];
   tensor_block<std::uint64_t> storage_[2];
-  std::size_t bytes_held_ = 0, separate_bytes_ = 0;
+  std::size_t bytes_held_ = 0, unshared_bytes_ = 0;
   mutable std::vector<pending_movement> pending_;
   mutable std::vector<std::size_t>
       waiting_steps_;  // positions in order_ of movements that wait to be started, the earliest first
-  std::size_t max_on_links_ = any_number;
+  std::size_t max_pending_sends_ = any_number;
   mutable std::vector<double> step_times_;  // begin and end of each event; empty if times are not measured
   program_trace trace_;
 };

@@ -57,7 +57,7 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
   for (const auto& one : x) asked = asked || one.state()->node != nullptr;
   if (!asked) return y;
   const auto other_operands = std::make_shared<converted_operands<T, U>>();
-  auto node = new_node<U>(left);
+  auto node = new_tape_node<U>(left);
   node->held.record();
   for (const auto& one : kept) node->held.hold_block(one.data(), one.size() * sizeof(T));
   for (const auto& one : x) other_operands->operands.push_back(one.state()->node);

@@ -91,7 +91,7 @@ struct convolution_of_blocks {
   }
   /// The part of a window that a block of images holds: its first index in the block and in the window, and its shape.
   struct held_cells {
-    shape_list in_block, in_window, shape;
+    shape_list position_in_block, position_in_window, shape;
   };
   static held_cells find_held_cells(const product& p, const short_list<interval>& block) {
     held_cells h{{0, 0}, {0, 0}, {p.shape[0], p.shape[1]}};
@@ -99,8 +99,8 @@ struct convolution_of_blocks {
       const auto start = static_cast<std::ptrdiff_t>(block[2 + f].start),
                  stop = static_cast<std::ptrdiff_t>(block[2 + f].stop);
       const auto from = start > p.at[f].start ? start : p.at[f].start, to = stop < p.at[f].stop ? stop : p.at[f].stop;
-      h.in_block.push_back(static_cast<std::size_t>(from < to ? from - start : 0));
-      h.in_window.push_back(static_cast<std::size_t>(from < to ? from - p.at[f].start : 0));
+      h.position_in_block.push_back(static_cast<std::size_t>(from < to ? from - start : 0));
+      h.position_in_window.push_back(static_cast<std::size_t>(from < to ? from - p.at[f].start : 0));
       h.shape.push_back(static_cast<std::size_t>(from < to ? to - from : 0));
     }
     return h;
@@ -112,7 +112,8 @@ struct convolution_of_blocks {
     buffer.assign(shape_size(p.shape), T(0));
     const held_cells h = find_held_cells(p, x.box);
     if (shape_size(h.shape) > 0)
-      copy_elements(x, h.in_block, tensor_part<T>{buffer.data(), p.shape, {}, {}}, h.in_window, h.shape);
+      copy_elements(x, h.position_in_block, tensor_part<T>{buffer.data(), p.shape, {}, {}}, h.position_in_window,
+                    h.shape);
     return buffer.data();
   }
 };
@@ -193,7 +194,8 @@ struct convolve_back_operation {
       by.adjoint(results, filters, buffer.data());
       for (T& element : part) element = T(0);
       if (shape_size(h.shape) > 0)
-        copy_elements(tensor_part<const T>{buffer.data(), p.shape, {}, {}}, h.in_window, part, h.in_block, h.shape);
+        copy_elements(tensor_part<const T>{buffer.data(), p.shape, {}, {}}, h.position_in_window, part,
+                      h.position_in_block, h.shape);
     };
   }
   template <class X>

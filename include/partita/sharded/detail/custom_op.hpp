@@ -65,20 +65,19 @@ struct typed_custom_op {
 };
 
 template <std::size_t, class X>
-using repeat_type = X;
+using type_at_every_index = X;
 /// The function `local` of Op takes the operands as separate arguments, not as one list.
 template <class Op, class T, std::size_t... I>
-concept takes_each = requires(const Op& op, const repeat_type<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
-  op.local(x..., y);
-};
+concept takes_each = requires(const Op& op, const type_at_every_index<I, tensor_part<const T>>&... x,
+                              const tensor_part<T>& y) { op.local(x..., y); };
 /// Op has, instead of `local`, a function `prepared`, which returns a function of the blocks' memory.
 template <class Op, class T, std::size_t... I>
-concept prepares = requires(const Op& op, const repeat_type<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
-  op.prepared(x..., y);
-};
+concept prepares = requires(const Op& op, const type_at_every_index<I, tensor_part<const T>>&... x,
+                            const tensor_part<T>& y) { op.prepared(x..., y); };
 template <class Op, class T, std::size_t... I>
-concept has_adjoint_of_each = requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
-                                       const repeat_type<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
+concept has_adjoint_of_each =
+    requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
+             const type_at_every_index<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
 template <class Op, class T>
 concept has_adjoint_of_list =
     requires(const Op& op, const sharded_tensor<T>& y, const std::vector<sharded_tensor<T>>& x) {

@@ -11,10 +11,10 @@
 
 namespace partita::detail {
 
-/// Exchanges lists of equal length between all workers. Row w of `send_list` goes to worker w; row w of the result is
-/// the row that worker w sent to this worker.
+/// Exchanges lists of equal length between all workers. Row w of `lists_by_destination` goes to worker w; row w of the
+/// result is the row that worker w sent to this worker.
 template <class T>
-std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& send_list, std::size_t list_length) {
+std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& lists_by_destination, std::size_t list_length) {
   const std::size_t workers = on.everyone().size();
   std::vector<worker_box> had(workers), wanted(workers);
   for (std::size_t w = 0; w < workers; ++w) {
@@ -22,7 +22,7 @@ std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& send_list, s
     wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, list_length}}, 0, true};
   }
   std::vector<T> received(workers * list_length + 1);
-  on.move(had, wanted, send_list.data(), received.data());
+  on.move(had, wanted, lists_by_destination.data(), received.data());
   return received;
 }
 /// Gathers one number of each worker on all workers, in the order of worker ids. Collective.

@@ -48,16 +48,18 @@ struct element_row {
     constexpr std::make_index_sequence<Parameters> numbers;
     if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
       for (std::size_t p = 0; p < Parameters; ++p)
-        if (!is_exact_in<T>(parameters[p])) return loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
-    loop<T, real_of<T>>(parameters, n, y, sy, x, sx, operands, numbers);
+        if (!is_exact_in<T>(parameters[p]))
+          return run_loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
+    run_loop<T, real_of<T>>(parameters, n, y, sy, x, sx, operands, numbers);
   }
 
  private:
   static constexpr std::size_t batch_size = 32;
 
   template <class Element, class Number, std::size_t... I, std::size_t... P>
-  static void loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
-                   const std::ptrdiff_t* sx, std::index_sequence<I...>, std::index_sequence<P...>) {
+  static void run_loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy,
+                       const T* const* x, const std::ptrdiff_t* sx, std::index_sequence<I...>,
+                       std::index_sequence<P...>) {
     const Value f{};
     [[maybe_unused]] const Number number[] = {saturate<Number>(parameters[P])..., Number()};
     const T* const from[] = {x[I]...};
@@ -157,15 +159,15 @@ struct typed_element_work : typed_custom_op<T> {
 };
 /// The work of an element function on blocks of each of the types T.
 template <class... T>
-struct element_works final : custom_op, typed_element_work<T>... {
-  explicit element_works(std::uint64_t function_hash, typed_element_work<T>... work)
+struct element_work_of_types final : custom_op, typed_element_work<T>... {
+  explicit element_work_of_types(std::uint64_t function_hash, typed_element_work<T>... work)
       : custom_op(function_hash), typed_element_work<T>(std::move(work))... {}
 };
 
 #define PARTITA_ELEMENT_WORK_OF(EXTERN, T)      \
   EXTERN template struct typed_custom_op<T>;    \
   EXTERN template struct typed_element_work<T>; \
-  EXTERN template struct element_works<T>;
+  EXTERN template struct element_work_of_types<T>;
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_WORK_OF, extern)
 
 }  // namespace partita::detail

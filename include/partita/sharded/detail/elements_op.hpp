@@ -57,17 +57,18 @@ struct elements_op {
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
-  /// The values that the cotangents of the operands `asked` read: a bit for each operand, and the next for the result.
-  static std::uint32_t reads(std::uint32_t asked) {
-    std::uint32_t all = (asked & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
-    if constexpr (operands > 1) all |= (asked & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;
-    if constexpr (operands > 2) all |= (asked & 4U) != 0 ? derivative_of<F, 2>::reads : 0U;
+  /// The values that the cotangents of the operands `wanted_operands` read: a bit for each operand, and the next for
+  /// the result.
+  static std::uint32_t reads(std::uint32_t wanted_operands) {
+    std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
+    if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;
+    if constexpr (operands > 2) all |= (wanted_operands & 4U) != 0 ? derivative_of<F, 2>::reads : 0U;
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
   std::unique_ptr<const custom_op> work() const {
-    return std::unique_ptr<const custom_op>(
-        new element_works<T...>(fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, broadcast_dims()}...));
+    return std::unique_ptr<const custom_op>(new element_work_of_types<T...>(
+        fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, broadcast_dims()}...));
   }
 
   template <class T>

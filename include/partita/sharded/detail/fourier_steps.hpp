@@ -194,8 +194,8 @@ struct half_spectrum_change {
   }
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& x) const {
-    using other_type = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
-    return transform_half<other_type>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
+    using result_element = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
+    return transform_half<result_element>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
   }
 };
 

@@ -166,7 +166,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   // 2. Reshard each operand, and move to each worker the windows of operands that it reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
-  std::vector<tensor_place> places;
+  std::vector<box_in_tensor> places;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *x[i].state();
     needs.push_back(layouts.operands[i]);

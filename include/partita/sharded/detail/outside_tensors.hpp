@@ -88,7 +88,7 @@ sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y,
 }
 /// Allocates new memory for a result before a call, if another tensor shares its memory.
 template <class T>
-void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
+void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
   if (result.state().use_count() > 1 || !result.state()->block.is_unique())
     result = tensor_of(result.state()->on, result.layout(), result.extents(), tensor_block<T>(result.shape()));
   steps.set_memory(number, result.state()->block.data());
@@ -111,7 +111,9 @@ struct tensors_of_program {
   static tensor mapped(const tensor& x, const F& f) {
     return f(x);
   }
-  static void renew(bound_steps& steps, tensor& result, std::uint32_t number) { detail::renew(steps, result, number); }
+  static void ensure_unique_memory(bound_steps& steps, tensor& result, std::uint32_t number) {
+    detail::ensure_unique_memory(steps, result, number);
+  }
 };
 
 }  // namespace partita::detail

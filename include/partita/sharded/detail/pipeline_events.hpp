@@ -13,7 +13,7 @@
 namespace partita::detail {
 
 /// Numbers the tasks and movements to which the recorded steps of a pipeline belong.
-struct pipeline_numbers {
+struct pipeline_numbering {
   std::uint32_t stages = 0, micro_batches = 0;
 
   enum part : std::uint32_t { forward, backward, y_move, dy_move };

@@ -65,7 +65,7 @@ class planned_exchange {
   std::size_t max_received_;
   movement_counts counts_{};
   std::unique_ptr<box_exchange> exchange_;
-  short_list<std::ptrdiff_t> x_steps_{}, y_steps_{};
+  short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};
 };
 
 }  // namespace partita::detail

@@ -44,7 +44,7 @@ void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
   const scoped_name name("cotangent");
-  if (node.is_in_segment && node.contributions.size() == 1) {
+  if (node.is_argument_of_segment && node.contributions.size() == 1) {
     node.cotangent = std::move(node.contributions[0]);
     node.contributions.clear();
   }
@@ -59,7 +59,7 @@ void complete_cotangent(tape_node<T>& node) {
 /// layout of the operand, instead of their sum through the layout of the value.
 template <class T>
 bool reshards_contributions(const tape_node<T>& node) {
-  if (node.is_forwarded) return true;
+  if (node.passes_on_contributions) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
   std::size_t apart = 0, together = 0;

@@ -87,7 +87,7 @@ void copy_cells(const tensor_part<T>& y, const short_list<interval>& box, const 
 }
 
 template <class Rule, std::size_t Rank>
-struct sample_back_operation;
+struct sample_adjoint_operation;
 
 /// The operation whose outputs are weighted sums of the elements of their windows (taps).
 template <class Rule, std::size_t Rank>
@@ -111,11 +111,11 @@ struct sample_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(sample_back_operation<Rule, Rank>{of}, dy);
+    return operate(sample_adjoint_operation<Rule, Rank>{of}, dy);
   }
 };
 template <class Rule, std::size_t Rank>
-struct sample_back_operation {
+struct sample_adjoint_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;

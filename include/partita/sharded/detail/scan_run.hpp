@@ -32,7 +32,7 @@ sharded_tensor<T> pass_on_state(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
   auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detach(x).state())), {x},
                        [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
-  y.state()->node->is_forwarded = true;
+  y.state()->node->passes_on_contributions = true;
   return y;
 }
 
@@ -52,10 +52,10 @@ class scan_run {
     state_list<T> start;
     for (const auto& x : run->initial_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));
-    const auto node = new_node<T>(start[0].layout());
+    const auto node = new_tape_node<T>(start[0].layout());
     for (const auto& x : run->initial_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
-    node->is_in_segment = true;  // the value of its cotangent is not used
+    node->is_argument_of_segment = true;  // the value of its cotangent is not used
     node->held.record();
     node->back = [run](std::size_t, const sharded_tensor<T>&) {
       run->adjoint_segment();
@@ -65,9 +65,9 @@ class scan_run {
     run->contributions_.resize(start.size());
     for (std::size_t j = 0; j < start.size(); ++j) {
       auto one = std::make_shared<tensor_state<T>>(*start[j].state());
-      one->node = new_node<T>(start[j].layout());
+      one->node = new_tape_node<T>(start[j].layout());
       one->node->operands.push_back(node);
-      one->node->is_forwarded = true;
+      one->node->passes_on_contributions = true;
       one->node->held.record();
       one->node->back = [run, j](std::size_t, const sharded_tensor<T>& dy) {
         run->contributions_[j].push_back(dy);

@@ -38,8 +38,8 @@ struct tape_node {
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
   pull_back<T> back{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded
-  bool is_in_segment = false;                      ///< an argument of recompute: the outer node reshards it
-  bool is_forwarded = false;                       ///< a state of scan: contributions are passed on unsummed
+  bool is_argument_of_segment = false;             ///< an argument of recompute: the outer node reshards it
+  bool passes_on_contributions = false;            ///< a state of scan: contributions are passed on unsummed
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
@@ -53,7 +53,7 @@ struct tape_node {
 };
 
 template <class T>
-std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
+std::shared_ptr<tape_node<T>> new_tape_node(const sharding& layout) {
   auto node = std::make_shared<tape_node<T>>();
   node->order = ++run_state.tape_nodes;
   node->layout = layout;
@@ -76,7 +76,7 @@ sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor
   bool asked = false;
   for (const auto& x : operands) asked = asked || x.state()->node != nullptr;
   if (!asked) return y;
-  auto node = new_node<T>(y.layout());
+  auto node = new_tape_node<T>(y.layout());
   for (const auto& x : operands) node->operands.push_back(x.state()->node);
   node->held.record();
   node->back = make();

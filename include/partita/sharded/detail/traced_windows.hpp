@@ -57,10 +57,11 @@ struct traced_window final : operation_window,
     if constexpr (reads_features<Op>) {
       if ((Op::windowed >> i & 1U) == 0) return {};
       const auto read = op.window(i, mesh_block(layouts[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
-      return window_share(replace_features<Op>(mesh_block(layouts[i], shapes[i], place), read), layouts[i], shapes[i],
-                          place);
+      return received_share_of_window(replace_features<Op>(mesh_block(layouts[i], shapes[i], place), read), layouts[i],
+                                      shapes[i], place);
     } else if constexpr (reads_windows<Op>) {
-      return window_share(op.window(mesh_block(layouts[1], shapes[1], place), shapes[0]), layouts[i], shapes[i], place);
+      return received_share_of_window(op.window(mesh_block(layouts[1], shapes[1], place), shapes[0]), layouts[i],
+                                      shapes[i], place);
     } else {  // a cumulative operation moves the totals of the blocks before (or after) a block
       const mesh& m = layouts[0].on;
       std::size_t along = 0;

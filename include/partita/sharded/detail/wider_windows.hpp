@@ -33,14 +33,15 @@ struct placed_operation {
 /// The boxes that each worker computes and reads in an operation.
 struct wider_result {
   std::vector<worker_box> computed{};  ///< the box that each worker computes; empty if it is the block
-  bool reads_wider = false;            ///< operand 0 was computed in such boxes, and all of each is read
+  bool reads_wider_box = false;        ///< operand 0 was computed in such boxes, and all of each is read
 };
 
 /// Decides which box of each operation's result each worker computes. The boxes are wider than blocks if the next
 /// operation reads windows of the result, and the exchange that is saved takes longer than computing the additional
 /// elements and receiving the wider window of the operand. Elementwise operations may be between these two operations.
 /// Collective over the world; the result is the same on all workers.
-PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<placed_operation>& laid,
+PARTITA_DECL std::vector<wider_result> wider_results(const graph& of,
+                                                     const std::vector<placed_operation>& placed_operations,
                                                      bound_mesh& on, std::size_t element_bytes, double multiply_adds);
 
 }  // namespace partita::detail

@@ -42,7 +42,7 @@ PARTITA_DEF value traced_function::operand(std::size_t o, std::size_t i) const {
   return operations().of(operations().operation(o), i);
 }
 
-PARTITA_DEF void traced_function::run_through(detail::running_values& values) const {
+PARTITA_DEF void traced_function::run_all_operations(detail::running_values& values) const {
   const completion& done = complete();
   // 1. Reshard the arguments to their completed layouts.
   for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));

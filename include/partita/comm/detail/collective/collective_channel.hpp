@@ -41,22 +41,22 @@ struct collective_channel {
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
   /// copy. `has_started` says that the root has already called start_spread.
-  PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool has_started = false);
+  PARTITA_DECL void spread(const element_messages& group_messages, group_blocks b, bool has_started = false);
   /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
-  PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void start_spread(const element_messages& group_messages, const group_blocks& b);
 
   /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
   /// Every member gets a view of the block, except a root without `root_gets_view`.
-  PARTITA_DECL lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n,
+  PARTITA_DECL lent_header* share(const element_messages& group_messages, arena& memory, const char* x, std::size_t n,
                                   bool root_gets_view);
 
   /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
-  PARTITA_DECL void send_block_early(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void send_block_early(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
-  PARTITA_DECL void show_ahead(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void show_ahead(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
-  PARTITA_DECL void send_node_sum_early(const element_messages& by_message, const element_operation& op,
+  PARTITA_DECL void send_node_sum_early(const element_messages& group_messages, const element_operation& op,
                                         const group_blocks& b, bool to_all);
   /// Discards what was sent speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative();
@@ -69,73 +69,75 @@ struct collective_channel {
   }
   /// For a sum that stays pending after start_sum: a member that only contributes sends its block at once. All other
   /// messages of the sum are sent when the sum is finished.
-  PARTITA_DECL void post_send(const element_messages& by_message, const element_operation& op, const group_blocks& b,
-                              bool to_all);
+  PARTITA_DECL void post_send(const element_messages& group_messages, const element_operation& op,
+                              const group_blocks& b, bool to_all);
 
   /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
   /// block only if they combine blocks. The function `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
-  void finish_sum(const element_messages& by_message, const element_operation& op, const char* x, std::size_t n,
+  void finish_sum(const element_messages& group_messages, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
     if (!is_on_one_node && op.between_nodes != nullptr)
-      return finish_exact_sum(by_message, op, {x, nullptr, n}, into, incoming);
+      return finish_exact_sum(group_messages, op, {x, nullptr, n}, into, incoming);
     if (std::exchange(has_begun_early, false)) {
-      if (is_leader && !sent.any()) by_message.collect(node_leaders, op, local_sum(x), into(), n, blocks, incoming);
+      if (is_leader && !sent.any()) group_messages.collect(node_leaders, op, local_sum(x), into(), n, blocks, incoming);
       return sent.wait();
     }
-    const bool done = finish_sum_on_node(by_message, op, {x, is_leader && can_sum_on_node(op) ? into() : nullptr, n});
+    const bool done =
+        finish_sum_on_node(group_messages, op, {x, is_leader && can_sum_on_node(op) ? into() : nullptr, n});
     if (sent.any()) {
       sent.wait();
     } else if (op.combine_exactly != nullptr) {
       // partial sums would be rounded at each step, so the whole blocks go to the root
-      if (!done) by_message.reduce_from_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+      if (!done)
+        group_messages.reduce_from_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
       if (node_members.members.size() > 1) {
-        if (!done) by_message.collect(node_members, op, x, into(), n, blocks, incoming);
+        if (!done) group_messages.collect(node_members, op, x, into(), n, blocks, incoming);
         if (is_leader) x = into();
       }
       if (is_leader && node_leaders.members.size() > 1)
-        by_message.collect(node_leaders, op, x, into(), n, blocks, incoming);
+        group_messages.collect(node_leaders, op, x, into(), n, blocks, incoming);
     }
   }
 
   /// Finishes a sum that was started with `to_all`; the result is in y on every member.
   template <class Incoming>
-  void finish_allreduce(const element_messages& by_message, const element_operation& op, const group_blocks& b,
+  void finish_allreduce(const element_messages& group_messages, const element_operation& op, const group_blocks& b,
                         Incoming incoming) {
     if (is_on_one_node && can_sum_on_node(op)) {
-      if (shared->finish(make_node_sum(op, b, true))) return by_message.count_shared_bytes(b.n);
+      if (shared->finish(make_node_sum(op, b, true))) return group_messages.count_shared_bytes(b.n);
       start_sum(op, {b.x, is_leader ? b.y : nullptr, b.n}, false);
     }
     if (is_on_one_node && op.combine_exactly == nullptr && !can_sum_on_node(op))
-      return by_message.reduce_to_all(node_members, op, b.x, b.y, b.n, sent, blocks, incoming);
+      return group_messages.reduce_to_all(node_members, op, b.x, b.y, b.n, sent, blocks, incoming);
     if (is_on_one_node || op.combine_exactly != nullptr) {
       finish_sum(
-          by_message, op, b.x, b.n, [&] { return b.y; }, incoming);
-      return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
+          group_messages, op, b.x, b.n, [&] { return b.y; }, incoming);
+      return spread(group_messages, {all->position == 0 ? b.y : nullptr, b.y, b.n});
     }
     const bool given = std::exchange(has_begun_early, false), alone = node_members.members.size() == 1;
     if (!given) {
-      const bool done = finish_sum_on_node(by_message, op, {b.x, is_leader ? b.y : nullptr, b.n});
+      const bool done = finish_sum_on_node(group_messages, op, {b.x, is_leader ? b.y : nullptr, b.n});
       if (sent.any()) sent.wait();
-      else if (!alone && !done) by_message.collect(node_members, op, b.x, b.y, b.n, blocks, incoming);
+      else if (!alone && !done) group_messages.collect(node_members, op, b.x, b.y, b.n, blocks, incoming);
     }
     const char* const own = given ? local_sum(b.x) : alone ? b.x : b.y;
-    if (is_leader) by_message.reduce_to_all(node_leaders, op, own, b.y, b.n, sent, blocks, incoming, given);
-    broadcast_on_node(by_message, {is_leader ? b.y : nullptr, b.y, b.n}, false);
+    if (is_leader) group_messages.reduce_to_all(node_leaders, op, own, b.y, b.n, sent, blocks, incoming, given);
+    broadcast_on_node(group_messages, {is_leader ? b.y : nullptr, b.y, b.n}, false);
   }
 
  private:
   /// Finishes a broadcast whose root has made its block readable before all workers had agreed on the call.
-  PARTITA_DECL void finish_shown_broadcast(const element_messages& by_message, const group_blocks& b);
+  PARTITA_DECL void finish_shown_broadcast(const element_messages& group_messages, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
-  PARTITA_DECL void broadcast_on_node(const element_messages& by_message, const group_blocks& b, bool has_started);
+  PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b, bool has_started);
   /// The sum of this node's blocks that its leader sends to other nodes, computed speculatively.
   const char* local_sum(const char* x) const {
     return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_sum.data());
   }
   /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
-  PARTITA_DECL bool finish_sum_on_node(const element_messages& by_message, const element_operation& op,
+  PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
                                        const group_blocks& b);
   bool is_root() const { return is_leader && node_leaders.position == 0; }
   /// Whether the members on this node first combine their blocks among themselves.
@@ -146,7 +148,7 @@ struct collective_channel {
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
   /// through shared memory, if two terms represent the sum exactly; if not, the leader gets the blocks themselves.
   template <class Into, class Incoming>
-  void finish_exact_sum(const element_messages& by_message, const element_operation& op, const group_blocks& b,
+  void finish_exact_sum(const element_messages& group_messages, const element_operation& op, const group_blocks& b,
                         Into into, Incoming incoming) {
     exact_collection::data_of_node given{b.x};
     const std::size_t member_count = node_members.members.size();
@@ -156,16 +158,16 @@ struct collective_channel {
       block_sum sum = make_node_sum(op, b, false);
       sum.y = terms;
       if (shared->finish(sum)) {
-        char fits = is_leader && op.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        char fits = is_leader && op.between_nodes->complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
         shared->spread(is_leader ? &fits : nullptr, is_leader ? nullptr : &fits, 1);
         given.blocks_are_sent = fits == 0;
-        if (fits != 0) given.terms = terms, by_message.count_shared_bytes(b.n);
+        if (fits != 0) given.terms = terms, group_messages.count_shared_bytes(b.n);
       }
     }
     if (is_leader)
-      exact.collect(by_message, op, node_members, node_leaders, given, node_leaders.position == 0 ? into() : nullptr,
-                    b.n, incoming);
-    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, node_members.members[0]);
+      exact.collect(group_messages, op, node_members, node_leaders, given,
+                    node_leaders.position == 0 ? into() : nullptr, b.n, incoming);
+    else if (given.blocks_are_sent) exact_collection::send_block(group_messages, b.x, b.n, node_members.members[0]);
   }
 };
 

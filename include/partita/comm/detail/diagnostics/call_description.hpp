@@ -13,12 +13,12 @@ class call_description {
   template <class Describe>
     requires(!std::is_same_v<Describe, call_description>)
   call_description(const Describe& describe)
-      : describe_callable_(&describe),
+      : describer_(&describe),
         make_text_([](const void* any) { return text((*static_cast<const Describe*>(any))()); }) {}
-  text operator()() const { return make_text_(describe_callable_); }
+  text operator()() const { return make_text_(describer_); }
 
  private:
-  const void* describe_callable_;
+  const void* describer_;
   text (*make_text_)(const void*);
 };
 

@@ -61,7 +61,7 @@ class hang_report final : public wait_watcher {
     if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_slot_->find_description(fingerprint_); }
-  void set_learning(bool now) { is_learning_ = now; }
+  void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
   /// How far this worker is in a call of all workers, see one_call. If the agreement is complete (committed), the other
   /// workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
@@ -104,7 +104,7 @@ class hang_report final : public wait_watcher {
 
   /// Gives up the wait if a worker for which this worker waits can no longer come. The error is delayed, because a
   /// message that the other worker sent before it left may still arrive.
-  PARTITA_DECL void require_all_can_come();
+  PARTITA_DECL void require_no_worker_has_left();
   PARTITA_DECL void require_all_can_make_world();
 
   struct worker {
@@ -133,7 +133,7 @@ class hang_report final : public wait_watcher {
 
   /// Whether this worker prints the hang report. Among the workers that wait in a call, the lowest prints; a worker
   /// that makes a world prints only if no worker waits in a call.
-  PARTITA_DECL bool is_lowest() const;
+  PARTITA_DECL bool has_lowest_waiting_id() const;
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last[(of.calls - 1) % status_slot::kept];
   }
@@ -151,7 +151,7 @@ class hang_report final : public wait_watcher {
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> slots_;
   standing reported_standing_ = standing::is_computing;
-  bool has_reported_ = false, is_learning_ = false, has_final_message_ = false;
+  bool has_reported_ = false, is_preparing_call_ = false, has_final_message_ = false;
   bool has_given_up_ = false;
   progress progress_ = progress::outside;
   const workers* chosen_workers_ = nullptr;

@@ -19,14 +19,14 @@ namespace partita::detail {
 /// A channel between the workers of this node: shared memory, or messages if there is no memory for flags.
 struct node_local_channel {
   node_local_channel(MPI_Comm everyone, const own_node& members, own_node& tag_counter, arena& memory)
-      : near_worker(members.worker(members.place())),
+      : own_worker_id(members.worker(members.place())),
         channel(members, memory, tag_counter.next_tag()),
         shared(members, channel),
         messages(everyone, tag_counter.next_tag(), {}, members.oversubscribed()) {}
   way& of(const element_kind& kind) {
-    return shared.carries(kind) && shared.reaches(near_worker) ? static_cast<way&>(shared) : messages;
+    return shared.carries(kind) && shared.reaches(own_worker_id) ? static_cast<way&>(shared) : messages;
   }
-  std::size_t near_worker;
+  std::size_t own_worker_id;
   node_channel channel;
   memory_way shared;
   message_way messages;
@@ -46,7 +46,7 @@ class joint_channels {
   arena& memory() { return *memory_; }
   const own_node& members() const { return *members_; }
   way& collecting_channel(const element_kind& kind) { return collecting_transport_.of(kind); }
-  way& distributing(const element_kind& kind) { return distributing_transport_.of(kind); }
+  way& distributing_way(const element_kind& kind) { return distributing_transport_.of(kind); }
   way& between_nodes() { return between_nodes_; }
 
  private:

@@ -24,7 +24,7 @@ class exact_collection {
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
   ///           memory for one piece of each block.
   template <class Incoming>
-  void collect(const element_messages& by_message, const element_operation& op, const worker_group& node_members,
+  void collect(const element_messages& group_messages, const element_operation& op, const worker_group& node_members,
                const worker_group& node_leaders, data_of_node given, char* into, std::size_t n, Incoming incoming) {
     if (!node_terms_ || element_kind_ != op.of) node_terms_ = op.between_nodes->make(), element_kind_ = op.of;
     const std::size_t element = op.of->bytes, most = piece / element, me = node_leaders.position;
@@ -41,26 +41,26 @@ class exact_collection {
         node_terms_->add(given.own_block + at * element);
       }
       for (std::size_t k = 0; k < others; ++k) {
-        by_message.receive(buffer + k * length * element, length, node_members.members[k + 1]);
+        group_messages.receive(buffer + k * length * element, length, node_members.members[k + 1]);
         node_terms_->add(buffer + k * length * element);
       }
       tree.for_below_smallest_first(me, [&](std::size_t other) {
-        by_message.receive_bytes(terms_message_, node_leaders.members[other]);
+        group_messages.receive_bytes(terms_message_, node_leaders.members[other]);
         node_terms_->add_message(terms_message_);
       });
       if (me == 0) {
         node_terms_->round(into + at * element);
       } else {
         node_terms_->write(terms_message_);
-        by_message.send_bytes(terms_message_, node_leaders.members[tree.above(me)]);
+        group_messages.send_bytes(terms_message_, node_leaders.members[tree.above(me)]);
       }
     }
   }
   /// Sends the block of a worker that is not its node's leader, if the leader needs the blocks.
-  static void send_block(const element_messages& by_message, const char* x, std::size_t n, std::size_t leader) {
-    const std::size_t element = by_message.of().bytes, most = piece / element;
+  static void send_block(const element_messages& group_messages, const char* x, std::size_t n, std::size_t leader) {
+    const std::size_t element = group_messages.of().bytes, most = piece / element;
     for (std::size_t at = 0; at < n; at += most)
-      by_message.send(x + at * element, n - at < most ? n - at : most, leader);
+      group_messages.send(x + at * element, n - at < most ? n - at : most, leader);
   }
 
  private:

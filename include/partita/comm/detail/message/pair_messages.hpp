@@ -33,7 +33,7 @@ class pair_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
-    if (std::exchange(is_given_, false)) sent_messages_->give_up();
+    if (std::exchange(has_started_sends_, false)) sent_messages_->give_up();
   }
   PARTITA_INLINE bool advance() override;
   void finish() override {}
@@ -63,7 +63,7 @@ class pair_messages : public box_transport {
   int tag_;
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_or_null_;
-  bool is_given_ = false;
+  bool has_started_sends_ = false;
   box_list sent_boxes_, received_boxes_;
   element_kind kind_;
   message_policy policy_;

@@ -95,7 +95,7 @@ class arena {
 
   /// The signal blocks that this thread released. Where threads serve several worlds, only the calls of this thread
   /// have synchronised with the other workers since.
-  PARTITA_DECL spare_blocks& spare_signals();
+  PARTITA_DECL spare_blocks& spare_signal_blocks();
 
   PARTITA_DECL void* allocate_new_or_heap(std::size_t bytes);
   /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
@@ -117,7 +117,7 @@ class arena {
   free_ranges merged_ranges_, unmapped_ranges_;  // unmapped: addresses whose memory went back to the system
   memory_use memory_use_;
   std::size_t mapped_bytes_ = 0;
-  std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
+  std::vector<std::pair<std::thread::id, spare_blocks>> spare_signal_blocks_;
 };
 
 }  // namespace partita::detail

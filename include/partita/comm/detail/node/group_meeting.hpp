@@ -35,21 +35,21 @@ class group_meeting {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   static constexpr std::size_t min_measured_bytes = 1024;
 
-  static constexpr std::uint64_t call_and_step(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
+  static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
   PARTITA_DECL bool end(bool moved);
   group_page& own() const { return *member_pages_[own_index_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
-  /// Waits until no member still reads what this worker showed `call_places` calls ago, so that the place can be
+  /// Waits until no member still reads what this worker showed `slot_count` calls ago, so that the place can be
   /// reused.
   PARTITA_DECL void make_room(std::uint64_t e);
   /// Whether the place for the next call can be reused without waiting.
   PARTITA_DECL bool has_room(std::uint64_t e);
   group_page::call_flag& ready(std::size_t k, std::uint64_t e) const {
-    return member_pages_[k]->ready[e % group_page::call_places];
+    return member_pages_[k]->ready[e % group_page::slot_count];
   }
   char* slot_of_call(std::size_t k, std::uint64_t e) const {
-    return member_pages_[k]->slot[e % group_page::call_places];
+    return member_pages_[k]->slot[e % group_page::slot_count];
   }
 
   bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }

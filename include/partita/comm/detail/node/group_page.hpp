@@ -28,23 +28,23 @@ class cache_distance {
 
  private:
   /// number of cache lines and their distance, which no hardware prefetcher predicts
-  static constexpr std::uint32_t count = 8, line_distance = 33;
-  static constexpr std::chrono::nanoseconds near_read{70}, interrupted_read{1000};
-  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * line_distance; }
+  static constexpr std::uint32_t count = 8, probed_line_stride = 33;
+  static constexpr std::chrono::nanoseconds near_read_time{70}, interrupted_read_time{1000};
+  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * probed_line_stride; }
 
   struct alignas(64) cache_line_of_core {
     std::atomic<std::uint32_t> next;
   };
   alignas(64) std::atomic<bool> far_;
-  cache_line_of_core cache_lines_[count * line_distance];
+  cache_line_of_core cache_lines_[count * probed_line_stride];
 };
 
 /// What one worker of a group shows to the other members. Each counter of a page has one writer and only grows, except
-/// when a worker undoes a post that no other worker can have read yet. Data of a call has `call_places` places,
+/// when a worker undoes a post that no other worker can have read yet. Data of a call has `slot_count` places,
 /// used in turn: a worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
   static constexpr std::size_t slot_bytes = 16384;  ///< the bytes of a slot
-  static constexpr std::size_t call_places =
+  static constexpr std::size_t slot_count =
       4;  ///< the number of places for calls, and of slots; calls use them in turn
 
   struct alignas(64) call_flag {
@@ -54,9 +54,9 @@ struct group_page {
     void post(std::uint64_t n) { count.store(n, std::memory_order_release); }
     bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }
   };
-  call_flag ready[call_places], progress_flag, summed_flag, done_flag;
+  call_flag ready[slot_count], progress_flag, summed_flag, done_flag;
   cache_distance distance;
-  alignas(64) char slot[call_places][slot_bytes];
+  alignas(64) char slot[slot_count][slot_bytes];
 };
 
 /// A block of shared memory that is allocated for the duration of one call.

@@ -48,14 +48,15 @@ class node_sum : protected group_meeting {
   /// The block of another member, as this worker sees it.
   struct source {
     const char* data = nullptr;
-    bool is_entire = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
+    bool has_whole_block =
+        false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
   };
   /// A chunk of the blocks, and the slice of this chunk that this worker combines.
   struct range {
     std::size_t at, length, first, last;
   };
   /// How a member writes the sums that it has computed.
-  struct result_stores {
+  struct result_write_mode {
     std::size_t results;                             ///< the number of members that get the sum
     bool streams_own_results, streams_peer_results;  ///< whether results are written past the caches
   };
@@ -88,7 +89,7 @@ class node_sum : protected group_meeting {
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
   /// start of the results and of whole blocks, and `offset_in_slot` elements after the start of the slots.
   PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
-                                  const result_stores& stores_of_results);
+                                  const result_write_mode& write_mode);
 
   std::vector<source> peer_blocks_;  // the other members' blocks in the current call
   std::vector<char*> result_addresses_;

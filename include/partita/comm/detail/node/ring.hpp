@@ -50,7 +50,7 @@ class ring_boxes {
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
   int piece_bytes() const { return static_cast<int>(pieces_.volume(next_piece_) * kind_.bytes); }
-  PARTITA_DECL bool has_moved();
+  PARTITA_DECL bool has_message_moved();
 
   PARTITA_DECL void pack(const block_memory& block, std::size_t slot, bool out, bool streaming);
 

@@ -41,7 +41,7 @@ struct status_slot {
   std::atomic<std::uint64_t> process, worker;      ///< worker: the id of this worker among all workers of the job
   std::atomic<std::uint64_t> last_printed_secret;  ///< the secret of the slot whose calls this worker printed last
   std::atomic<standing> state;
-  std::atomic<std::uint64_t> since_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
+  std::atomic<std::uint64_t> state_begin_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
   std::atomic<std::uint64_t> calls;
   call last[kept];
   struct departure {

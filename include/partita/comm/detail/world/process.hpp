@@ -27,7 +27,7 @@ class process {
 
  private:
   PARTITA_DECL static std::atomic<standing>& now();
-  PARTITA_DECL static void find_standing(const char* call);
+  PARTITA_DECL static void find_standing_of_process(const char* call);
 };
 
 }  // namespace partita::detail

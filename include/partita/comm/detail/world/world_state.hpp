@@ -181,13 +181,14 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks check_level_;
-  std::thread::id making_thread_;
+  std::thread::id creating_thread_;
   bool is_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_unread_ = false;
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failure_count_ = 0;
   own_node* tags_ = nullptr;
-  bool has_tried_flags_ = false, skips_end_work_ = false;  // skips_end_work_: an agreement needs no work after it
+  bool has_tried_flags_ = false,
+       skips_work_after_agreement_ = false;  // skips_end_work_: an agreement needs no work after it
   and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_operations_;

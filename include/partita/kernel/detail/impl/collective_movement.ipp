@@ -25,9 +25,9 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
   const bool spreads = call.direction == group_direction::spread;
   const auto agreed = [&](const auto& before) {
     speculative_start ahead(*this, call);
-    const structure& keep_agreed_plan = spreads ? agree_on_block(call, before, ahead.get_if_useful())
-                                                : agree_on_sum(call, before, ahead.get_if_useful());
-    ahead.set_agreed();
+    const structure& keep_agreed_plan = spreads ? agree_on_block(call, before, ahead.useful_send_or_null())
+                                                : agree_on_sum(call, before, ahead.useful_send_or_null());
+    ahead.mark_as_agreed();
     if (call.direction == group_direction::to_all) return call.x.shape;
     return spreads ? result_shape(call.x, keep_agreed_plan, plan_.large, plan_.small)
                    : result_shape(call.x, keep_agreed_plan, plan_.small, plan_.large);
@@ -91,7 +91,7 @@ collective_movement::speculative_start::~speculative_start() {
   }
 }
 
-PARTITA_DEF speculative_send* collective_movement::speculative_start::get_if_useful() {
+PARTITA_DEF speculative_send* collective_movement::speculative_start::useful_send_or_null() {
   if (!movement_->channels_ || !movement_->sends_blocks(call_->direction) || call_->later || call_->shares)
     return nullptr;
   const bool is_one_node =
@@ -108,7 +108,7 @@ PARTITA_DEF speculative_send* collective_movement::speculative_start::get_if_use
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
 
-void collective_movement::speculative_start::begin_alone() {
+void collective_movement::speculative_start::begin_undoable() {
   has_begun_ = true;
   collective_job job = movement_->make_job(*call_);
   movement_->make_dense(job);

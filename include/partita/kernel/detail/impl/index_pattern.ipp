@@ -236,12 +236,12 @@ inline std::optional<index_travel> plan_travel_by_node(world_state& world, const
   const auto answered = exchange_lists(world, answers), placed_rows = exchange_lists(world, places);
   const auto returned = exchange_list_starts(world, owners);
   const auto add_parts = [&](std::vector<index_travel::forwarded_part>& parts, const numbers_by_worker& own,
-                             const numbers_by_worker& other, auto first_returned) {
+                             const numbers_by_worker& other, auto first_return_row_of) {
     for (std::size_t k = 0; k < workers; ++k) {
       std::vector<row_run> runs;
       for (std::size_t i = 0; i < own.count(k) && k != me; ++i)
         add_row(runs, own.list_of_worker(k)[i], other.list_of_worker(k)[i]);
-      std::size_t row = runs.empty() ? 0 : first_returned(k);
+      std::size_t row = runs.empty() ? 0 : first_return_row_of(k);
       for (const row_run& run : runs) {
         parts.push_back({{k, run.from, run.rows, run.to}, row});
         row += run.rows;

@@ -6,8 +6,8 @@
 namespace partita::detail {
 
 PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const index_list& owned,
-                                         const index_list& wanted, const index_words& words)
-    : world_(everyone.state()), index_words_(words) {
+                                         const index_list& wanted, const index_call_texts& words)
+    : world_(everyone.state()), call_texts_(words) {
   one_call(*world_, [&] {
     pattern_ = std::make_shared<const index_pattern>(
         make_pattern_by_index(*world_, transport_, owned, wanted, name(), words.wanted));
@@ -41,9 +41,9 @@ exchange_plan<2> make_parts_plan(std::size_t worker, const std::vector<Part>& to
   };
   const auto there = [&](std::size_t first) { return place_in_block<2>{first * row_elements, {row_elements}}; };
   for (const Part& p : to)
-    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_at_peer)});
+    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_row_at_peer)});
   for (const Part& p : from)
-    plan.receives.push_back({p.worker, rows(p.first_at_peer, p.rows), {p.first, 0}, there(p.first_at_peer)});
+    plan.receives.push_back({p.worker, rows(p.first_row_at_peer, p.rows), {p.first, 0}, there(p.first_row_at_peer)});
   return plan;
 }
 
@@ -71,13 +71,13 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
   return made;
 }
 
-PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::return_exchanges(structure& s,
-                                                                                 const element_kind& kind) const {
-  return s.return_exchanges.find(kind, [&] {
+PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::exchanges_that_return_rows(
+    structure& s, const element_kind& kind) const {
+  return s.exchanges_that_return_rows.find(kind, [&] {
     const index_travel& t = pattern_->travel;
     std::vector<index_travel::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
     std::vector<index_travel::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
-    for (std::size_t k = 0; k < to.size(); ++k) to[k].first_at_peer = t.forwarded_by_peers[k].first_return_row;
+    for (std::size_t k = 0; k < to.size(); ++k) to[k].first_row_at_peer = t.forwarded_by_peers[k].first_return_row;
     for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.forwarded_to_peers[k].first_return_row;
     return lasting_exchange(
         transport_, world_,

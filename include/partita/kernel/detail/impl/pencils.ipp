@@ -41,14 +41,14 @@ class pencil_search {
       // grids number their workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of
       // workers, and a part of each block stays.
       std::vector<shape_list> between;
-      for (std::size_t set = subsets; --set > 0;) {
-        for (const shape_list& grid : best_grids_of_set(set))
+      for (std::size_t whole_dimension_set = subsets; --whole_dimension_set > 0;) {
+        for (const shape_list& grid : best_grids_of_set(whole_dimension_set))
           if (allows_gathering || largest_block(grid) != uncut_lines_) between.push_back(grid);
       }
-      compare_route({});
+      keep_route_if_better({});
       for (const shape_list& a : between) {
-        compare_route({a});
-        for (const shape_list& b : between) compare_route({a, b});
+        keep_route_if_better({a});
+        for (const shape_list& b : between) keep_route_if_better({a, b});
       }
       if (best_route_) break;
     }
@@ -99,7 +99,7 @@ class pencil_search {
   }
 
   /// Compares the route through the layouts `between` with the best route so far.
-  void compare_route(std::vector<shape_list> between) {
+  void keep_route_if_better(std::vector<shape_list> between) {
     const bool given = !r_.grid_y.empty();
     if (given) between.push_back(r_.grid_y);
     if (given && between.size() == 1 && r_.in_place) between.clear();
@@ -127,10 +127,10 @@ class pencil_search {
   /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed one) are whole.
   /// Of equal grids, those that exchange boxes with p_x and p_y between few pairs of workers: the first result cuts the
   /// first dimensions, the second has the fewest parts.
-  std::vector<shape_list> best_grids_of_set(std::size_t set) {
+  std::vector<shape_list> best_grids_of_set(std::size_t whole_dimension_set) {
     best_grid_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);
-    try_cuts(grid, 0, r_.workers, set);
+    try_cuts(grid, 0, r_.workers, whole_dimension_set);
     if (coarsest_grid_ == best_grid_) return {best_grid_};
     return {best_grid_, coarsest_grid_};
   }
@@ -139,13 +139,13 @@ class pencil_search {
     for (const std::size_t parts : grid) n += parts;
     return n;
   }
-  bool keeps_dimension_whole(std::size_t set, std::size_t d) const {
+  bool keeps_dimension_whole(std::size_t whole_dimension_set, std::size_t d) const {
     for (std::size_t k = 0; k < r_.dimensions.size(); ++k)
-      if (r_.dimensions[k] == d && (set >> k & 1U) != 0) return true;
+      if (r_.dimensions[k] == d && (whole_dimension_set >> k & 1U) != 0) return true;
     return false;
   }
   /// Tries all cuts of the dimensions from d on over at most `workers` workers.
-  void try_cuts(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
+  void try_cuts(shape_list& grid, std::size_t d, std::size_t workers, std::size_t whole_dimension_set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);
       const std::size_t peer_count = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
@@ -156,10 +156,12 @@ class pencil_search {
         coarsest_grid_ = grid;
       return;
     }
-    const std::size_t most = keeps_dimension_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
+    const std::size_t most = keeps_dimension_whole(whole_dimension_set, d) ? 1
+                             : workers < r_.extents[d]                     ? workers
+                                                                           : r_.extents[d];
     for (std::size_t parts = most == 0 ? 1 : most; parts > 0; --parts) {
       grid[d] = parts;
-      try_cuts(grid, d + 1, workers / parts, set);
+      try_cuts(grid, d + 1, workers / parts, whole_dimension_set);
     }
     grid[d] = 1;
   }

@@ -16,7 +16,7 @@ PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding
                                             << " bytes to a worker; reshard it before");
 }
 
-PARTITA_DEF std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t gradients) {
+PARTITA_DEF std::uint32_t values_read_by_adjoint(const applied_operation& op, std::uint32_t gradients) {
   switch (op.work) {
     case block_work::product:
       return ((gradients & 1U) << 1U) | ((gradients >> 1U) & 1U);

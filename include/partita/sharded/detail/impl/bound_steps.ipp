@@ -146,7 +146,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
   return bytes;
 }
 
-PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool is_separate) {
+PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_channels) {
   std::vector<std::uint32_t> lanes(steps_.size(), 0);
   std::vector<std::vector<std::shared_ptr<planned_exchange>>> parts(steps_.size());
   for (const ordered_step& one : order_) {
@@ -170,14 +170,14 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool is_separate) {
       steps_[k].has_part = on.open(*steps_[k].joined, lanes[k]);
       continue;
     }
-    if (lanes[k] > 0 || is_separate) {
+    if (lanes[k] > 0 || uses_own_channels) {
       const auto is_same = [&](const opened& one) { return one.before == exchange && one.lane == lanes[k]; };
       const auto found = std::find_if(known.begin(), known.end(), is_same);
       if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->copy_plan(), lanes[k]}).now;
       else exchange = found->now;
     }
     on.open(*exchange, lanes[k]);
-    max_on_links_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
+    max_pending_sends_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
   }
 }
 
@@ -250,13 +250,13 @@ PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<orde
   return maximum_over_workers<1>(*on.everyone().state(), {place_blocks()})[0];
 }
 
-PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool is_separate) {
+PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool uses_own_channels) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   for (const bool moved : {false, true}) {
     std::size_t bytes = 0;
     for (const block_lifetime& one : lifetimes_[moved]) {
       bytes = std::max(bytes, one.offset + one.bytes);
-      separate_bytes_ += one.bytes;
+      unshared_bytes_ += one.bytes;
     }
     if (bytes == 0) continue;
     storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
@@ -266,7 +266,7 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool is_separate) {
   for (block& one : blocks_)
     if (!one.is_outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
-  open_exchanges(on, is_separate);
+  open_exchanges(on, uses_own_channels);
   if (program_trace::is_trace_enabled()) begin_trace();
 }
 
@@ -370,7 +370,7 @@ PARTITA_DEF bool bound_steps::start_next() const {
 }
 
 PARTITA_DEF void bound_steps::start_waiting(std::size_t sent_count) const {
-  while (!waiting_steps_.empty() && sent_count < max_on_links_) sent_count += start_next() ? 1U : 0U;
+  while (!waiting_steps_.empty() && sent_count < max_pending_sends_) sent_count += start_next() ? 1U : 0U;
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {

@@ -19,7 +19,7 @@ class pipeline_writer {
     for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
       end_times_[shape_.number(one.task)] = one.until;
-      has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
+      has_weights_pass_ = has_weights_pass_ || one.task.pass == pipeline_pass::weights;
     }
   }
 
@@ -71,7 +71,8 @@ class pipeline_writer {
     const bool is_forward = one.pass == pipeline_pass::forward;
     if (is_forward ? one.stage == 0 : one.stage + 1 == shape_.stages()) return false;
     from = is_forward ? one.stage - 1 : one.stage + 1;
-    movement = numbers_.of(is_forward ? pipeline_numbers::y_move : pipeline_numbers::dy_move, from, one.micro_batch);
+    movement =
+        numbers_.of(is_forward ? pipeline_numbering::y_move : pipeline_numbering::dy_move, from, one.micro_batch);
     return true;
   }
   void add_task(std::size_t k) {
@@ -107,9 +108,9 @@ class pipeline_writer {
     if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
       add_steps(steps_of_task_[movement]);
     const bool is_forward = one.pass == pipeline_pass::forward;
-    const auto& all = steps_of_task_[numbers_.of(is_forward ? pipeline_numbers::forward : pipeline_numbers::backward,
-                                                 one.stage, one.micro_batch)];
-    if (is_forward || !has_weights_) return add_steps(all);
+    const auto& all = steps_of_task_[numbers_.of(
+        is_forward ? pipeline_numbering::forward : pipeline_numbering::backward, one.stage, one.micro_batch)];
+    if (is_forward || !has_weights_pass_) return add_steps(all);
     std::vector<std::uint32_t> part;
     const std::vector<bool> needed = is_read_upstream(one, all);
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -119,13 +120,13 @@ class pipeline_writer {
   /// Which of the steps `all` of a backward pass compute the cotangent that the previous stage receives.
   std::vector<bool> is_read_upstream(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
     std::vector<std::uint32_t> blocks;
-    const auto read_by = [&](pipeline_numbers::part part, std::uint32_t stage) {
+    const auto read_by = [&](pipeline_numbering::part part, std::uint32_t stage) {
       for (const std::uint32_t k : steps_of_task_[numbers_.of(part, stage, one.micro_batch)])
         blocks.insert(blocks.end(), steps_[k].reads.begin(), steps_[k].reads.end());
     };
     if (one.stage > 0) {
-      read_by(pipeline_numbers::dy_move, one.stage);
-      read_by(pipeline_numbers::backward, one.stage - 1);  // if both stages are on the same workers
+      read_by(pipeline_numbering::dy_move, one.stage);
+      read_by(pipeline_numbering::backward, one.stage - 1);  // if both stages are on the same workers
     }
     std::vector<bool> needed(all.size(), false);
     for (std::size_t k = all.size(); k-- > 0;) {
@@ -140,10 +141,10 @@ class pipeline_writer {
   const pipeline_shape& shape_;
   const pipeline_run& run_;
   const std::vector<step_use>& steps_;
-  pipeline_numbers numbers_;
+  pipeline_numbering numbers_;
   std::vector<std::vector<std::uint32_t>> steps_of_task_;
   std::vector<double> end_times_;
-  bool has_weights_ = false;
+  bool has_weights_pass_ = false;
   std::vector<event> events_;
   std::vector<ordered_step> order_;
 };

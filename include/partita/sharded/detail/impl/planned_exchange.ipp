@@ -28,13 +28,13 @@ PARTITA_DEF bool planned_exchange::open(transport& channels) {
     for (const bool second : {false, true}) steps_.push_back(plan_boxes(*boxes, plan_.worker, second));
   }
   const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };
-  x_steps_ = dense(plan_.source_shape), y_steps_ = dense(plan_.destination_shape);
+  x_dense_strides_ = dense(plan_.source_shape), y_dense_strides_ = dense(plan_.destination_shape);
   counts_ = counts();
   exchange_ = channels.exchange(lowered(steps_.empty() ? plan_ : steps_[0]), kind_);
   if (!steps_.empty() && !steps_[1].identity()) {
     lowered_plan second = lowered(steps_[1]);
     second.is_polled = true;
-    exchange_->pass_on(on_node->prepare(std::move(second), kind_));
+    exchange_->add_forwarding_transport(on_node->prepare(std::move(second), kind_));
   }
   return true;
 }
@@ -49,11 +49,11 @@ PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
   give(x);
 }
 
-PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_steps_.data()); }
+PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_dense_strides_.data()); }
 
 PARTITA_DEF void planned_exchange::give(const void* x) const {
   run_state.moved += counts_;
-  exchange_->give(x, x_steps_.data());
+  exchange_->give(x, x_dense_strides_.data());
 }
 
 }  // namespace partita::detail

@@ -11,26 +11,26 @@ namespace partita::detail {
 /// Finds the operations whose results should be computed in wider boxes than blocks, from the last to the first.
 class wider_box_finder {
  public:
-  wider_box_finder(const graph& of, const std::vector<placed_operation>& laid, bound_mesh& on,
+  wider_box_finder(const graph& of, const std::vector<placed_operation>& placed_operations, bound_mesh& on,
                    std::size_t element_bytes, double multiply_adds)
       : g_(of),
-        ops_(laid),
-        on_(on),
+        placed_operations_(placed_operations),
+        bound_mesh_(on),
         link_(on.movement_link()),
         element_bytes_(static_cast<double>(element_bytes)),
         multiply_adds_(multiply_adds),
-        all_(of.operations()) {}
+        wider_results_(of.operations()) {}
 
   std::vector<wider_result> find_results() {
-    for (std::size_t o = all_.size(); o-- > 0;)
-      if (box_op(o) != nullptr) try_to_widen(o);
-    return std::move(all_);
+    for (std::size_t o = wider_results_.size(); o-- > 0;)
+      if (find_box_operation(o) != nullptr) try_to_widen(o);
+    return std::move(wider_results_);
   }
 
  private:
-  const any_box_operation* box_op(std::size_t o) const {
+  const any_box_operation* find_box_operation(std::size_t o) const {
     const operation_window* const window = g_.operation(o).window;
-    if (window == nullptr || !window->is_needed(g_.operation(o).operands, ops_[o].made)) return nullptr;
+    if (window == nullptr || !window->is_needed(g_.operation(o).operands, placed_operations_[o].made)) return nullptr;
     const auto* const own = dynamic_cast<const any_box_operation*>(window);
     return own != nullptr && own->computes_boxes() ? own : nullptr;
   }
@@ -39,34 +39,38 @@ class wider_box_finder {
   /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
   /// the number of operations if there is none.
   std::size_t find_reader(std::size_t o) const {
-    const sharding& left = ops_[o].after;
-    if (!ops_[o].made.same_layout(left)) return all_.size();
+    const sharding& left = placed_operations_[o].after;
+    if (!placed_operations_[o].made.same_layout(left)) return wider_results_.size();
     std::size_t c = o + 1;
-    while (c < all_.size() && !(g_.of(g_.operation(c), 0).number == result(o).number &&
-                                (box_op(c) != nullptr || ops_[c].is_elementwise) && ops_[c].needs[0].same_layout(left)))
+    while (c < wider_results_.size() && !(g_.of(g_.operation(c), 0).number == result(o).number &&
+                                          (find_box_operation(c) != nullptr || placed_operations_[c].is_elementwise) &&
+                                          placed_operations_[c].needs[0].same_layout(left)))
       ++c;
     return c;
   }
   /// The box of the result of operation o that each worker computes.
   std::vector<worker_box> computed(std::size_t o) const {
-    return all_[o].computed.empty() ? on_.boxes_of(ops_[o].made, shape(o)) : all_[o].computed;
+    return wider_results_[o].computed.empty() ? bound_mesh_.boxes_of(placed_operations_[o].made, shape(o))
+                                              : wider_results_[o].computed;
   }
   short_list<interval> read(std::size_t o, const short_list<interval>& result,
                             const short_list<interval>& block) const {
     std::vector<shape_list> shapes;
     for (std::size_t t = 0; t <= g_.operation(o).operands; ++t) shapes.push_back(g_[g_.of(g_.operation(o), t)].shape);
-    return box_op(o)->box_read_by(result, block, shapes.data());
+    return find_box_operation(o)->box_read_by(result, block, shapes.data());
   }
   static double volume(const short_list<interval>& box) { return static_cast<double>(shape_size(shape_of_box(box))); }
 
   void try_to_widen(std::size_t o) {
     std::vector<std::size_t> path{o};  // followed by the elementwise operations before the next window
     std::size_t reader = find_reader(o);
-    for (; reader < all_.size() && box_op(reader) == nullptr; reader = find_reader(reader)) path.push_back(reader);
-    if (reader == all_.size()) return;
+    for (; reader < wider_results_.size() && find_box_operation(reader) == nullptr; reader = find_reader(reader))
+      path.push_back(reader);
+    if (reader == wider_results_.size()) return;
     const std::vector<worker_box> wanted = computed(reader);
-    const std::vector<worker_box> operand = on_.boxes_of(ops_[o].needs[0], g_[g_.of(g_.operation(o), 0)].shape);
-    std::vector<worker_box> wide = on_.boxes_of(ops_[o].made, shape(o));
+    const std::vector<worker_box> operand =
+        bound_mesh_.boxes_of(placed_operations_[o].needs[0], g_[g_.of(g_.operation(o), 0)].shape);
+    std::vector<worker_box> wide = bound_mesh_.boxes_of(placed_operations_[o].made, shape(o));
     // Maxima over the workers of the elements that need not be received, that are computed and received in addition,
     // and the cost of an element of the result.
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
@@ -92,21 +96,23 @@ class wider_box_finder {
     const double after = received_more * element_bytes_ * link_.byte + computed_more * of_element / multiply_adds_;
     if (after >= before) return;
     for (const std::size_t one : path)
-      all_[one].computed = wide, all_[one].reads_wider = all_[one].reads_wider || one != o;
-    all_[reader].reads_wider = true;
+      wider_results_[one].computed = wide,
+      wider_results_[one].reads_wider_box = wider_results_[one].reads_wider_box || one != o;
+    wider_results_[reader].reads_wider_box = true;
   }
 
   const graph& g_;
-  const std::vector<placed_operation>& ops_;
-  bound_mesh& on_;
+  const std::vector<placed_operation>& placed_operations_;
+  bound_mesh& bound_mesh_;
   link_cost link_;
   double element_bytes_, multiply_adds_;
-  std::vector<wider_result> all_;
+  std::vector<wider_result> wider_results_;
 };
 
-PARTITA_DEF std::vector<wider_result> wider_results(const graph& of, const std::vector<placed_operation>& laid,
+PARTITA_DEF std::vector<wider_result> wider_results(const graph& of,
+                                                    const std::vector<placed_operation>& placed_operations,
                                                     bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
-  return wider_box_finder(of, laid, on, element_bytes, multiply_adds).find_results();
+  return wider_box_finder(of, placed_operations, on, element_bytes, multiply_adds).find_results();
 }
 
 }  // namespace partita::detail

@@ -58,13 +58,13 @@ void hang_report::still_waits(double seconds) {
   }
   // This worker has an error, and the other workers have not come to an agreement in which they would get that error.
   if (has_final_message_ && seconds > seconds_until_report) end_job(final_message_);
-  if (seconds > seconds_until_report) require_all_can_come();
+  if (seconds > seconds_until_report) require_no_worker_has_left();
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
   if (const double most = seconds_until_error(); most > 0) {
     if (seconds > most)
       give_up(
           report(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
-  } else if (!has_reported_ && seconds > seconds_until_report && is_lowest()) {
+  } else if (!has_reported_ && seconds > seconds_until_report && has_lowest_waiting_id()) {
     has_reported_ = true;
     print_line(report(seconds));
     std::size_t told = 0;
@@ -79,7 +79,7 @@ void hang_report::waits_no_more() noexcept {
 }
 
 void hang_report::lacks_memory(std::size_t bytes) noexcept {
-  if (size_ == 1 || is_learning_ || progress_ == progress::before_agreement) return;
+  if (size_ == 1 || is_preparing_call_ || progress_ == progress::before_agreement) return;
   end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
                                    << waiting_workers_text);
 }
@@ -94,7 +94,7 @@ PARTITA_DEF void hang_report::give_up(const text& sentence) {
   throw communication_error(sentence);
 }
 
-PARTITA_DEF void hang_report::require_all_can_come() {
+PARTITA_DEF void hang_report::require_no_worker_has_left() {
   if (number_ == 0) return require_all_can_make_world();
   for (const worker& w : slots_) {
     const bool left = chosen_workers_ == nullptr
@@ -125,7 +125,7 @@ PARTITA_DEF void hang_report::require_all_can_make_world() {
                                      << name());
 }
 
-PARTITA_DEF bool hang_report::is_lowest() const {
+PARTITA_DEF bool hang_report::has_lowest_waiting_id() const {
   if (number_ == 0) return !status_slots::instance().any_waits();
   for (const worker& w : slots_)
     if (w.id < id_ && w.page->state == standing::is_waiting) return false;
@@ -168,11 +168,12 @@ PARTITA_DEF text hang_report::report(double seconds) const {
   for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
     const worker& w = *others[k].first;
     all << "; worker " << w.id << " (process " << w.process << ")";
-    const double since_nanoseconds = static_cast<double>(status_slot::nanoseconds() - w.page->since_nanoseconds) * 1e-9;
+    const double seconds_in_state =
+        static_cast<double>(status_slot::nanoseconds() - w.page->state_begin_nanoseconds) * 1e-9;
     switch (others[k].state) {
       case standing::is_making_world:
       case standing::is_waiting:
-        all << " has waited for " << static_cast<std::uint64_t>(since_nanoseconds) << " s in "
+        all << " has waited for " << static_cast<std::uint64_t>(seconds_in_state) << " s in "
             << w.page->find_description(others[k].fingerprint);
         if (others[k].world != 0) all << ", call " << others[k].number << " of world " << others[k].world;
         break;

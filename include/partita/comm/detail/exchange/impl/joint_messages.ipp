@@ -22,7 +22,7 @@ PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan
     return ways.between_nodes().prepare(std::move(boxes), kind_of_bytes);
   };
   collecting_transport_ = ways.collecting_channel(kind).prepare(std::move(plan.collecting_boxes), kind);
-  distributing_transport_ = ways.distributing(kind).prepare(std::move(plan.distributing_boxes), kind);
+  distributing_transport_ = ways.distributing_way(kind).prepare(std::move(plan.distributing_boxes), kind);
   leaving_transport_ = messages(std::move(plan.leaving_messages), box_list(1));
   arriving_transport_ = messages(box_list(1), std::move(plan.arriving_messages));
 }

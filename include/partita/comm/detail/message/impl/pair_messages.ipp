@@ -23,14 +23,14 @@ void pair_messages::give(const block_memory& x) {
   if (is_unmeasured_) measure(x);
   const bool announced = node_or_null_ != nullptr && node_or_null_->has_other_nodes() && !is_sent_eagerly();
   if (!announced) received_messages_->start(comm_, tag(), y_);
-  if (!std::exchange(is_given_, false)) sent_messages_->start(comm_, tag(), x);
+  if (!std::exchange(has_started_sends_, false)) sent_messages_->start(comm_, tag(), x);
   if (announced) received_messages_->start(comm_, tag(), y_);
 }
 
 void pair_messages::send_speculatively(const block_memory& x) {
   if (is_unmeasured_ || node_or_null_ == nullptr || !is_sent_eagerly()) return;
   sent_messages_->start(comm_, tag(), x);
-  is_given_ = true;
+  has_started_sends_ = true;
 }
 
 bool pair_messages::advance() {

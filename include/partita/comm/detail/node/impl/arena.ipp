@@ -47,7 +47,7 @@ PARTITA_DEF void arena::release(void* block, std::size_t bytes) {
 PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
   {
     const std::lock_guard<spin_lock> guard(lock_);
-    if (void* const block = spare_signals().take(bytes)) return block;
+    if (void* const block = spare_signal_blocks().take(bytes)) return block;
   }
   return allocate_new_or_heap(bytes);
 }
@@ -56,7 +56,7 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
   if (!is_in_own_part(block)) return heap_pool::instance().release(block, bytes);
   const std::lock_guard<spin_lock> guard(lock_);
   try {
-    static_cast<void>(spare_signals().give(block, bytes));
+    static_cast<void>(spare_signal_blocks().give(block, bytes));
   } catch (const std::bad_alloc&) {  // the addresses are not reused
   }
 }
@@ -131,11 +131,11 @@ PARTITA_DEF spin_lock& arena::arena_list_lock() {
   return lock;
 }
 
-PARTITA_DEF spare_blocks& arena::spare_signals() {
+PARTITA_DEF spare_blocks& arena::spare_signal_blocks() {
   const std::thread::id own = std::this_thread::get_id();
-  for (auto& [thread, blocks] : spare_signals_)
+  for (auto& [thread, blocks] : spare_signal_blocks_)
     if (thread == own) return blocks;
-  return spare_signals_.emplace_back(own, spare_blocks{}).second;
+  return spare_signal_blocks_.emplace_back(own, spare_blocks{}).second;
 }
 
 PARTITA_DEF void* arena::allocate_new_or_heap(std::size_t bytes) {

@@ -29,11 +29,11 @@ PARTITA_DEF void group_meeting::wait_for_members(group_page::call_flag group_pag
 }
 
 PARTITA_DEF void group_meeting::make_room(std::uint64_t e) {
-  if (e <= last_finished_call_ + group_page::call_places) return;
+  if (e <= last_finished_call_ + group_page::slot_count) return;
   std::uint64_t least = e;
   for (std::size_t k = 0; k < size(); ++k) {
     if (k == own_index_) continue;
-    wait(member_pages_[k]->done_flag, e - group_page::call_places);
+    wait(member_pages_[k]->done_flag, e - group_page::slot_count);
     const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
     least = done < least ? done : least;
   }
@@ -41,12 +41,12 @@ PARTITA_DEF void group_meeting::make_room(std::uint64_t e) {
 }
 
 PARTITA_DEF bool group_meeting::has_room(std::uint64_t e) {
-  if (e <= last_finished_call_ + group_page::call_places) return true;
+  if (e <= last_finished_call_ + group_page::slot_count) return true;
   std::uint64_t least = e;
   for (std::size_t k = 0; k < size(); ++k) {
     if (k == own_index_) continue;
     const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
-    if (done + group_page::call_places < e) return false;
+    if (done + group_page::slot_count < e) return false;
     least = done < least ? done : least;
   }
   last_finished_call_ = least;

@@ -128,10 +128,10 @@ PARTITA_DEF void node_group::write_in_chunks(const char* x, char* written_block,
     for (std::size_t at = 0; at < bytes; at += chunk) {
       move(written_block + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
       if (streaming) finish_streaming_stores();
-      own().progress_flag.post(call_and_step(e, ++chunks));
+      own().progress_flag.post(progress_count(e, ++chunks));
     }
   }
-  own().progress_flag.post(call_and_step(e, whole));
+  own().progress_flag.post(progress_count(e, whole));
 }
 
 PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uint64_t e) {
@@ -145,7 +145,7 @@ PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uin
   const std::uint64_t block = ready(0, e).block, held = block % 4;
   if (held == by_message) return end(false);
   if (held == at_first_member_block && own_index_ == 1) {
-    wait(root.progress_flag, call_and_step(e, whole));
+    wait(root.progress_flag, progress_count(e, whole));
     for (std::size_t k = 2; k < size(); ++k) wait(member_pages_[k]->done_flag, e);
     return end(true);
   }
@@ -154,7 +154,7 @@ PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uin
   const bool streaming = exceeds_cache(2 * bytes);
   std::uint64_t chunks = 0;
   for (std::size_t at = 0; at < bytes; at += chunk) {
-    wait(root.progress_flag, call_and_step(e, ++chunks));
+    wait(root.progress_flag, progress_count(e, ++chunks));
     move(y + at, from + at, bytes - at < chunk ? bytes - at : chunk, streaming);
   }
   if (streaming) finish_streaming_stores();

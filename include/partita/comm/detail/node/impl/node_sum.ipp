@@ -60,8 +60,8 @@ PARTITA_DEF bool node_sum::finish_large(const block_sum& s, std::uint64_t e) {
     if (k != own_index_) wait(shown, e);
     if (k != own_index_) measure_distance(k, e, s.bytes());
     reached = reached && shown.block != nowhere;
-    peer_blocks_[k].is_entire = shown.block % 4 == 1;
-    are_all_in_place = are_all_in_place && peer_blocks_[k].is_entire;
+    peer_blocks_[k].has_whole_block = shown.block % 4 == 1;
+    are_all_in_place = are_all_in_place && peer_blocks_[k].has_whole_block;
     if (!reached) continue;
     peer_blocks_[k].data =
         k == own_index_ && contributes_block(s) ? s.x : arena_->at(member_places_[k], shown.block / 4);
@@ -80,13 +80,13 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_all_in_pl
   for (std::size_t round = 0; round < rounds; ++round) {
     if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, is_distant, e);
     for (std::size_t k = 0; k < size(); ++k)
-      if (k != own_index_ && !peer_blocks_[k].is_entire)
-        wait(member_pages_[k]->progress_flag, call_and_step(e, round + 1));
+      if (k != own_index_ && !peer_blocks_[k].has_whole_block)
+        wait(member_pages_[k]->progress_flag, progress_count(e, round + 1));
     combine_range(s, slice(s, round, step), round % 2 * chunk_elements(s),
                   {s.to_all ? size() : 1, streaming, streaming || is_distant});
-    own().summed_flag.post(call_and_step(e, round + 1));
+    own().summed_flag.post(progress_count(e, round + 1));
   }
-  wait_for_members(&group_page::summed_flag, call_and_step(e, rounds));
+  wait_for_members(&group_page::summed_flag, progress_count(e, rounds));
   const char* const result = result_address(s);
   if (receives_sum(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
 }
@@ -105,20 +105,20 @@ PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool is_d
   const std::size_t element = s.element();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
-  if (round >= 2) wait_for_members(&group_page::summed_flag, call_and_step(e, round - 1));
+  if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(e, round - 1));
   move(to, from, r.first * element, is_distant);
   move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, is_distant);
   if (is_distant) finish_streaming_stores();
-  own().progress_flag.post(call_and_step(e, round + 1));
+  own().progress_flag.post(progress_count(e, round + 1));
 }
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
-                                         const result_stores& stores_of_results) {
+                                         const result_write_mode& write_mode) {
   const std::size_t element = s.element(), width = s.op->width, most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) {
-    return k == own_index_ ? stores_of_results.streams_own_results : stores_of_results.streams_peer_results;
+    return k == own_index_ ? write_mode.streams_own_results : write_mode.streams_peer_results;
   };
-  const bool direct = stores_of_results.results == 1 && !streams(0) && width == 1;
+  const bool direct = write_mode.results == 1 && !streams(0) && width == 1;
   piece_buffer part;
   while (r.first < r.last) {
     const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
@@ -127,10 +127,10 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
           peer_blocks_[k].data == nullptr  // a root whose block is not part of the sum
               ? nullptr
               : peer_blocks_[k].data +
-                    (r.first + (peer_blocks_[k].is_entire || k == own_index_ ? r.at : offset_in_slot)) * element;
+                    (r.first + (peer_blocks_[k].has_whole_block || k == own_index_ ? r.at : offset_in_slot)) * element;
     char* const into = direct ? result_addresses_[0] + (r.at + r.first) * element : part.bytes;
     const char* const together = combine_blocks(*s.op, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
-    for (std::size_t k = 0; k < stores_of_results.results; ++k) {
+    for (std::size_t k = 0; k < write_mode.results; ++k) {
       char* const to = result_addresses_[k] + (r.at + r.first) * element;
       if (to == together) continue;
       for (std::size_t w = 0; w < width; ++w)
@@ -138,7 +138,7 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
     }
     r.first += length;
   }
-  if (stores_of_results.streams_own_results || stores_of_results.streams_peer_results) finish_streaming_stores();
+  if (write_mode.streams_own_results || write_mode.streams_peer_results) finish_streaming_stores();
 }
 
 }  // namespace partita::detail

@@ -46,7 +46,7 @@ PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const bl
                       channel.communicator(), &mpi_request_),
             "MPI_Isend");
     }
-    if (!has_moved()) return false;
+    if (!has_message_moved()) return false;
   }
   return true;
 }
@@ -59,13 +59,13 @@ PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const
                       channel.communicator(), &mpi_request_),
             "MPI_Irecv");
     }
-    if (!has_moved()) return false;
+    if (!has_message_moved()) return false;
     pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block, packed_.data(), false, stores::cached);
   }
   return true;
 }
 
-PARTITA_DEF bool ring_boxes::has_moved() {
+PARTITA_DEF bool ring_boxes::has_message_moved() {
   int moved = 0;
   check(MPI_Test(&mpi_request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
   return moved != 0;

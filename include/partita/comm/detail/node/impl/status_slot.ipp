@@ -52,7 +52,7 @@ PARTITA_DEF text status_slot::find_description(std::uint64_t fingerprint) const 
 }
 
 PARTITA_DEF void status_slot::set_standing(standing how) {
-  since_nanoseconds.store(nanoseconds(), std::memory_order_relaxed);
+  state_begin_nanoseconds.store(nanoseconds(), std::memory_order_relaxed);
   state.store(how, std::memory_order_release);
 }
 

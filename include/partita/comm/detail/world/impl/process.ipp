@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void process::expect_worker(const char* call) {
-  if (now().load(std::memory_order_relaxed) == standing::not_yet_known) find_standing(call);
+  if (now().load(std::memory_order_relaxed) == standing::not_yet_known) find_standing_of_process(call);
   switch (now().load(std::memory_order_relaxed)) {
     case standing::after_finalize:
       throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
@@ -41,7 +41,7 @@ PARTITA_DEF std::atomic<process::standing>& process::now() {
   return it;
 }
 
-PARTITA_DEF void process::find_standing(const char* call) {
+PARTITA_DEF void process::find_standing_of_process(const char* call) {
   int initialized = 0, after_finalize = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&after_finalize);

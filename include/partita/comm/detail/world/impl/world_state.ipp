@@ -9,7 +9,7 @@
 namespace partita::detail {
 
 PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_communicator)
-    : check_level_(level), making_thread_(std::this_thread::get_id()) {
+    : check_level_(level), creating_thread_(std::this_thread::get_id()) {
   process::expect_worker("partita::world");
   int size = 0, id = 0;
   MPI_Comm_size(given, &size);
@@ -84,7 +84,7 @@ PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_d
     process::expect_worker(describe().c_str());
     hang_report_->trace_call(fingerprint, describe);
   }
-  if (!allows_any_thread_ && std::this_thread::get_id() != making_thread_)
+  if (!allows_any_thread_ && std::this_thread::get_id() != creating_thread_)
     throw communication_error(describe() << ": requires MPI_THREAD_MULTIPLE, because another thread than this one made "
                                             "the world; ask for it: boost::mpi::environment(argc, argv, "
                                             "boost::mpi::threading::multiple)");
@@ -120,7 +120,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     }
     hang_report_->note_agreement();
     local_operations_.clear_named_operations();
-    if (!skips_end_work_) end_agreement();
+    if (!skips_work_after_agreement_) end_agreement();
     needs_second_agreement_ = began && common == 0;  // the workers now gather what they do not know, and agree again
     if (steps_ != nullptr) steps_->record_step(fingerprint, common);
     return common;
@@ -221,7 +221,7 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
 
 PARTITA_DEF void world_state::end_agreement() {
   if (trace::on()) trace::end_call();
-  skips_end_work_ = !trace::on();
+  skips_work_after_agreement_ = !trace::on();
   if (std::exchange(has_tried_flags_, true) || size_ == 1) return;
   and_allreduce_.make_flags();
   tags_ = &own_node::of(communicator_);
