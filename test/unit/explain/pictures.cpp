@@ -309,4 +309,17 @@ BOOST_AUTO_TEST_CASE(tasks_of_a_pipeline_are_as_wide_as_they_are_long) {
   }
 }
 
+/// A pipeline of any number of groups has a row for each of them, and the time axis below the last row.
+BOOST_AUTO_TEST_CASE(a_pipeline_has_a_row_for_each_group) {
+  for (std::uint32_t groups = 1; groups <= 5; ++groups) {
+    pipeline_shape shape{{}, 2};
+    pipeline_times times{};
+    for (std::uint32_t g = 0; g < groups; ++g) shape.group_of.push_back(g);
+    times.forward.assign(groups, 1), times.backward.assign(groups, 1);
+    const parsed svg = parse(to_svg(simulate(shape, tasks_of(pipeline_order::gpipe, shape, times), times)));
+    for (std::uint32_t g = 0; g < 6; ++g)
+      BOOST_TEST(says(svg, "group " + std::to_string(g)) == (g < groups), g << " of " << groups);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -236,6 +236,21 @@ BOOST_AUTO_TEST_CASE(every_axis_of_every_value_is_explained_back_to_an_annotatio
   BOOST_TEST(axes > 500U);
 }
 
+/// An axis of a sum is explained by the operand that has it, whatever dimensions of one element the other operand has.
+BOOST_AUTO_TEST_CASE(an_axis_of_a_sum_comes_from_the_operand_that_is_sharded) {
+  for (const shape_list& other :
+       {shape_list{8, 16}, shape_list{8, 1}, shape_list{1, 16}, shape_list{1, 1}, shape_list{16}})
+    for (const bool first : {false, true})
+      for (std::size_t d = 0; d < 2; ++d) {
+        graph g(m);
+        const value y = g.input({8, 16}, "y"), z = g.input(other, "z");
+        g.constrain(y, d == 0 ? m.layout("model", "") : m.layout("", "model"));
+        const value sum = g.apply(rules::add, {first ? y : z, first ? z : y}, "sum");
+        const std::string words = std::string(explain(complete(g), sum));
+        BOOST_TEST(words.find("because y is annotated") != std::string::npos, words);
+      }
+}
+
 BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each_move_where_it_is) {
   std::mt19937_64 random(29);
   std::size_t drawn = 0, cut = 0, pending = 0;

@@ -73,6 +73,24 @@ BOOST_AUTO_TEST_CASE(groups_along_axes_are_their_definition) {
     }
 }
 
+/// The first member of a group of workers is its small worker, and all members are large; other workers are neither.
+BOOST_AUTO_TEST_CASE(the_first_of_a_group_is_small_all_are_large_and_others_are_neither) {
+  const worker_groups lists({{4, 1, 6}, {2}, {0, 5}});
+  for (std::size_t worker = 0; worker < 9; ++worker) {
+    const group_plan plan = lists.plan(worker, group_plan::kind::all_sum_reduce);
+    BOOST_TEST(plan.small == (worker == 4 || worker == 2 || worker == 0), worker);
+    BOOST_TEST(plan.large == (worker < 7 && worker != 3), worker);
+    BOOST_TEST((plan.rooted() != nullptr) == plan.small);
+    BOOST_TEST((plan.joined() != nullptr) == plan.large);
+  }
+  const grid p(extents<2, 3>{}, workers{7, 1, 2, 3, 4, 5});
+  for (std::size_t worker = 0; worker < 9; ++worker) {
+    const group_plan plan = plan_sum_groups(p, {true, false}, worker);
+    BOOST_TEST(plan.small == (worker == 7 || worker == 3), worker);
+    BOOST_TEST(plan.large == p.contains(worker), worker);
+  }
+}
+
 /// Lists of groups that differ, if only in where one ends and the next begins, have different fingerprints.
 BOOST_AUTO_TEST_CASE(groups_that_differ_have_different_fingerprints) {
   std::vector<std::vector<std::vector<std::size_t>>> all;

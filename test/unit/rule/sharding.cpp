@@ -1,6 +1,9 @@
 // Sharding propagation at run time: error messages, the log of decisions, the necessary movements, and names.
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <partita/plan/mesh_block.hpp>
 #include <partita/rule/sharding/cotangent.hpp>
 #include <partita/rule/sharding/gradient.hpp>
 #include <partita/rule/sharding/registry.hpp>
@@ -565,6 +568,106 @@ BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_is_kept_or_is_what_is_open) {
       BOOST_TEST((reshaped(whole, target)[unknown] == whole[unknown]));
     }
   }
+}
+
+/// A dimension of extent 1 has no factor, in the operand that has it only, whatever the other operands are and however
+/// many.
+BOOST_AUTO_TEST_CASE(a_dimension_of_one_element_has_no_factor_whatever_the_number_of_operands) {
+  const shape_list whole{4, 5, 6};
+  for (std::size_t operands = 2; operands <= 12; ++operands)
+    for (std::size_t one = 0; one < operands; ++one)
+      for (std::size_t dimension = 0; dimension < 3; ++dimension) {
+        std::vector<shape_list> shapes(operands);
+        for (std::size_t t = 0; t < operands; ++t)  // of rank 2 at first, then of rank 3
+          for (std::size_t d = t < operands / 3 ? 1 : 0; d < 3; ++d) shapes[t].push_back(whole[d]);
+        if (dimension >= shapes[one].size()) continue;
+        shapes[one][dimension] = 1;
+        const shape_span all(shapes.data(), shapes.size());
+        const rule r = bound(rules::elementwise(all), all);
+        for (std::size_t t = 0; t <= operands; ++t)
+          for (std::size_t d = 0; d < r.rank(t); ++d) {
+            const bool has_factor = t != one || d != dimension;
+            BOOST_TEST(r.at(t, d).count == (has_factor ? 1U : 0U), operands << " operands: " << r);
+            if (has_factor) BOOST_TEST(r.term(r.at(t, d), 0) == 3 - r.rank(t) + d, operands << " operands: " << r);
+          }
+      }
+}
+
+/// The side that is ahead waits until the other side has passed as many elements: what is behind them is shared again.
+BOOST_AUTO_TEST_CASE(a_reshape_shares_what_is_in_front_of_the_dimensions_that_it_mixes_and_what_is_behind) {
+  const struct {
+    shape_list from, to;
+    const char* factors;
+  } table[] = {
+      {{4, 6}, {6, 4}, "(ab)(df)->(ac)(ef): 2 2 3 3 2 2"},
+      {{6, 4}, {4, 6}, "(ab)(ef)->(ac)(df): 2 3 2 3 2 2"},
+      {{4, 6}, {3, 8}, "a(de)->b(ce): 4 3 4 3 2"},
+      {{2, 9, 4}, {6, 12}, "a(bc)d->(ab)(cd): 2 3 3 4"},
+      {{5, 4, 6}, {5, 6, 4}, "a(bc)(eg)->a(bd)(fg): 5 2 2 3 3 2 2"},
+      {{9, 10}, {15, 6}, "(ab)(df)->(ac)(ef): 3 3 5 5 3 2"},
+      {{8, 3, 4}, {12, 8}, "(ab)df->(ac)(ef): 4 2 3 3 2 4"},
+  };
+  for (const auto& row : table) {
+    const rule r = reshape_rule(row.from, row.to);
+    text all;
+    all << r << ":";
+    for (std::size_t f = 0; f < r.factor_count; ++f) all << " " << r.factors[f].size;
+    BOOST_TEST(all.c_str() == std::string(row.factors));
+  }
+  // Matrices share the greatest common divisor of their numbers of rows, and that of their numbers of columns.
+  const auto shared = [](const rule& r, std::size_t d) {
+    std::size_t size = 1;
+    for (std::size_t k = 0; k < r.at(0, d).count; ++k)
+      for (std::size_t l = 0; l < r.at(1, d).count; ++l)
+        if (r.term(r.at(0, d), k) == r.term(r.at(1, d), l)) size *= r.factors[r.term(r.at(0, d), k)].size;
+    return size;
+  };
+  for (const std::size_t n : {24U, 36U, 60U, 72U})
+    for (std::size_t i = 2; i < n; ++i)
+      for (std::size_t j = 2; j < n; ++j)
+        if (n % i == 0 && n % j == 0) {
+          const rule r = reshape_rule({i, n / i}, {j, n / j});
+          BOOST_TEST(shared(r, 0) == std::gcd(i, j), r << " of " << n << ", " << i << " and " << j << " rows");
+          BOOST_TEST(shared(r, 1) == std::gcd(n / i, n / j), r << " of " << n << ", " << i << " and " << j << " rows");
+        }
+}
+
+/// What a worker receives, by its blocks: the elements of its block of `to` that its block of `from` does not have.
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_reshard_are_those_of_the_elements_that_a_worker_does_not_have) {
+  const mesh on{axis{"a", 2}, axis{"b", 3}};
+  const shape_list shape{12, 18};
+  std::vector<sharding> layouts;
+  for (const char* rows : {"", "a", "b", "a+b", "b+a"})
+    for (const char* columns : {"", "a", "b", "a+b", "b+a"})
+      if (refused<partition_error>([&] { on.layout(rows, columns); }).empty())
+        layouts.push_back(on.layout(rows, columns));
+  const auto is_prefix = [](const axis_list& x, const axis_list& y) {
+    bool same = x.size() <= y.size();
+    for (std::size_t k = 0; same && k < x.size(); ++k) same = x[k] == y[k];
+    return same;
+  };
+  std::size_t compared = 0;
+  for (const sharding& from : layouts)
+    for (const sharding& to : layouts) {
+      bool slices_or_gathers = true;  // the bytes are a mean over all positions where a dimension is cut by other axes
+      for (std::size_t d = 0; d < 2; ++d)
+        slices_or_gathers =
+            slices_or_gathers && (is_prefix(from.cuts[d], to.cuts[d]) || is_prefix(to.cuts[d], from.cuts[d]));
+      if (!slices_or_gathers) continue;
+      std::size_t received = 0;
+      for (std::size_t w = 0; w < on.size(); ++w) {
+        std::size_t wanted = 1, there = 1;
+        const auto was = mesh_block(from, shape, w), is = mesh_block(to, shape, w);
+        for (std::size_t d = 0; d < 2; ++d) {
+          wanted *= is[d].size();
+          there *= interval{std::max(was[d].start, is[d].start), std::min(was[d].stop, is[d].stop)}.size();
+        }
+        received += wanted - there;
+      }
+      BOOST_TEST(moved_bytes(from, to, shape, 8) == 8 * received / on.size(), (text() << "" << from << " to " << to));
+      ++compared;
+    }
+  BOOST_TEST(compared > 40U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
