@@ -26,6 +26,7 @@ void go_wrong(const std::string& how) {
   if (how == "exits") std::exit(3);
   if (how == "vanishes") ::_exit(3);
   if (how == "aborts") std::abort();
+  if (how == "finalizes") MPI_Finalize();
   if (how == "loops")
     while (for_ever != 0) continue;
 }
@@ -66,5 +67,6 @@ int main(int argc, char** argv) {
     if (argv[1] == std::string("ends"))
       return program(z).data()[0] == z.data()[0] && program.backward(z)[0].data()[0] == z.data()[0] ? 0 : 1;
     if (everyone.id() + 1 == n) go_wrong(argv[1]);
+    else if (argv[1] == std::string("finalizes")) const world never_made;
   }
 }

@@ -258,24 +258,28 @@ BOOST_AUTO_TEST_CASE(a_loss_without_agreement_is_the_same_and_still_checked) {
   expect_error_on_all<shape_error>("label 2 is 7", [&] { loss_of(trusting, wrong); });
 }
 
+/// A worker leaves before the first call, when no memory is shared yet, or after it.
 BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
-  std::optional<world> everyone(std::in_place, test::workers());
-  const bool leaves = everyone->id() == 1;
-  std::string said, said_again;
-  const double start = MPI_Wtime();
-  {
-    const auto p = everyone->partition(extents(everyone->size()));
-    const all_sum_reduce a(p, dimensions<0>);
-    if (!leaves) said = thrown_by([&] { a(ones(2, 3)); });
-    // a worker that continues gets the error again, at once
-    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });
+  for (const bool after_a_call : {false, true}) {
+    std::optional<world> everyone(std::in_place, test::workers());
+    const bool leaves = everyone->id() == 1;
+    std::string said, said_again;
+    const double start = MPI_Wtime();
+    {
+      const auto p = everyone->partition(extents(everyone->size()));
+      const all_sum_reduce a(p, dimensions<0>);
+      if (after_a_call) a(ones(2, 3));
+      if (!leaves) said = thrown_by([&] { a(ones(2, 3)); });
+      // a worker that continues gets the error again, at once
+      if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });
+    }
+    everyone.reset();
+    BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);
+    BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos),
+               "it said: " << said_again);
+    BOOST_TEST(MPI_Wtime() - start < 5.0);  // no worker waits for one that has left, not even at the end of the world
+    expect_all_well(world(test::workers()));
   }
-  everyone.reset();
-  BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);
-  BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos),
-             "it said: " << said_again);
-  BOOST_TEST(MPI_Wtime() - start < 5.0);  // no worker waits for one that has left, not even at the end of the world
-  expect_all_well(world(test::workers()));
 }
 
 BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_partitions, *test::at_least(6)) {

@@ -207,6 +207,10 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
         if (me == 0) f(x);
         else f(x, x);
       });
+      test::expect_refused<disagreement_error>([&] {
+        if (me == 0) f.adjoint(x, x);
+        else f(x, x);
+      });
     }
     const auto [a, b] = f(x, x);  // what follows works
     BOOST_TEST((same(a, f(x)) && same(b, a)));

@@ -130,6 +130,23 @@ BOOST_AUTO_TEST_CASE(spreading_can_be_begun_and_ended_later) {
   }
 }
 
+/// A worker on neither partition keeps its own block, whose shared copies do not touch each other.
+BOOST_AUTO_TEST_CASE(a_worker_on_neither_side_keeps_its_block_in_a_shared_view, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t others = everyone.size() - 1;
+  const broadcast b(everyone.partition<1>(workers{0}), everyone.partition(extents(others)), shared_view);
+  for (const std::size_t n : {1U, 700U, 40000U, 300000U}) {
+    const auto block = [&](double first) {
+      return xt::xtensor<double, 1>(first + xt::arange<double>(static_cast<double>(n)));
+    };
+    const double own = everyone.id() == others ? 1000 : 0;
+    const auto first = b(block(own)), second = b(block(own + 0.5)), third = b(block(own + 0.25));
+    BOOST_TEST(same(first, block(own)));
+    BOOST_TEST(same(second, block(own + 0.5)));
+    BOOST_TEST(same(third, block(own + 0.25)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sentences_show_how_calls_differ, *test::at_least(2)) {
   const kernels k;
   const bool last = k.me + 1 == k.P;

@@ -115,6 +115,20 @@ BOOST_AUTO_TEST_CASE(all_give_the_same_when_workers_live_on_three_nodes) {
   const test::pretended nodes("PARTITA_NODES", "3");
   every_way_gives_the_same<int>();
 }
+/// Each pair of workers exchanges more than 128 KB, and so each measures its form, also the pairs behind the first.
+BOOST_AUTO_TEST_CASE(every_pair_measures_its_form_and_gives_the_same) {
+  rows c;
+  c.height = c.width = 131 * c.n;
+  const repartition r(c.p_x, c.p_y, strategy::message, messages::measured);
+  const repartition half(c.p_x, c.p_y, strategy::message, messages::measured);
+  for (int round = 0; round < 3; ++round) {
+    const auto x = c.block<double>(round);
+    const auto y = r(x);
+    BOOST_TEST(c.columns<double>(y, round));
+    BOOST_TEST((r.adjoint(y) == x));
+    BOOST_TEST(c.columns<float>(half(c.block<float>(round)), round));  // pairs that measure nothing
+  }
+}
 BOOST_AUTO_TEST_CASE(all_give_the_same_when_no_shared_memory_is_left) {
   {
     const rows before;  // memory that was taken earlier may be used up or not; both must work
