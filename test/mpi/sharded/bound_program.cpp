@@ -197,6 +197,27 @@ BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
   if (everyone.size() > 1) BOOST_TEST(guess.received() > 0U);
 }
 
+/// A step that copies elements takes the time of the bytes that it reads and writes, and a product that of its
+/// additions.
+BOOST_AUTO_TEST_CASE(a_timetable_estimates_steps_by_the_bytes_and_the_products_that_they_take) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  const auto sum = [](const auto& x, const auto& y) { return multiply(add(x, y), y); };
+  const auto product = [](const auto& x, const auto& w) { return matmul(x, w); };
+  const double block = 8. * 40 * static_cast<double>(balanced_part(12, everyone.size(), everyone.id()).size());
+  for (const double speed : {1e6, 4e7}) {
+    const auto of_sum = trace(sum, spec(rows, {12, 40}), spec(rows, {12, 40}));
+    const timetable bytes =
+        of_sum.bind<double>(everyone, {}, {.overlap = true, .model = {.memory_bytes = speed}}).timetable();
+    BOOST_TEST(bytes.computing() == 6 * block / speed, boost::test_tools::tolerance(1e-12));
+    const auto of_product = trace(product, spec(rows, {12, 40}), spec(m.layout("", ""), {40, 40}));
+    const timetable products =
+        of_product.bind<double>(everyone, {}, {.overlap = true, .model = {.multiply_adds = speed}}).timetable();
+    BOOST_TEST(products.computing() == 40 * block / 8 / speed, boost::test_tools::tolerance(1e-12));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
   bool has_shared_memory = true;
   for (const std::size_t nodes : {1U, 2U}) {
