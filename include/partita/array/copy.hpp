@@ -40,7 +40,7 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
     if (pair.dst_stride[d] == unit) across = d;
     if (pair.src_stride[d] == unit) down = d;
   }
-  // The low bits of `seams` are the offsets in a cache line at which rows of `to` may start.
+  // A low bit of `seams` is set if a row of `to` may start at an offset in its cache line that has this bit.
   std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.dst_stride[d]);

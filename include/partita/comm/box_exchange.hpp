@@ -37,9 +37,9 @@ class box_exchange {
   /// adds boxes up, it is in a temporary block that lives as long as one exchange. Call then() before the first start.
   PARTITA_DECL void then_run(std::unique_ptr<box_exchange> next);
 
-  /// Adds a channel for boxes of the result, such as those that came from other nodes. The boxes of this channel are
-  /// sent as soon as all messages to this worker have arrived; only finish() waits for them. This channel must not be
-  /// one of the plan's, and its give() must not wait. Requires: nothing is added. Call also() before the first start.
+  /// Adds a channel that sends boxes of the result, such as those that came from other nodes, as soon as all messages
+  /// to this worker have arrived; only finish() waits for these messages. This channel must not be one of the plan's,
+  /// and its give() must not wait. Requires: nothing is added. Call also() before the first start.
   PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
 
   /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.

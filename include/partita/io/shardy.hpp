@@ -160,7 +160,7 @@ struct shardy_reader {
 /// Makes a rule from Shardy's notation, also within `#sdy.op_sharding_rule<…>`. Reductions become sums, and permutation
 /// factors become factors over which the operation itself communicates. A factor that a result lacks and no reduction
 /// names is summed if operands share it and no result has it; otherwise the factor must stay whole.
-/// Shapes:   the factors have the written sizes.
+/// Shapes:   each factor has the size that the notation states.
 /// Requires: a rule in Shardy's notation that does not block the propagation of a factor [shape_error].
 /// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.

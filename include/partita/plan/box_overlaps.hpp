@@ -13,8 +13,8 @@
 
 namespace partita {
 
-/// A worker's box of a tensor. In a partial tensor a box belongs to one of several summands, and is filled only from
-/// boxes of the same summand.
+/// A worker's box of a tensor. A partial tensor is the sum of several summands; each of its boxes belongs to one
+/// summand, and is filled only from boxes of this summand.
 struct worker_box {
   short_list<interval> box{};
   std::size_t summand = 0;
@@ -24,7 +24,7 @@ struct worker_box {
   std::size_t replica = by_worker;
   static constexpr std::size_t by_worker = ~std::size_t{0};
 
-  /// Whether two boxes have the same indices of the same summand.
+  /// Whether two boxes have the same indices and belong to the same summand.
   friend bool operator==(const worker_box& a, const worker_box& b) {
     return a.there == b.there && a.summand == b.summand && a.box == b.box;
   }

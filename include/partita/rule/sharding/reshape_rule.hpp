@@ -187,8 +187,8 @@ constexpr shape_list reshaped(const shape_list& from, const Target& target) {
     ++d;
   }
   if (open == most_dimensions) return to;
-  // Dynamic extents that a 0 in the target keeps are on both sides and cancel out. A dynamic extent that is not kept is
-  // the value of -1, if all other extents are equal.
+  // Dynamic extents that a 0 in the target keeps are on both sides and cancel out. The -1 of the target becomes dynamic
+  // if one dynamic extent is not kept and the products of all other extents are equal on both sides.
   std::size_t have = 1, known = 1, unknown = 0;
   for (std::size_t k = 0; k < from.size(); ++k)
     if (from[k] != dynamic) have *= from[k];
