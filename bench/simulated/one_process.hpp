@@ -17,10 +17,10 @@
 
 namespace simulated {
 
-inline double copied_byte = 1 / 4e9;   ///< seconds of a worker for each byte that it copies or adds
-inline double seen_after = 0.1e-6;     ///< seconds after which a worker that waits looks at a flag again
-inline double seen_after_part = 0.02;  ///< or that part of what it has waited, so that long waits are few events
-inline double longest_wait = 1e-3;     ///< but no longer
+inline double copied_byte = 1 / 4e9;    ///< seconds of a worker for each byte that it copies or adds
+inline double seen_after = 0.1e-6;      ///< seconds after which a worker that waits looks at a flag again
+inline double seen_after_part = 0.02;   ///< or that part of what it has waited, so that long waits are few events
+inline double max_wait_seconds = 1e-3;  ///< but no longer
 inline double unspent = 0, until = 0, began = 0;
 inline int inside = 0;
 
@@ -38,7 +38,7 @@ inline void copied(std::size_t bytes) {
 inline void wait_a_little() {
   const double now = simgrid_get_clock();
   if (now > until + seen_after) began = now;
-  pass(std::max(seen_after, std::min((now - began) * seen_after_part, longest_wait)) + unspent);
+  pass(std::max(seen_after, std::min((now - began) * seen_after_part, max_wait_seconds)) + unspent);
   unspent = 0;
   until = simgrid_get_clock();
 }

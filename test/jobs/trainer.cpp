@@ -70,14 +70,14 @@ int train(const world& everyone, const std::string& folder) {
   const int page = ::open((folder + "/stand." + std::to_string(everyone.id())).c_str(), O_CREAT | O_RDWR, 0600);
   const auto say = [&] { return ::pwrite(page, stand, sizeof stand, 0) == sizeof stand; };
   checkpoint_saver saver(folder + "/run", {.keep_last = 2});
-  const std::size_t first_out = balanced_part(out, everyone.size(), everyone.id()).start;
+  const std::size_t first_output = balanced_part(out, everyone.size(), everyone.id()).start;
   for (std::uint64_t under_way = step; say();) {
     layer.zero_gradients();
     auto x = one.active() ? uninitialised<double, 2>({rows, in}) : zero_volume<double, 2>(rows);
     for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = input(step, k / in, k % in);
     auto dy = layer(x);
     for (std::size_t r = 0; r < dy.shape(0); ++r)
-      for (std::size_t o = 0; o < dy.shape(1); ++o) dy(r, o) -= target(step, r, first_out + o);
+      for (std::size_t o = 0; o < dy.shape(1); ++o) dy(r, o) -= target(step, r, first_output + o);
     layer.adjoint(dy);
     const auto& gradient = layer.weight_gradient();
     for (std::size_t k = 0; k < gradient.size(); ++k)

@@ -35,8 +35,8 @@ detail::local_convolution<Features> any_sizes(numbers& any) {
   s.batch = 1 + any.below(3), s.group_in_channels = 1 + any.below(20), s.group_out_channels = 1 + any.below(20);
   s.in = groups * s.group_in_channels, s.out = groups * s.group_out_channels;
   if (any.below(8) == 0 && s.group_out_channels > 1) {  // the last channels of a group and the first of the next ones
-    s.first_out = 1 + any.below(s.group_out_channels - 1), s.out -= 1;
-    s.in = ((s.first_out + s.out - 1) / s.group_out_channels + 1) * s.group_in_channels;
+    s.first_output = 1 + any.below(s.group_out_channels - 1), s.out -= 1;
+    s.in = ((s.first_output + s.out - 1) / s.group_out_channels + 1) * s.group_in_channels;
   }
   for (std::size_t f = 0; f < Features; ++f) {
     s.kernel[f] = 1 + any.below(3), s.stride[f] = 1 + any.below(3), s.dilation[f] = 1 + any.below(2);

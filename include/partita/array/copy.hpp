@@ -113,7 +113,7 @@ constexpr std::size_t copy_unit_bytes(std::size_t n) { return n % 16 == 0 ? 16 :
 /// Calls `block` for slices along the first dimension while there are more dimensions than loops; returns whether the
 /// caller must process the block itself.
 template <class T, class Block>
-bool process_in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
+bool split_into_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                        const std::size_t* shape, std::size_t rank, Block block) {
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return false;
@@ -166,7 +166,7 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
                 const std::size_t* shape, std::size_t rank, stores store_mode = stores::by_size,
                 detail::instruction_set isa = detail::best_instruction_set()) {
   if constexpr (!std::is_trivially_copyable_v<T>) {
-    if (!detail::process_in_slices(dst, dst_strides, src, src_strides, shape, rank,
+    if (!detail::split_into_slices(dst, dst_strides, src, src_strides, shape, rank,
                                    [&](auto... slice) { copy_block(slice..., store_mode, isa); }))
       return;
     detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
@@ -188,7 +188,7 @@ template <class T>
 void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                const std::size_t* shape, std::size_t rank,
                detail::instruction_set isa = detail::best_instruction_set()) {
-  if (!detail::process_in_slices(dst, dst_strides, src, src_strides, shape, rank,
+  if (!detail::split_into_slices(dst, dst_strides, src, src_strides, shape, rank,
                                  [&](auto... slice) { add_block(slice..., isa); }))
     return;
   detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,

@@ -25,7 +25,7 @@ struct resized_line {
   constexpr bool is_lengthened() const { return n < m; }
   constexpr std::size_t shorter_length() const { return is_lengthened() ? n : m; }
   /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `shared_wave()`.
-  constexpr bool has_shared_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
+  constexpr bool has_shared_nyquist_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
   constexpr std::size_t shared_wave() const { return shorter_length() / 2; }
   /// The number of waves of the spectrum before its length is changed; `extent()` is the number after the change.
   constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum(n) : n; }
@@ -38,11 +38,13 @@ struct resized_line {
             is_half_spectrum ? wave_range{} : wave_range{n - shared_wave(), shared_wave(), m - shared_wave()}};
   }
   /// Whether one wave of the result is the sum of two waves; `doubles()` returns whether one wave becomes two waves.
-  constexpr bool adds_two_waves() const { return has_shared_wave() && !is_half_spectrum && !is_lengthened(); }
-  constexpr bool splits_one_wave() const { return has_shared_wave() && !is_half_spectrum && is_lengthened(); }
+  constexpr bool adds_two_waves() const { return has_shared_nyquist_wave() && !is_half_spectrum && !is_lengthened(); }
+  constexpr bool splits_one_wave() const { return has_shared_nyquist_wave() && !is_half_spectrum && is_lengthened(); }
   /// The factor of the wave `shared_wave()`, applied before the waves are copied if the line grows, otherwise
   /// afterwards.
-  constexpr double factor() const { return !has_shared_wave() ? 1 : is_lengthened() ? 0.5 : is_half_spectrum ? 2 : 1; }
+  constexpr double factor() const {
+    return !has_shared_nyquist_wave() ? 1 : is_lengthened() ? 0.5 : is_half_spectrum ? 2 : 1;
+  }
 };
 
 }  // namespace partita::detail

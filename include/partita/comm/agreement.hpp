@@ -38,7 +38,7 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
                                std::uint64_t choices = 0, speculative_send* speculative = nullptr) {
   if (world.level() == checks::agree) return agree_on_call(world, fingerprint, own, describe, choices, speculative);
   world.begin_call(fingerprint, describe);
-  world.finish_pending();
+  world.finish_pending_operation();
   world.report().clear_final_message();
   if (own.any()) {
     world.leave_messages_unread();

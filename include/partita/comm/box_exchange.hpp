@@ -35,7 +35,7 @@ class box_exchange {
 
   /// Appends a second exchange `next`, which reads the result of this exchange. That result is in y; if this exchange
   /// adds boxes up, it is in a temporary block that lives as long as one exchange. Call then() before the first start.
-  PARTITA_DECL void then_run(std::unique_ptr<box_exchange> next);
+  PARTITA_DECL void append_exchange(std::unique_ptr<box_exchange> next);
 
   /// Adds a channel that sends boxes of the result, such as those that came from other nodes, as soon as all messages
   /// to this worker have arrived; only finish() waits for these messages. This channel must not be one of the plan's,
@@ -74,11 +74,11 @@ class box_exchange {
   PARTITA_DECL void roll_back();
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do, and calls `work_meanwhile` between two attempts. The caller must
+  /// Waits until this worker has nothing left to do, and calls `overlapped_work` between two attempts. The caller must
   /// call finish() next.
   template <class F>
-  void wait(F work_meanwhile) {
-    for (backoff p(oversubscribed_); !advance(); p.pause()) work_meanwhile();
+  void wait(F overlapped_work) {
+    for (backoff p(oversubscribed_); !advance(); p.pause()) overlapped_work();
   }
   /// Finishes the exchange: afterwards y is complete and x may change.
   PARTITA_DECL void finish();
@@ -89,7 +89,7 @@ class box_exchange {
   PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);
   PARTITA_DECL void expect_boxes();
-  PARTITA_DECL void give_boxes();
+  PARTITA_DECL void send_source_boxes();
   PARTITA_DECL void finish_boxes();
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.

@@ -40,7 +40,7 @@ class collective_channels {
   const group_plan& plan() const { return plan_; }
   /// The traffic of this worker since the counters were last reset.
   traffic& moved() { return traffic_; }
-  void start_counting() {
+  void start_traffic_count() {
     if (!std::exchange(has_begun_early_, false)) traffic_ = {};
   }
   /// Makes the next call start before all workers have agreed on it.
@@ -50,7 +50,7 @@ class collective_channels {
   /// Whether all workers are on one node, not only the workers of these groups.
   bool are_all_on_one_node() const { return !members_.has_other_nodes(); }
   /// Undoes the sends that were started speculatively, because the workers did not agree on the call.
-  PARTITA_DECL void discard_speculative();
+  PARTITA_DECL void discard_speculative_sends();
   /// Makes the operation that starts now be finished in a later call.
   void keep_operation_pending() {
     if (trace::on()) traced_ = trace::current_call();

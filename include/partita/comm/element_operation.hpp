@@ -104,7 +104,7 @@ void compute_two_terms_untyped(const char* const* blocks, std::size_t count, std
                             nearest, nearest + n);
 }
 template <class T>
-bool are_complete(const char* second_terms, std::size_t n) {
+bool are_terms_complete(const char* second_terms, std::size_t n) {
   using number = typename component_numbers<T>::type;
   const number* const rest = reinterpret_cast<const number*>(second_terms);
   return std::none_of(rest, rest + n * component_numbers<T>::count, [](number x) { return std::isnan(x); });
@@ -116,7 +116,7 @@ std::unique_ptr<exact_terms> make_exact_terms() {
 template <class T>
 inline constexpr exact_form exact_form_v{
     {&element_kind_v<T>, nullptr, &compute_two_terms_untyped<T>, nullptr, nullptr, 2},
-    &are_complete<T>,
+    &are_terms_complete<T>,
     &make_exact_terms<T>};
 
 template <class R, class T>

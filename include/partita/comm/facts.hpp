@@ -30,7 +30,7 @@ std::vector<Number> allocate_for_collective(world_state& world, std::size_t size
   try {
     return std::vector<Number>(size);
   } catch (const std::bad_alloc&) {
-    world.report().lacks_memory_amid_call();
+    world.report().on_memory_lack_midcall();
     throw;
   }
 }

@@ -9,17 +9,17 @@ namespace partita::detail {
 /// A mark that this thread is in a call of all workers, before their agreement.
 class call_scope {
  public:
-  explicit call_scope(hang_report& report) : hang_report_(report), previous_watcher_(report.call_progress()) {
-    if (previous_watcher_ == hang_report::progress::outside)
+  explicit call_scope(hang_report& report) : hang_report_(report), previous_progress_(report.call_progress()) {
+    if (previous_progress_ == hang_report::progress::outside)
       hang_report_.call_progress(hang_report::progress::before_agreement);
   }
-  ~call_scope() { hang_report_.call_progress(previous_watcher_); }
+  ~call_scope() { hang_report_.call_progress(previous_progress_); }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
 
  private:
   hang_report& hang_report_;
-  hang_report::progress previous_watcher_;
+  hang_report::progress previous_progress_;
 };
 
 /// Returns f(), a call of all workers. If f() throws std::bad_alloc, no worker waits forever. If the workers have not
@@ -32,7 +32,7 @@ decltype(auto) one_call(world_state& world, F f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    world.lacks_memory();
+    world.on_memory_lack();
     throw;
   }
 }

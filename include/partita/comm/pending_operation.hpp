@@ -26,7 +26,7 @@ class pending_operation {
     try {
       finish_function_(ends.get());
     } catch (const std::bad_alloc&) {  // the other workers depend on this worker
-      if (watcher_at_start_ != nullptr) watcher_at_start_->lacks_memory_amid_call();
+      if (watcher_at_start_ != nullptr) watcher_at_start_->on_memory_lack_midcall();
       throw;
     }
   }

@@ -44,7 +44,7 @@ class pool_allocator {
   }
   void deallocate(T* p, std::size_t n) {
     pooled.now -= n * sizeof(T);
-    detail::arena::release_anywhere(p, n * sizeof(T));
+    detail::arena::release_arena_or_heap(p, n * sizeof(T));
   }
 
   friend bool operator==(const pool_allocator&, const pool_allocator&) { return true; }

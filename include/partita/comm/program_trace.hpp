@@ -17,7 +17,7 @@ class program_trace {
   void begin(const timetable& estimated_times, std::vector<std::uint32_t> lanes, std::size_t forward) {
     number_ = trace::add_program(estimated_times, std::move(lanes), forward);
   }
-  bool has_begun() const { return number_ != trace::no_program; }
+  bool has_recorded_program() const { return number_ != trace::no_program; }
   /// Records one run of the forward or the backward pass. Times are seconds of std::chrono::steady_clock.
   void add_run(const timetable& measured, bool backward) const { trace::add_run(number_, measured, backward); }
 

@@ -23,7 +23,7 @@ class partition;
 namespace detail {
 struct empty_world;  // a type for a mesh that is planned before the program has workers
 template <class...>
-inline constexpr bool is_rejected = false;
+inline constexpr bool false_for_types = false;
 /// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
 template <class Result>
 Result rejected_argument_name();
@@ -48,7 +48,7 @@ class world {
     requires(!std::is_convertible_v<const Given&, const boost::mpi::communicator&> && !std::is_same_v<Given, checks> &&
              !std::is_null_pointer_v<Given>)
   explicit world(const Given&, checks = checks::agree) {
-    static_assert(detail::is_rejected<Given>,
+    static_assert(detail::false_for_types<Given>,
                   "partita::world(communicator): requires an MPI communicator, or nothing for all workers of the "
                   "program; some of them are world().part(workers(0, n))");
   }
@@ -95,7 +95,7 @@ class world {
   /// readable compile-time error.
   template <class T, class Meant = extents<dynamic>>
   auto partition(std::initializer_list<T>) const {
-    static_assert(detail::is_rejected<T>,
+    static_assert(detail::false_for_types<T>,
                   "partita::world::partition({...}): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)); a list of workers is workers{...}, after the extents");
     return detail::rejected_argument_name<partita::partition<Meant>>();
@@ -103,7 +103,7 @@ class world {
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_integral_v<Integer> && ...))
   auto partition(Integer...) const {
-    static_assert(detail::is_rejected<Integer...>,
+    static_assert(detail::false_for_types<Integer...>,
                   "partita::world::partition(n, ...): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)) where they are known at run time only");
     return detail::rejected_argument_name<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
@@ -112,7 +112,7 @@ class world {
     requires((sizeof...(E) != 0 || !std::is_integral_v<Chosen>) && !is_extents<Chosen> &&
              (sizeof...(More) > 0 || !std::is_convertible_v<const Chosen&, workers>))
   auto partition(const Chosen&, const More&...) const {
-    static_assert(detail::is_rejected<Chosen>,
+    static_assert(detail::false_for_types<Chosen>,
                   "partita::world::partition<E...>(chosen): requires its workers as partita::workers; write "
                   "partition<E...>(workers(first, last)), or partition<E...>(workers(ids)) for a container of ids");
     return detail::rejected_argument_name<partita::partition<extents<E...>>>();
@@ -127,7 +127,7 @@ class world {
   template <std::size_t... E, class Chosen>
     requires(!std::is_convertible_v<const Chosen&, workers>)
   auto partition(const extents<E...>&, const Chosen&) const {
-    static_assert(detail::is_rejected<Chosen>,
+    static_assert(detail::false_for_types<Chosen>,
                   "partita::world::partition(extents, chosen): requires its workers as partita::workers; write "
                   "partition(extents, workers(first, last)), or partition(extents, workers(ids)) for a container");
     return detail::rejected_argument_name<partita::partition<extents<E...>>>();
@@ -148,7 +148,7 @@ class world {
   template <class Chosen>
     requires(!std::is_convertible_v<const Chosen&, partita::workers>)
   world part(const Chosen&) const {
-    static_assert(detail::is_rejected<Chosen>,
+    static_assert(detail::false_for_types<Chosen>,
                   "partita::world::part(workers): requires its workers as partita::workers; write part(workers(0, n)), "
                   "or part(workers(ids)) for a container of ids");
     return *this;
@@ -156,7 +156,7 @@ class world {
   template <class Colour>
     requires(!std::is_convertible_v<const Colour&, std::size_t>)
   world split(const Colour&) const {
-    static_assert(detail::is_rejected<Colour>,
+    static_assert(detail::false_for_types<Colour>,
                   "partita::world::split(colour): requires a number, equal on the workers that shall be together");
     return *this;
   }

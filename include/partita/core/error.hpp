@@ -10,12 +10,12 @@ namespace partita {
 /// on both sides, and how to fix it.
 class error : public std::exception {
  public:
-  explicit error(const text& sentence) : sentence_(sentence) {}
-  const char* what() const noexcept override { return sentence_.c_str(); }
-  const text& sentence() const noexcept { return sentence_; }
+  explicit error(const text& sentence) : error_text_(sentence) {}
+  const char* what() const noexcept override { return error_text_.c_str(); }
+  const text& sentence() const noexcept { return error_text_; }
 
  private:
-  text sentence_;
+  text error_text_;
 };
 
 /// The error for shapes, ranks, extents or features that do not fit together.

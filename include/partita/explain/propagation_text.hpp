@@ -22,7 +22,7 @@ class decision_writer {
   long_text axis(std::size_t a) const {
     return a == decision::no_axis ? long_text("what cuts it") : long_text(p_[0].on.axes[a].name());
   }
-  PARTITA_DECL long_text describe_place(const decision& d) const;
+  PARTITA_DECL long_text describe_dimension(const decision& d) const;
 
   const propagation& p_;
 };

@@ -291,7 +291,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     call.all_and(0);
     if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
     const hdf5_error_silencer silence;
-    return read_unchanged(call, path, [&](common_file& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
+    return read_unchanged_file(call, path, [&](common_file& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
       npy_metadata<Rank> metadata;
       file_error call_error;
       if (call.is_leader()) {

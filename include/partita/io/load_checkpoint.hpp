@@ -63,7 +63,7 @@ class checkpoint {
       const manifest_tensor* const entry = find(name);
       const npy_metadata<Rank> metadata = expect<T, Rank>(call, entry, p);
       const std::string file = path_ + "/" + name + ".npy";
-      return read_unchanged(call, file, [&](common_file& source, bool) {
+      return read_unchanged_file(call, file, [&](common_file& source, bool) {
         file_error call_error;
         if (call.is_leader()) call_error = call.errno_error("read", file, source.open(), "load a step that is there");
         call.throw_together(call_error);

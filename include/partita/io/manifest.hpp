@@ -65,7 +65,7 @@ class manifest_reader {
 
  private:
   PARTITA_DECL bool set_error(const char* what);
-  PARTITA_DECL void check_value();
+  PARTITA_DECL void check_manifest();
 
   PARTITA_DECL void skip_space();
   PARTITA_DECL bool consume_if_next(char c);

@@ -126,7 +126,7 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     call.all_and(0);
     if (p.size() == 0)
       call.refuse(detail::file_error::kind::partition, "requires a partition of at least one worker").raise();
-    return detail::read_unchanged(call, path, [&](detail::common_file& source, bool is_retry) {
+    return detail::read_unchanged_file(call, path, [&](detail::common_file& source, bool is_retry) {
       if (is_retry && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
       const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::no_verifier nothing;

@@ -80,7 +80,7 @@ class npy_literal {
   PARTITA_DECL bool set_error(const char* what);
 
   PARTITA_DECL void skip_space();
-  PARTITA_DECL bool is_next(char c);
+  PARTITA_DECL bool is_next_char(char c);
   PARTITA_DECL bool consume_if_next(char c);
   PARTITA_DECL bool consume_word(const char* word);
   /// Parses a string in single or double quotes, without escapes.

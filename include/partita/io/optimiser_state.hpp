@@ -39,7 +39,7 @@ class flat_state {
   }
   std::size_t stored_numbers() const { return file_numbers_; }
   /// Whether a file with this number of numbers can be read, with or without a fingerprint.
-  bool accept_length(std::size_t numbers) {
+  bool accept_file_length(std::size_t numbers) {
     file_numbers_ = numbers;
     return numbers == state_numbers_ || numbers == state_numbers_ + 1;
   }
@@ -62,7 +62,7 @@ class flat_state {
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
       const std::size_t at =
-          flat[everyone_.id()].there ? next_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+          flat[everyone_.id()].there ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
       mesh_->move(held, flat, there.data(), all.data() + at);
     });
     return all;
@@ -81,7 +81,7 @@ class flat_state {
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
       const std::size_t at =
-          flat[everyone_.id()].there ? next_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+          flat[everyone_.id()].there ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
       mesh_->move(flat, held, all.data() + at, block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
@@ -127,7 +127,7 @@ class flat_state {
   /// rows over all workers, and the range of the state that each worker has in the file.
   template <class F>
   void for_each_state(F f) const {
-    next_start_ = 2;
+    next_state_start_ = 2;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
         const sharded_tensor<T>& x = optimiser_.state(p, s);
@@ -144,12 +144,13 @@ class flat_state {
           }
           held[w] = {{own}, 0, !x.state()->on || held[w].there};
           const interval mine = part(w);
-          const std::size_t from = mine.start > next_start_ ? mine.start : next_start_,
-                            to = mine.stop < next_start_ + n ? mine.stop : next_start_ + n;
-          flat[w] = {{from < to ? interval{from - next_start_, to - next_start_} : interval{0, 0}}, 0, from < to};
+          const std::size_t from = mine.start > next_state_start_ ? mine.start : next_state_start_,
+                            to = mine.stop < next_state_start_ + n ? mine.stop : next_state_start_ + n;
+          flat[w] = {
+              {from < to ? interval{from - next_state_start_, to - next_state_start_} : interval{0, 0}}, 0, from < to};
         }
         f(held, flat, rows, p, s);
-        next_start_ += n;
+        next_state_start_ += n;
       }
   }
 
@@ -157,7 +158,7 @@ class flat_state {
   std::shared_ptr<bound_mesh> mesh_;
   sharded_optimiser<T, Options>& optimiser_;
   std::size_t state_numbers_ = 2, file_numbers_ = 3;
-  mutable std::size_t next_start_ = 2;
+  mutable std::size_t next_state_start_ = 2;
 };
 
 }  // namespace detail
@@ -188,7 +189,7 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
     flat.agree("load_optimiser");
     const std::size_t held = flat.sum_over_workers(all.size());
     const std::size_t wanted_boxes = flat.stored_numbers();
-    if (!flat.accept_length(held))
+    if (!flat.accept_file_length(held))
       throw shape_error(text("partita::load_optimiser(\"")
                         << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
                         << "parameters take, " << wanted_boxes << " numbers, but the file has " << held);

@@ -76,7 +76,7 @@ class block_layout {
   /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
   /// itself, or that depends on more than its options.
   void note(std::uint64_t parameters = 0) const {
-    p_.world().state()->note_local(mixed(fingerprint_, parameters), call_);
+    p_.world().state()->log_local_operation(mixed(fingerprint_, parameters), call_);
   }
   /// Collective: if one worker has an error, all workers throw this error.
   void agree(const text& error_message, std::uint64_t number = 1) const {

@@ -165,8 +165,8 @@ class fourier_operator {
     detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
     for (std::size_t k = 0; k < sizeof...(D); ++k) {
       d.kinds.push_back(detail::line_kind_of_dimension<Kind>(k, sizeof...(D)));
-      if constexpr (detail::is_real_to_real<Kind>) d.real_kinds.push_back(kind.kinds[Kind::size == 1 ? 0 : k]);
-      else d.real_kinds.push_back({});
+      if constexpr (detail::is_real_to_real<Kind>) d.real_transforms.push_back(kind.kinds[Kind::size == 1 ? 0 : k]);
+      else d.real_transforms.push_back({});
     }
     return d;
   }
@@ -312,8 +312,8 @@ class fourier_operator {
 
   /// Makes the workers agree on a call with these blocks, and prepares its transform.
   template <bool Forward, class In, class Out, std::size_t N>
-  auto make_run(const std::array<strided<const In, Rank>, N>& x,
-                const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
+  auto make_fourier_run(const std::array<strided<const In, Rank>, N>& x,
+                        const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
     if (outputs[0].given) call.view = outputs[0].block.shape;
     const auto& s = here().agree(call, detail::local_error(error_message));
@@ -343,7 +343,8 @@ class fourier_operator {
             const std::tuple<block_argument<X>...> arguments(each...);
             auto made = std::apply(
                 [&](const auto&... a) {
-                  return make_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs, problem);
+                  return make_fourier_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs,
+                                                   problem);
                 },
                 arguments);
             made.begin();
@@ -368,10 +369,10 @@ class fourier_operator {
     return detail::one_call(it.state(), [&] {
       auto made = std::apply(
           [&](const auto&... a) {
-            return make_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
+            return make_fourier_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
           },
           *arguments);
-      if (made.begin()) made.keep_pending();
+      if (made.begin()) made.keep_call_pending();
       return detail::pending_fourier<In, Out, Rank, N>(std::move(made), arguments);
     });
   }

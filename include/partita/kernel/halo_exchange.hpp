@@ -219,7 +219,7 @@ class halo_exchange
     if constexpr (fills<View, View>()) {
       return this->movement_.one_call([&] {
         auto later = this->movement_.template refresh<element_of<View>>(block_of(ghosted), ".refresh(ghosted)");
-        this->movement_.keep_pending();
+        this->movement_.keep_call_pending();
         return later;
       });
     }

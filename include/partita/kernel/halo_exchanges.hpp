@@ -66,7 +66,7 @@ class halo_exchanges {
       return movement_.one_call([&] {
         using T = element<std::remove_reference_t<View>...>;
         auto later = movement_.template refresh<T>(blocks<T>(block_of(ghosted)...), ".refresh(ghosted...)");
-        movement_.keep_pending();
+        movement_.keep_call_pending();
         return later;
       });
     }

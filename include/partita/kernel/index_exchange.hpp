@@ -79,16 +79,16 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   /// Requires: one row for each owned index and for each wanted index [shape_error, on all workers].
   template <class... View>
   void refresh(View&&... ghosted) const {
-    if constexpr ((can_refresh<View>() && ...)) start_refresh(ghosted...).finish();
+    if constexpr ((can_refresh_view<View>() && ...)) start_refresh(ghosted...).finish();
   }
   /// Non-blocking refresh, as in `auto later = exchange.start_refresh(u); …; later.finish();`. Until `finish` the owned
   /// rows may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
-    if constexpr ((can_refresh<View>() && ...)) {
+    if constexpr ((can_refresh_view<View>() && ...)) {
       return movement_.one_call([&] {
         auto later = movement_.refresh(".refresh(ghosted...)", block_of(ghosted)...);
-        movement_.keep_pending();
+        movement_.keep_call_pending();
         return later;
       });
     }
@@ -96,7 +96,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   /// The adjoint of refresh: adds the ghosts to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... View>
   void adjoint_refresh(View&&... ghosted) const {
-    if constexpr ((can_refresh<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
+    if constexpr ((can_refresh_view<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
       movement_.one_call(
           [&] { movement_.adjoint_refresh(".adjoint_refresh(ghosted...)", block_of(ghosted)...).finish(); });
   }
@@ -151,7 +151,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     return detail::is_matching_view<View, std::remove_reference_t<X>>();
   }
   template <class View>
-  static consteval bool can_refresh() {
+  static consteval bool can_refresh_view() {
     if constexpr (takes<std::remove_reference_t<View>>()) return fills<View, View>();
     else return false;
   }

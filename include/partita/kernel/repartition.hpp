@@ -47,7 +47,7 @@ class repartition
   static_assert(detail::are_known_policies<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
                 "from_cuts(...), to_cuts(...), strategy and messages");
-  static_assert(detail::occur_at_most_once<rank, Policies...>,
+  static_assert(detail::has_no_repeated_policy<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
                 "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
   static_assert(detail::do_permutations_fit<rank, Policies...>,

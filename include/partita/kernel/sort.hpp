@@ -125,7 +125,7 @@ pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const poole
   const block_argument<pooled_tensor<Element, 1>> block(own);
   auto share = movement.template forward<Element, 1>(block.block(), {}, "", {}, {}).finish();
   std::vector<std::size_t> first{0};
-  const index_travel& travel = movement.pattern().travel;
+  const row_transfers& travel = movement.pattern().travel;
   const auto add_part = [&](std::size_t rows) {
     if (rows != 0) first.push_back(first.back() + rows);
   };

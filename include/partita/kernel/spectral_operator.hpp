@@ -184,8 +184,8 @@ class spectral_operator {
   }
   template <bool Conjugate, class X>
   auto multiply_by_factors(const X& x) const {
-    p_.world().state()->note_local(detail::mixed(number_, Conjugate ? 1 : 0), "partita::spectral_operator",
-                                   box_.points);
+    p_.world().state()->log_local_operation(detail::mixed(number_, Conjugate ? 1 : 0), "partita::spectral_operator",
+                                            box_.points);
     const text problem = detail::describe_unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
     using wave = typename decltype(waves)::value_type;

@@ -69,7 +69,7 @@ class walled_operator {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) {
-      p_.world().state()->note_local(number_, "partita::walled_operator", points_);
+      p_.world().state()->log_local_operation(number_, "partita::walled_operator", points_);
       auto waves = detail::kernel_access::call(transform_, x,
                                                detail::describe_unbalanced_field("walled_operator", p_, points_, x));
       using real = typename decltype(waves)::value_type;

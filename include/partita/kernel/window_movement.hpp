@@ -123,7 +123,7 @@ class window_exchange_planner {
   void beside(const structure& s, bool forward, const strided<T, rank>& window, exchange_operation& pending) const {
     if (!forward || !s.there.takes) return;
     if constexpr (requires { windows_.outside(); })
-      pending.run_meanwhile([&] { fill_outside(s.windows, window, windows_.beyond(), windows_.outside()); });
+      pending.run_during_exchange([&] { fill_outside(s.windows, window, windows_.beyond(), windows_.outside()); });
     else fill_outside(s.windows, window, windows_.beyond());
   }
 
@@ -136,11 +136,11 @@ class window_exchange_planner {
     std::unique_ptr<box_exchange> later;
     for (std::size_t k = rounds.size(); k-- > 1;) {
       auto round = shared_transport->exchange(lowered(rounds[k]), kind);
-      if (later) round->then_run(std::move(later));
+      if (later) round->append_exchange(std::move(later));
       later = std::move(round);
     }
     auto all = lasting_exchange(shared_transport, world(), std::move(first), kind);
-    if (later) all->then_run(std::move(later));
+    if (later) all->append_exchange(std::move(later));
     return all;
   }
 
@@ -162,12 +162,12 @@ class refreshing_movement : public Base {
   /// Starts to fill the ghosts of windows w in this memory, which already contain their own blocks.
   template <class T, class Window, class Memory>
   pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
-    this->finish_pending();
+    this->finish_pending_operation();
     box_call<Base::rank> call = Base::template make_call_for_type<T>(3, direction, memory.shape);
     call.forward = false;
     const structure* agreed = nullptr;
     const auto own = [&](const structure& s) { return s.own_cells_of_windows(w); };
-    const std::uint64_t number = this->start_in_place(call, &structure::refresh_exchanges, own, memory, [&] {
+    const std::uint64_t number = this->start_exchange_in_place(call, &structure::refresh_exchanges, own, memory, [&] {
       structure& s = agree_on_plan<planner_of_movement>(*this, call, false);
       agreed = &s;
       const auto make = [&] { return this->planner_.refresh_exchanges(s, call.kind, this->shared_transport()); };
@@ -181,7 +181,7 @@ class refreshing_movement : public Base {
   template <class T>
   const structure& agree_on_frame(const cut* cuts, std::size_t count, const shape_type& extents, const char* direction,
                                   const text& error_message) {
-    this->finish_pending();
+    this->finish_pending_operation();
     box_call<Base::rank> call = Base::template make_call_for_type<T>(5, direction, extents);
     call.cuts = cuts, call.before = local_error(error_message);
     for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
@@ -189,7 +189,7 @@ class refreshing_movement : public Base {
   }
   /// Makes a window whose cells are all zero.
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> make_frame(const window_structure<Rank>& s) {
+  pooled_tensor<T, Rank> make_zero_window(const window_structure<Rank>& s) {
     auto y = make_pooled<T, Rank>(*this->memory(), s.there.destination_shape);
     y.fill(T{});
     return y;
@@ -227,7 +227,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   template <class T>
   void prepare(const shape_type& own_shape, const char* direction, const local_error& before) {
     this->one_call([&] {
-      this->finish_pending();
+      this->finish_pending_operation();
       box_call<rank> call = base::template make_call_for_type<T>(4, direction, own_shape);
       call.before = before;
       agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
@@ -238,7 +238,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   /// window, whose cells are all zero.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
-    return this->template make_frame<T>(this->template agree_on_frame<T>(
+    return this->template make_zero_window<T>(this->template agree_on_frame<T>(
         cuts.cuts.data(), rank, cuts.extents(), direction, windows().find_cut_error(cuts, direction)));
   }
 };

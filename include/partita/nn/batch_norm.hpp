@@ -50,7 +50,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
       : detail::scale_and_shift<T, 1>({channel_range(detail::erase_extents<Rank>(p), options).size()}, options.affine,
                                       options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
-        normaliser_(detail::erase_extents<Rank>(p), all_but_channels(), all_but_channels(), true),
+        normaliser_(detail::erase_extents<Rank>(p), non_channel_mask(), non_channel_mask(), true),
         options_(options),
         channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -75,8 +75,8 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     require_trainable(tensor, elements_per_channel);
     forward_done_ = true;
     normaliser_.set_element_maps(channel_map(shape), channel_map(shape));
-    uses_running_ = !training_ && options_.track;
-    if (uses_running_)
+    uses_running_stats_ = !training_ && options_.track;
+    if (uses_running_stats_)
       return normaliser_.normalise(
           block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
           options_.epsilon, this->memory());
@@ -99,7 +99,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, uses_running_, element_counts_, this->memory());
+    return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->memory());
   }
 
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
@@ -117,7 +117,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   const batch_norm_options& options() const { return options_; }
 
  private:
-  static constexpr std::array<bool, Rank> all_but_channels() {
+  static constexpr std::array<bool, Rank> non_channel_mask() {
     std::array<bool, Rank> chosen{};
     for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != 1;
     return chosen;
@@ -154,7 +154,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<double, 1> running_mean_, running_variance_;
   std::vector<double> element_counts_;
   std::size_t batch_count_ = 0;
-  bool training_ = true, uses_running_ = false, forward_done_ = false;
+  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;
 };
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.

@@ -120,20 +120,20 @@ class convolution {
     state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
           const partition<any_shape>& w_partition, const detail::convolution_split<Features>& work_split)
         : p_y(y_partition),
-          p_work(w_partition),
+          p_weights(w_partition),
           split(work_split),
           input({x_partition, split}),
           output({y_partition, split}),
           sum_gradients(split.form() == detail::convolution_form::by_output
-                            ? sum_over_workers(p_work, std::make_index_sequence<rank>())
-                            : all_sum_reduce<any_shape>(p_work, all_dimensions_but<0, 1>)) {
-      if (p_work.active()) w = split.weights(p_work.index());
+                            ? sum_over_workers(p_weights, std::make_index_sequence<rank>())
+                            : all_sum_reduce<any_shape>(p_weights, all_dimensions_but<0, 1>)) {
+      if (p_weights.active()) w = split.weights(p_weights.index());
       weight_gradient = xt::zeros<T>(w.shape());
       bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{bias_count()});
       weight = weight_gradient;
       bias = bias_gradient;
       if (split.options().initial == initial_values::uniform) set_uniform();
-      for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= p_work.grid().shape()[d];
+      for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= p_weights.grid().shape()[d];
     }
     template <std::size_t... D>
     static all_sum_reduce<any_shape> sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
@@ -142,7 +142,9 @@ class convolution {
     bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }
 
     /// The number of elements of this worker's bias.
-    std::size_t bias_count() const { return p_work.active() && split.adds_bias(p_work.index()) ? w.shape()[0] : 0; }
+    std::size_t bias_count() const {
+      return p_weights.active() && split.adds_bias(p_weights.index()) ? w.shape()[0] : 0;
+    }
     /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
     /// of W.
     void set_uniform() {
@@ -159,16 +161,18 @@ class convolution {
         bias(k) = detail::draw_uniform<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
     }
     text error_in_weights(const char* call) const {
-      if (detail::can_replace(weight.shape(), w.shape()) && detail::can_replace(weight_gradient.shape(), w.shape()) &&
-          bias.size() == bias_count() && bias_gradient.size() == bias_count())
+      if (detail::can_replace_shape(weight.shape(), w.shape()) &&
+          detail::can_replace_shape(weight_gradient.shape(), w.shape()) && bias.size() == bias_count() &&
+          bias_gradient.size() == bias_count())
         return {};
       return text("partita::convolution")
-             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_work.world().id()
+             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_weights.world().id()
              << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight.shape())
              << "; assign blocks of the shapes that they replace";
     }
     detail::convolver<T, Features> local_convolver() const {
-      return detail::convolver<T, Features>(detail::local_convolution_of(split, p_work.index(), x_shape, part_shape));
+      return detail::convolver<T, Features>(
+          detail::local_convolution_of(split, p_weights.index(), x_shape, part_shape));
     }
 
     template <class X>
@@ -183,8 +187,8 @@ class convolution {
       x_shape = detail::as_array<rank>(later.incomplete_result().shape());
       // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       part_shape = {};
-      if (p_work.active()) {
-        const auto part = split.part_of_y(p_work.index());
+      if (p_weights.active()) {
+        const auto part = split.part_of_y(p_weights.index());
         for (std::size_t d = 0; d < rank; ++d)
           part_shape[d] = balanced_part(all[d], split.parts_of_y()[d], part[d]).size();
       } else {
@@ -192,14 +196,14 @@ class convolution {
       }
       // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
       auto y = detail::uninitialised_tensor<T, rank>(input.memory(), part_shape);
-      if (p_work.active())
+      if (p_weights.active())
         local_convolver().forward(later.incomplete_result().data(), weight.data(),
                                   bias.size() > 0 ? bias.data() : nullptr, y.data(), available_features(),
                                   [&] { x = later.finish(); });
       else x = later.finish();
       // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
       if (!has_all_weights()) {
-        if (prepared_outputs.add_if_new(all)) {
+        if (prepared_outputs.add_new_extents(all)) {
           const auto own =
               p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
           output.template prepare<T>(own, "(x)", {});
@@ -235,7 +239,7 @@ class convolution {
       return adjoint_of_part(dy_part.data(), {});
     }
     pooled_tensor<T, rank> adjoint_of_part(const T* dy, const text& error_message) {
-      const bool computes = p_work.active() && error_message.empty();
+      const bool computes = p_weights.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
       auto dx = detail::uninitialised_tensor<T, rank>(input.memory(), x_shape);
       auto later = input.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)",
@@ -264,7 +268,7 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<any_shape> p_y, p_work;
+    partition<any_shape> p_y, p_weights;
     detail::convolution_split<Features> split;
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;

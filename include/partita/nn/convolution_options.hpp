@@ -112,11 +112,14 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 }
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
-/// cover, plus `added_at_end` at the end, minus the padding. The result is 0 if this is not positive or would overflow.
-constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_at_end) {
+/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if this is not positive or would
+/// overflow.
+constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_output_cells) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
-  if (n == 0 || added_at_end >= along.stride || n - 1 > (most - along.reach() - added_at_end) / along.stride) return 0;
-  const std::size_t all = (n - 1) * along.stride + along.reach() + added_at_end;
+  if (n == 0 || added_output_cells >= along.stride ||
+      n - 1 > (most - along.reach() - added_output_cells) / along.stride)
+    return 0;
+  const std::size_t all = (n - 1) * along.stride + along.reach() + added_output_cells;
   return all > 2 * along.padding ? all - 2 * along.padding : 0;
 }
 

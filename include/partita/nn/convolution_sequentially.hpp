@@ -54,7 +54,7 @@ class convolution {
       xt::xtensor<T, 1> db = xt::zeros<T>(bias.shape());
       local.gradients(x_[k].data(), there[k].data(), dw.data(), bias.size() > 0 ? db.data() : nullptr);
       const auto at = work_split_.weights(work_split_.places().index(work_split_.places().place(k))).start;
-      for (std::size_t e = 0; e < dw.size(); ++e) element_of_whole(dw_, dw, at, e) += dw.data()[e];
+      for (std::size_t e = 0; e < dw.size(); ++e) element_of_whole_tensor(dw_, dw, at, e) += dw.data()[e];
       for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
     });
     return detail::sum_windows(input_, dx, "convolution");
@@ -65,7 +65,7 @@ class convolution {
  private:
   /// The element of the whole tensor that corresponds to element e of a part, which starts at index `at`.
   template <class Whole>
-  static auto& element_of_whole(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
+  static auto& element_of_whole_tensor(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
     auto i = index_of(e, detail::shape_of(part));
     for (std::size_t d = 0; d < rank; ++d) i[d] += at[d];
     return all.data()[number_of(i, detail::shape_of(all))];
@@ -77,7 +77,7 @@ class convolution {
       const auto i = work_split_.places().index(work_split_.places().place(k));
       const box<rank> mine = work_split_.weights(i);
       auto own = uninitialised<T, rank>(mine.shape());
-      for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = element_of_whole(w_, own, mine.start, e);
+      for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = element_of_whole_tensor(w_, own, mine.start, e);
       xt::xtensor<T, 1> bias = xt::zeros<T>(std::array<std::size_t, 1>{0});
       if (b_.size() > 0 && work_split_.adds_bias(i)) {
         bias = xt::zeros<T>(std::array<std::size_t, 1>{mine.stop[0] - mine.start[0]});

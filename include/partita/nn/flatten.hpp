@@ -77,7 +77,7 @@ class flatten {
   }
 
   repartition<Src, dynamic_extents<rank>> gather_;
-  detail::member_if<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> repartition_;
+  detail::member_if_accepted<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> repartition_;
   std::array<std::size_t, rank> shape_{};
 };
 

@@ -13,7 +13,7 @@ namespace detail {
 /// Whether a block of shape a may replace a block of shape b: the shapes are equal, or neither block has an element. On
 /// a worker outside of the partition, zero_volume() and block_from() give empty blocks of different shapes.
 template <class A, class B>
-bool can_replace(const A& a, const B& b) {
+bool can_replace_shape(const A& a, const B& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end()) ||
          (std::find(a.begin(), a.end(), 0u) != a.end() && std::find(b.begin(), b.end(), 0u) != b.end());
 }
@@ -34,7 +34,7 @@ class parameter {
         find_problem_([](const void* v, const void* g) {
           const auto& of_value = static_cast<const Tensor*>(v)->shape();
           const auto& of_gradient = static_cast<const Tensor*>(g)->shape();
-          if (detail::can_replace(of_value, of_gradient)) return text();
+          if (detail::can_replace_shape(of_value, of_gradient)) return text();
           return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
         }) {}
 

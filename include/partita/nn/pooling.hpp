@@ -54,7 +54,7 @@ class window_geometry {
            .dilation = 1,
            .ceil_mode = options.ceil_mode};
       if constexpr (requires { options.dilation; }) s.dilation = options.dilation[d];
-      if constexpr (requires { options.count_include_pad; }) counts_padding_ = options.count_include_pad;
+      if constexpr (requires { options.count_include_pad; }) includes_padding_ = options.count_include_pad;
       for (const std::size_t n : {s.kernel, s.stride, s.dilation})
         if (n == 0 || n > most)
           throw shape_error(text(name) << ": requires kernels, strides and dilations of 1 to " << most << ", got " << n
@@ -67,7 +67,7 @@ class window_geometry {
   }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const {
-    std::uint64_t hash = counts_padding_ ? 1 : 2;
+    std::uint64_t hash = includes_padding_ ? 1 : 2;
     for (const sliding& s : kernels_)
       for (const std::size_t n : {s.kernel, s.stride, s.padding, s.dilation, std::size_t{s.ceil_mode}})
         hash = mixed(hash, n);
@@ -88,7 +88,7 @@ class window_geometry {
     return all;
   }
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
-    return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, counts_padding_);
+    return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, includes_padding_);
   }
 
  private:
@@ -96,7 +96,7 @@ class window_geometry {
 
   const char* name_;
   std::array<sliding, feature_dims> kernels_{};
-  bool counts_padding_ = true;
+  bool includes_padding_ = true;
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \

@@ -31,8 +31,8 @@ struct taps {
 PARTITA_DECL taps taps_of_identity(interval outputs);
 
 /// The taps of a sliding kernel, whose weights are all 1. The divisor of an output is the number of cells of its window
-/// inside the tensor or, with `counts_padding`, inside the padded tensor.
-PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool counts_padding);
+/// inside the tensor or, with `includes_padding`, inside the padded tensor.
+PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool includes_padding);
 
 /// The taps of adaptive windows: output o of m uses the inputs from floor(o n / m) to before ceil((o + 1) n / m).
 PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m);

@@ -94,7 +94,7 @@ class transposed_convolution {
     const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
-    if (prepared_extents_.add_if_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
+    if (prepared_extents_.add_new_extents(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
     window_shape_ = {};
     if (p_.active()) {
       const auto part = split_.part_of_x(p_.index());
@@ -158,8 +158,8 @@ class transposed_convolution {
  private:
   /// Makes the workers compare the layer's options at the next agreement.
   void log_call(const char* call) const {
-    p_.world().state()->note_local(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
-                                   "transposed_convolution");
+    p_.world().state()->log_local_operation(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
+                                            "transposed_convolution");
   }
   static const transposed_convolution_options<Features>& checked(
       const transposed_convolution_options<Features>& options) {
@@ -188,7 +188,7 @@ class transposed_convolution {
   text error_in_weights() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     const std::size_t bias_count = p_.active() && options_.bias ? options_.out_channels : 0;
-    const auto fits = [&](const auto& block) { return detail::can_replace(block.shape(), wanted); };
+    const auto fits = [&](const auto& block) { return detail::can_replace_shape(block.shape(), wanted); };
     if (fits(weight_) && fits(weight_gradient_) && bias_.size() == bias_count && bias_gradient_.size() == bias_count)
       return {};
     return text("partita::transposed_convolution: requires weights of the shape ")

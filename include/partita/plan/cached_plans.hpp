@@ -33,7 +33,7 @@ class plan_cache {
     return plan_set;
   }
   /// The plan that was used last among the plans in a set. The set of plans must not be empty.
-  Structure& use_last(std::uint64_t plan_set) {
+  Structure& use_last_plan(std::uint64_t plan_set) {
     std::size_t best = most;
     for (std::size_t k = 0; k < plans_.size(); ++k)
       if ((plan_set >> k & 1U) != 0 && (best == most || last_use_[k] > last_use_[best])) best = k;

@@ -31,8 +31,8 @@ PARTITA_DECL void find_overlaps(const cut& own, std::size_t part, const cut& oth
 
 /// The cuts of a decomposition; cut d of the result is that of dimension order[d].
 template <std::size_t Rank>
-std::array<const cut*, Rank> cut_pointers(const decomposition<Rank>& all,
-                                          const axes_order<Rank>& order = same_axes<Rank>()) {
+std::array<const cut*, Rank> pointers_to_cuts(const decomposition<Rank>& all,
+                                              const axes_order<Rank>& order = same_axes<Rank>()) {
   std::array<const cut*, Rank> cuts{};
   for (std::size_t d = 0; d < Rank; ++d) cuts[d] = &all.cuts[order[d]];
   return cuts;
@@ -64,8 +64,9 @@ struct block_overlap {
 /// Nested loops over the overlaps of dimensions D, D + 1, …, which compute for each box only what differs from the box
 /// before. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
 template <std::size_t D, std::size_t Rank, class F>
-[[gnu::always_inline]] inline void visit_all(const overlap* overlaps, const std::array<std::size_t, Rank + 1>& first,
-                                             index<Rank>& peer, block_overlap<Rank>& m, F& f) {
+[[gnu::always_inline]] inline void visit_overlaps(const overlap* overlaps,
+                                                  const std::array<std::size_t, Rank + 1>& first, index<Rank>& peer,
+                                                  block_overlap<Rank>& m, F& f) {
   if constexpr (D == Rank) {
     f(peer, m);
   } else {
@@ -77,7 +78,7 @@ template <std::size_t D, std::size_t Rank, class F>
       m.at[D] = o.at;
       m.other_start[D] = o.other_start;
       m.other_shape[D] = o.other_size;
-      visit_all<D + 1>(overlaps, first, peer, m, f);
+      visit_overlaps<D + 1>(overlaps, first, peer, m, f);
     }
   }
 }
@@ -103,7 +104,7 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
   reserve(count);
   index<Rank> peer{};
   block_overlap<Rank> m;
-  visit_all<0>(overlaps.data(), first, peer, m, f);
+  visit_overlaps<0>(overlaps.data(), first, peer, m, f);
 }
 
 // The functions below accept two kinds of sides: a decomposition, and a list of boxes by place for staggered blocks.
@@ -126,13 +127,13 @@ template <class Extents, std::size_t Rank, class F>
 void call_with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
                     const axes_order<Rank>& order, F f) {
   const index<Rank> i = side.index(place);
-  f(cut_pointers(blocks, order), in_result_order(i, order), blocks.shape(i));
+  f(pointers_to_cuts(blocks, order), in_result_order(i, order), blocks.shape(i));
 }
 template <class Extents, std::size_t Rank, class F>
 void call_with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
                     const axes_order<Rank>& order, F f) {
   const decomposition<Rank> around = cuts_at_box(blocks[place], tensor_extents(blocks));
-  f(cut_pointers(around, order), middle_part<Rank>(), blocks[place].shape());
+  f(pointers_to_cuts(around, order), middle_part<Rank>(), blocks[place].shape());
 }
 
 /// Calls f(place, overlap) for all overlaps of part i of `own` with a block of the other side. If the other side is a
@@ -145,7 +146,7 @@ void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index
   for (std::size_t d = Rank, next = 1; d-- > 0; next *= side.extents()[d]) steps[d] = next;
   steps = in_result_order(steps, order);
   for_each_overlap(
-      own, i, cut_pointers(blocks, order), scratch,
+      own, i, pointers_to_cuts(blocks, order), scratch,
       [&](const index<Rank>& j, const block_overlap<Rank>& m) {
         std::size_t place = 0;
         for (std::size_t d = 0; d < Rank; ++d) place += j[d] * steps[d];
@@ -162,7 +163,7 @@ void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index
     if (blocks[place].empty()) continue;
     const decomposition<Rank> around = cuts_at_box(blocks[place], extents);
     for_each_overlap(
-        own, i, cut_pointers(around, order), scratch,
+        own, i, pointers_to_cuts(around, order), scratch,
         [&](const index<Rank>& j, const block_overlap<Rank>& m) {
           if (j == middle_part<Rank>()) f(place, m);
         },

@@ -25,7 +25,7 @@ class move_prices {
     std::uint64_t number = 0;  ///< the hash of the move; 0 for an empty slot
     move_price price{};
   };
-  PARTITA_DECL price_entry& find_slot(std::uint64_t number);
+  PARTITA_DECL price_entry& find_hash_slot(std::uint64_t number);
 
   const mesh& m_;
   const step_model& model_;

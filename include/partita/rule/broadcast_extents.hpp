@@ -53,7 +53,7 @@ struct the_call_is_not_legal;
 // Functions that are template arguments have named types in this header: clang 14 crashes on a lambda as a template
 // argument if the lambda comes from a precompiled header.
 template <auto MakeText>
-constexpr auto make_message() {
+constexpr auto make_error_text() {
   constexpr auto whole_message = MakeText();
   static_message<whole_message.size() + 1> exact{};
   for (std::size_t k = 0; k < whole_message.size(); ++k) exact.sentence[k] = whole_message[k];
@@ -127,7 +127,7 @@ struct require_legal_broadcast {
       Verdict.fault != incompatible_shapes,
       "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
       "slice one of the operands first");
-  the_call_is_not_legal<make_message<broadcast_message<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_error_text<broadcast_message<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
@@ -155,7 +155,7 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dims_not_unique,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
-  the_call_is_not_legal<make_message<broadcast_in_dim_message<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_error_text<broadcast_in_dim_message<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
   requires(Verdict.fault == broadcast_fault::none)

@@ -103,7 +103,7 @@ class worker_pairing {
   template <std::size_t Small>
   constexpr worker_pairing(const std::array<std::size_t, Small>& small, const std::array<std::size_t, Large>& large,
                            bool transpose_small, bool transpose_large)
-      : large_(large) {
+      : large_shape_(large) {
     static_assert(Small <= Large);
     for (std::size_t d = 0; d < Large; ++d) {
       const std::size_t original = transpose_large ? Large - 1 - d : d;
@@ -117,13 +117,13 @@ class worker_pairing {
   }
   /// Makes the pairing that uses the matched dimensions of the large partition.
   constexpr worker_pairing(const std::array<std::size_t, Large>& large, const std::array<bool, Large>& matches)
-      : large_(large), is_matched_dimension_(matches) {}
+      : large_shape_(large), is_matched_dimension_(matches) {}
 
   /// The number of the small worker that is paired with the large worker of index i.
   constexpr std::size_t small_of(const index<Large>& i) const {
     std::size_t number = 0;
     for (std::size_t d = 0; d < Large; ++d)
-      if (is_matched_dimension_[d]) number = number * large_[d] + i[d];
+      if (is_matched_dimension_[d]) number = number * large_shape_[d] + i[d];
     return number;
   }
 
@@ -131,7 +131,7 @@ class worker_pairing {
   constexpr std::size_t fan() const {
     std::size_t product = 1;
     for (std::size_t d = 0; d < Large; ++d)
-      if (!is_matched_dimension_[d]) product *= large_[d];
+      if (!is_matched_dimension_[d]) product *= large_shape_[d];
     return product;
   }
 
@@ -140,14 +140,14 @@ class worker_pairing {
     index<Large> i{};
     for (std::size_t d = Large; d-- > 0;) {
       std::size_t& counter = is_matched_dimension_[d] ? small : k;
-      i[d] = counter % large_[d];
-      counter /= large_[d];
+      i[d] = counter % large_shape_[d];
+      counter /= large_shape_[d];
     }
-    return number_of(i, large_);
+    return number_of(i, large_shape_);
   }
 
  private:
-  std::array<std::size_t, Large> large_{};
+  std::array<std::size_t, Large> large_shape_{};
   std::array<bool, Large> is_matched_dimension_{};
 };
 

@@ -60,7 +60,7 @@ inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
 }
 
 inline void require_no_trace(const char* call) {
-  if (run_state.is_dry || run_state.steps != nullptr)
+  if (run_state.is_dry_run || run_state.steps != nullptr)
     throw error((text("partita::") << call
                                    << ": requires a call that is carried out at once; traced programs, bound "
                                       "programs and dry runs use take and scatter_add without bound indices")
@@ -145,7 +145,7 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
     if (in(b->index_layout.cutting(), a) && !in(b->row_layout.cutting(), a)) layout = layout.partial(a);
   const std::uint64_t number =
-      log_op<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
+      record_operation<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
   const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
   const auto from = index_binding::as_matrix(block, x.extents(), had.size());
   auto filled = index_binding::as_matrix(y, extents, gets.size());

@@ -44,7 +44,7 @@ class bound_program {
                 const std::vector<std::size_t>& gradients_of = {}, const schedule_options& options = {})
       : mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
     mesh_->one_call([&] {
-      agree_to_bind(program, gradients_of, options);
+      agree_on_binding(program, gradients_of, options);
       if (options.wider_windows.value_or(false)) steps_.multiply_adds = options.model.multiply_adds;
       record_steps(program, gradients_of);
       steps_.plan_steps(*mesh_, options);
@@ -101,8 +101,8 @@ class bound_program {
   partita::timetable measured() { return steps_.measured(); }
 
  private:
-  void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of,
-                     const schedule_options& options) {
+  void agree_on_binding(const traced_function& program, const std::vector<std::size_t>& gradients_of,
+                        const schedule_options& options) {
     hasher all(program.fingerprint());
     all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));

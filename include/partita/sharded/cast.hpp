@@ -15,7 +15,7 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {
     throw error(
         "partita::cast<T>(x): requires a tensor of which no gradient is asked, as a gradient has one element type; "
         "cast before value_and_gradient, or cast<T>(stop_gradient(x))");
-  const auto x = finish_value(input);
+  const auto x = reduce_pending_sums(input);
   const auto& state = *x.state();
   const auto operation = hasher(type_number<T>()).mix(type_number<To>()).mix("cast").mix(fingerprint_of(x.layout()));
   const std::uint64_t number =
@@ -54,7 +54,7 @@ auto cast(const typed_sharded<T, Layout>& x) {
   if constexpr (std::is_same_v<To, T>) {
     return x;
   } else {
-    const auto whole = detail::finish_value(x);
+    const auto whole = detail::reduce_pending_sums(x);
     return typed_sharded<To, std::remove_cvref_t<decltype(whole)>::name>(cast<To>(whole.at_run_time()));
   }
 }

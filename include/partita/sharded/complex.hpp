@@ -98,7 +98,7 @@ sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& i
 
 /// An element function from complex to real numbers in a traced program.
 template <const auto& Row>
-struct real_function_change {
+struct complex_to_real_function {
   using operand = std::complex<double>;
   using value = double;
   static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<Row>::rule(shapes); }
@@ -107,7 +107,7 @@ struct real_function_change {
     return apply_complex_to_real<Row>(z[0]);
   }
 };
-struct complex_change {
+struct to_complex_change {
   using operand = double;
   using value = std::complex<double>;
   static constexpr partita::rule rule(const shape_span& shapes) {
@@ -122,7 +122,8 @@ struct complex_change {
 /// Applies an element function from complex to real numbers to a tensor of any kind.
 template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
-  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(apply_complex_to_real<Row>(z.at_run_time()));
+  return typed_sharded<T, function_layout_name<is_linear_row<Row>, Layout>>(
+      apply_complex_to_real<Row>(z.at_run_time()));
 }
 template <const auto& Row, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
@@ -130,7 +131,7 @@ auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
 }
 template <const auto& Row>
 auto real_function_call(const traced_complex& z) {
-  return trace_element_change(real_function_change<Row>{}, z);
+  return trace_element_change(complex_to_real_function<Row>{}, z);
 }
 template <const auto& Row, ranked_array X>
 auto real_function_call(const X& z) {
@@ -218,25 +219,26 @@ auto to_complex(const sharded_tensor<T>& re, const sharded_tensor<T>& im) {
 template <class T, auto Layout>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, Layout>& re) {
-  return typed_sharded<std::complex<T>, detail::name_in_place<true, Layout>>(detail::join_parts<T>({re.at_run_time()}));
+  return typed_sharded<std::complex<T>, detail::function_layout_name<true, Layout>>(
+      detail::join_parts<T>({re.at_run_time()}));
 }
 template <class T, auto A, auto B>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
-  return typed_sharded<std::complex<T>, detail::name_in_place_of_two<A, B>>(
+  return typed_sharded<std::complex<T>, detail::binary_function_layout_name<A, B>>(
       detail::combine_complex(re.at_run_time(), im.at_run_time()));
 }
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
 auto to_complex(const X& re) {
-  return detail::trace_element_change(detail::complex_change(), re);
+  return detail::trace_element_change(detail::to_complex_change(), re);
 }
 template <class X, class Y>
   requires(detail::tensor_kind<X> == 3 && detail::tensor_kind<Y> == 3 && detail::real_tensor<X> &&
            detail::real_tensor<Y>)
 auto to_complex(const X& re, const Y& im) {
   detail::require_equal_parts(re.extents(), im.extents());
-  return detail::trace_element_change(detail::complex_change(), re, im);
+  return detail::trace_element_change(detail::to_complex_change(), re, im);
 }
 template <ranked_array X>
   requires detail::real_tensor<X>

@@ -122,7 +122,7 @@ auto convolve_transposed(const X& x, const W& w, const convolve_transposed_optio
                                      << " and a padding of " << along.padding << " along dimension " << f
                                      << " of the features of extents " << shape);
     }
-    return operate(detail::convolve_back_operation<D, Groups>{of}, x, w);
+    return operate(detail::convolve_adjoint_operation<D, Groups>{of}, x, w);
   }
 }
 

@@ -25,7 +25,7 @@ struct cumulative {
   bool carries_backwards() const { return reversed_order; }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    carried_lines(x.shape, D, carried_count<R>(), reversed_order).scan_lines<R>(x.memory, y.memory);
+    carried_lines(x.shape, D, carried_number_count<R>(), reversed_order).scan_lines<R>(x.memory, y.memory);
   }
 };
 
@@ -109,7 +109,7 @@ using cumsum_operation = cumulative_operation<sum_t, D>;
 
 template <class R, class X, std::size_t D>
 auto cumulative_call(const X& x) {
-  constexpr bool takes = tensor_kind<X> == 3 || can_combine<R, element_of_tensor<X>>;
+  constexpr bool takes = tensor_kind<X> == 3 || can_reduce_elements<R, element_of_tensor<X>>;
   static_assert(takes,
                 "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
                 "an order; cast x");

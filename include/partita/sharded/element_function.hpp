@@ -158,7 +158,7 @@ constexpr auto parameters_given(Number... numbers) {
   return parameters;
 }
 /// The number of values that a derivative reads, of which `reads` has one bit for each.
-constexpr std::size_t values_read(unsigned reads) {
+constexpr std::size_t read_value_count(unsigned reads) {
   std::size_t n = 0;
   for (; reads != 0; reads >>= 1U) n += reads & 1U;
   return n;
@@ -184,7 +184,7 @@ constexpr auto gradient_function(std::index_sequence<Operand...>) {
 }
 template <const auto& F, std::size_t I>
 inline constexpr auto operand_gradient = gradient_function<F, I, typename derivative_of<F, I>::function>(
-    std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
+    std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::reads)>());
 
 /// The derivative of a holomorphic function for complex elements, which gets conjugates of the values that it reads.
 template <class Function>
@@ -205,7 +205,7 @@ struct conjugated_function {
 template <const auto& F, std::size_t I>
 inline constexpr auto conjugated_gradient =
     gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(
-        std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
+        std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::reads)>());
 
 }  // namespace detail
 }  // namespace partita

@@ -35,7 +35,7 @@ inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).siz
 /// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
 /// transformed along the dimensions of First, and then of Then.
 template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
-auto run_time_call(const X& x, const Transform& of) {
+auto transform_at_run_time(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
   if constexpr (tensor_kind<X> == 1)
     return typed_sharded<element_of_tensor<decltype(y)>, result_name<std::remove_cvref_t<X>::name, First, Then>>(
@@ -55,7 +55,7 @@ auto transform_call(const char* name, const X& x, const transform_kind& kind) {
     ((y = call(transform_operation<D, complex_tensor<X>>{kind.inverse, kind.norm, kind.kind, kind.real}, y)), ...);
     return y;
   } else {
-    return run_time_call<all, 0>(x, of);
+    return transform_at_run_time<all, 0>(x, of);
   }
 }
 /// Applies a cosine or sine transform to tensors of any kind.
@@ -84,15 +84,15 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
   require_transform("rfft", operand_extents(x), {D...});
   const auto of = [&](const auto& z) {
     using complex = std::complex<element_of_tensor<decltype(z)>>;
-    return transform_all("rfft", transform_half<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
-                         {false, norm});
+    return transform_all("rfft", transform_half_spectrum<complex>("rfft", z, last, all, norm, z.extents()[last]),
+                         others, all, {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = trace_element_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else {
-    return run_time_call<dimension_mask<last>, others>(x, of);
+    return transform_at_run_time<dimension_mask<last>, others>(x, of);
   }
 }
 template <std::size_t... D, class X>
@@ -103,14 +103,15 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
   require_half_spectrum("irfft(y, dimensions<...>, n)", operand_extents(x), last, n);
   const auto of = [&](const auto& z) {
     using real = real_of<element_of_tensor<decltype(z)>>;
-    return transform_half<real>("irfft", transform_all("irfft", z, others, all, {true, norm}), last, all, norm, n);
+    return transform_half_spectrum<real>("irfft", transform_all("irfft", z, others, all, {true, norm}), last, all, norm,
+                                         n);
   };
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
     return trace_element_change(half_spectrum_change<true, last>{norm, n}, y);
   } else {
-    return run_time_call<others, dimension_mask<last>>(x, of);
+    return transform_at_run_time<others, dimension_mask<last>>(x, of);
   }
 }
 

@@ -29,7 +29,7 @@ auto list_gradients(const std::tuple<G...>& gradients) {
 PARTITA_DECL sharding drop_reductions(const sharding& s, const shape_list& extents);
 
 /// Whether this worker counts its block in the norm: the first of the workers that hold the same block does.
-PARTITA_DECL bool is_counted_here(const bound_mesh& on, const sharding& s);
+PARTITA_DECL bool is_first_holder(const bound_mesh& on, const sharding& s);
 
 /// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed for all tensors.
 template <class T>
@@ -40,7 +40,7 @@ double norm_of_list(const std::vector<sharded_tensor<T>>& all) {
   for (const auto& g : all) {
     if (g.state()->on != on)
       throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
-    if (on && !is_counted_here(*on, g.layout())) continue;
+    if (on && !is_first_holder(*on, g.layout())) continue;
     const real* x = reinterpret_cast<const real*>(g.data());
     double sums[8] = {};  // additions to eight sums do not wait for each other
     const std::size_t n = g.size() * real_part<T>::count, even = n / 8 * 8;
@@ -97,7 +97,8 @@ double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
   const auto all = detail::list_gradients(gradients);
   using T = typename std::remove_cvref_t<decltype(all[0])>::value_type;
   if (!all.empty())
-    detail::log_op<T>(hasher().mix(call).mix(most).value(), call, all[0].state()->on.get(), all[0].extents(), all);
+    detail::record_operation<T>(hasher().mix(call).mix(most).value(), call, all[0].state()->on.get(), all[0].extents(),
+                                all);
   const double norm = global_norm(gradients), factor = detail::clipping_factor(norm, most);
   std::apply([&](auto&... g) { (detail::scale_elements(g, factor), ...); }, gradients);
   return norm;

@@ -190,7 +190,7 @@ auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>, c
   if constexpr (!are_integers || !has_classes) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(input)));
   else if constexpr (detail::tensor_kind<Scores> == 3) return loss(input);
-  else return loss(detail::finish_value(input));
+  else return loss(detail::reduce_pending_sums(input));
 }
 template <detail::any_tensor Scores, ranked_array Labels>
 auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_form& form) {

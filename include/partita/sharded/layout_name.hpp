@@ -135,7 +135,7 @@ inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotange
 template <auto Name>
 inline constexpr sharding finished_layout = layout_named<Name>.finished();
 template <auto Name>
-inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_name =
+inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_layout_name =
     make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);
 
 }  // namespace detail

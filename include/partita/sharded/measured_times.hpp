@@ -43,7 +43,7 @@ class measured_times final : public step_times {
   measured_times(const traced_function& program, const world& everyone, const Options& optimiser = {})
       : program_(program),
         bound_mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))),
-        update_([optimiser](std::size_t n) { return update_time(optimiser, n); }) {
+        time_of_update_([optimiser](std::size_t n) { return update_time(optimiser, n); }) {
     if (program.program_->mixed != nullptr)
       throw error(
           "partita::measured_times: requires a program whose values have elements of one type; measure its parts");
@@ -99,7 +99,7 @@ class measured_times final : public step_times {
   double measured(const timed_step& one) {
     return bound_mesh_->one_call([&] {
       double least = 0;
-      if (one.operation == update) least = fastest_run([&] { return update_(one.shape[0]); }, 0);
+      if (one.operation == update) least = kth_shortest_time([&] { return time_of_update_(one.shape[0]); }, 0);
       else {
         // 1. Record the operation alone as a program, with its gradients if their time is needed.
         detail::bound_steps steps;
@@ -118,7 +118,7 @@ class measured_times final : public step_times {
         steps.measured();
         const bool back = one.gradients != 0;
         const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
-        least = fastest_run(
+        least = kth_shortest_time(
             [&] {
               if (one.operation == move) fill(held[0]);  // as an operation before the movement would
               steps.run(false);
@@ -137,7 +137,7 @@ class measured_times final : public step_times {
   }
   /// The k-th least time of the runs without the first run, which fetches memory.
   template <class Run>
-  static double fastest_run(const Run& run, std::size_t k) {
+  static double kth_shortest_time(const Run& run, std::size_t k) {
     run();
     std::vector<double> all;
     while (all.size() < run_count) all.push_back(run());
@@ -188,7 +188,7 @@ class measured_times final : public step_times {
 
   traced_function program_;
   std::shared_ptr<detail::bound_mesh> bound_mesh_;
-  std::function<double(std::size_t)> update_;
+  std::function<double(std::size_t)> time_of_update_;
   std::unordered_map<std::uint64_t, std::size_t> time_index_;
   std::vector<timed_step> measured_steps_;
 };

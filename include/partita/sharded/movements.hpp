@@ -24,16 +24,16 @@ template <class F, class... X>
 std::vector<movement> movements_of(const F& f, const X&... x) {
   std::vector<movement> log;
   const detail::scoped_log now(log, true);
-  const std::uint64_t nodes_before = detail::run_state.tape_nodes;
+  const std::uint64_t tape_nodes_before = detail::run_state.tape_nodes;
   const auto y = detail::as_run_time(f(detail::parameter_of(x)...));
-  detail::run_backward(y, detail::cotangent_of(y), nodes_before);
+  detail::run_backward(y, detail::cotangent_of(y), tape_nodes_before);
   return log;
 }
 /// Calls f(), and returns all movements that it made, with the bytes that this worker received.
 template <class F>
 std::vector<movement> movements_while(const F& f) {
   std::vector<movement> log;
-  const detail::scoped_log now(log, detail::run_state.is_dry);
+  const detail::scoped_log now(log, detail::run_state.is_dry_run);
   f();
   return log;
 }

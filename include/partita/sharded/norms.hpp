@@ -147,7 +147,7 @@ template <detail::tensor_value X>
 auto batch_statistics(const X& input) {
   const auto whole = [](const auto& y) {
     if constexpr (detail::tensor_kind<decltype(y)> == 3) return y;
-    else return detail::finish_value(y);
+    else return detail::reduce_pending_sums(y);
   };
   if constexpr (!detail::has_real_elements<X>()) {
     return detail::rejected_call{};

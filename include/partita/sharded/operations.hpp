@@ -36,7 +36,7 @@ struct transpose_op {
 
 /// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
 template <class X, std::size_t... P>
-inline constexpr bool orders_dimensions =
+inline constexpr bool is_dimension_order =
     is_order(axes_order<sizeof...(P)>{P...}) && (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
 
 }  // namespace detail
@@ -103,10 +103,10 @@ auto transpose(X&& x) {
 template <class X, std::size_t... P>
   requires detail::any_tensor<X>
 auto transpose(X&& x, permute_t<P...>) {
-  static_assert(detail::orders_dimensions<X, P...>,
+  static_assert(detail::is_dimension_order<X, P...>,
                 "partita::transpose(x, permute<...>): requires each of 0, 1, ..., rank(x) - 1 once; permute<1, 0> "
                 "transposes a matrix");
-  if constexpr (detail::orders_dimensions<X, P...>)
+  if constexpr (detail::is_dimension_order<X, P...>)
     return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
   else return detail::rejected_call{};
 }

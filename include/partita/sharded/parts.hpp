@@ -167,7 +167,7 @@ struct concatenate_operation {
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
   static constexpr std::size_t anchor = Operands;
-  static constexpr bool only_in_programs = true;  // outside of programs the joined tensors are whole along D
+  static constexpr bool cut_only_in_programs = true;  // outside of programs the joined tensors are whole along D
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }

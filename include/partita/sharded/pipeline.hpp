@@ -72,7 +72,7 @@ class pipeline {
     all_workers_mesh_->one_call([&] {
       find_shape(stages, options);
       trace_stages(stages);
-      agree_to_make(options);
+      agree_on_pipeline(options);
       all_workers_mesh_->channels();
       record(options);
       order(options);
@@ -94,7 +94,7 @@ class pipeline {
       targets_.take(steps_, targets);
       for (std::size_t s = 0; s < parameters_.size(); ++s)
         for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].take(steps_, weights[s][k]);
-      detail::ensure_unique_memory(steps_, loss_, loss_number_);
+      detail::ensure_unique_memory(steps_, loss_, loss_block_number_);
       for (std::size_t s = 0; s < gradients_.size(); ++s)
         for (std::size_t k = 0; k < gradients_[s].size(); ++k)
           detail::ensure_unique_memory(steps_, gradients_[s][k], gradient_numbers_[s][k]);
@@ -177,7 +177,7 @@ class pipeline {
   std::size_t first_parameter(std::size_t stage) const { return stage + 1 == stages_.size() ? 2 : 1; }
 
   /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
-  void agree_to_make(const pipeline_options& options) {
+  void agree_on_pipeline(const pipeline_options& options) {
     detail::local_error wrong;
     hasher all;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -315,13 +315,13 @@ class pipeline {
         for (std::size_t k = 0; k < sums[s].size(); ++k) {
           const auto own = detail::detach(detail::gradient_of(arguments[s][first_parameter(s) + k]));
           const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
-          sums[s][k] = m == 0 ? own : detail::add_pair(sums[s][k], own);
+          sums[s][k] = m == 0 ? own : detail::add_tensors(sums[s][k], own);
         }
       }
     }
     // 4. Make the loss and the gradients, which are the results.
     steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, shape_.micro_batches - 1));
-    loss_ = detail::outside_result(steps_, loss, loss_number_);
+    loss_ = detail::outside_result(steps_, loss, loss_block_number_);
     for (std::uint32_t s = 0; s < stages; ++s) {
       steps_.begin_task(number.of(numbers::backward, s, shape_.micro_batches - 1));
       for (const sharded_tensor<T>& one : sums[s])
@@ -386,7 +386,7 @@ class pipeline {
         wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): ")
                                     << name << " has extents " << expected.extents << " in the pipeline, got "
                                     << *given.extents << "; give that, or make a pipeline for these");
-      else if (!expected.can_take(given))
+      else if (!expected.accepts_tensor(given))
         wrong = {
             detail::failure::partition,
             text("partita::pipeline(x, targets, parameters): requires tensors on the mesh of their stage, of which "
@@ -418,7 +418,7 @@ class pipeline {
   detail::outside_argument x_, targets_;
   std::vector<std::vector<detail::outside_argument>> parameters_;
   sharded_tensor<T> loss_;
-  std::uint32_t loss_number_ = 0;
+  std::uint32_t loss_block_number_ = 0;
   parameters gradients_;
   std::vector<std::vector<std::uint32_t>> gradient_numbers_;
   std::uint64_t fingerprint_ = 0;

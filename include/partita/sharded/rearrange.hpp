@@ -32,7 +32,7 @@ auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
 /// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block reads.
 /// Adjoint:  the sum of dy over the copies.
 template <detail::any_tensor X, std::size_t... D>
-auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times) {
+auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... times) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::tile(x, dimensions<d...>, times...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::tile_operation<D...>({times...}), x);
@@ -42,7 +42,7 @@ auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times
 /// Cost:     a copy; no communication. The expanded dimensions may be sharded.
 /// Adjoint:  the sum of dy along these dimensions.
 template <detail::any_tensor X, std::size_t... D>
-auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to) {
+auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::expand_operation<D...>{{to...}}, x);

@@ -46,7 +46,7 @@ sharded_tensor<T> to_state_type(const sharded_tensor<T>&, sharded_tensor<T> valu
 /// The backward function of a segment. The first call computes the segment again and runs its backward pass; each call
 /// returns the cotangent of one argument.
 template <class T, class F, class Arguments>
-pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
+cotangent_function<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
   return [f, arguments, cotangents = std::vector<sharded_tensor<T>>()](std::size_t i,
                                                                        const sharded_tensor<T>& dy) mutable {
     if (cotangents.empty()) {

@@ -57,14 +57,14 @@ struct reduction_along {
 /// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
-  static constexpr bool on_integers = can_combine<R, int>, on_complex = std::is_same_v<R, product_t>;
+  static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
   static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;
 
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    if constexpr (!can_combine<R, T>) {
+    if constexpr (!can_reduce_elements<R, T>) {
       throw error("partita::reduce_along: requires elements that the reduction accepts");
     } else {
       const std::size_t rank = x.shape.size();
@@ -82,7 +82,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       for_each_row(x.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
         T* into = y.memory + at[0];
         const T* from = x.memory + at[1];
-        for (std::size_t k = 0; k < n; ++k, into += sy) *into = combine_pair<R>(*into, from[k]);
+        for (std::size_t k = 0; k < n; ++k, into += sy) *into = combine_two_elements<R>(*into, from[k]);
       });
     }
   }
@@ -133,7 +133,7 @@ auto reduced(const X& x) {
   static_assert(has_dimensions<X, D...>,
                 "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
                 "count them from 0");
-  constexpr bool takes = tensor_kind<X> == 3 || can_combine<R, element_of_tensor<X>>;
+  constexpr bool takes = tensor_kind<X> == 3 || can_reduce_elements<R, element_of_tensor<X>>;
   static_assert(takes,
                 "partita::reduce_along<R>(x, dimensions<...>): requires a reduction of elements of the type of x; cast "
                 "x to a type that R accepts");

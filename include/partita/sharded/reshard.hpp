@@ -23,7 +23,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
                              "layout)");
   const sharding from = x.layout();
   const std::uint64_t number =
-      detail::log_op<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
+      detail::record_operation<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
   y = detail::recorded<T>(std::move(y), {x}, [&] {
@@ -53,8 +53,9 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
   const auto on = detail::bound_mesh::of(from->everyone(), where);
   if (on == from) return reshard(x, to);
   return from->one_call([&] {
-    const std::uint64_t number = detail::log_op<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
-                                                   "reshard", from.get(), x.extents(), *x.state());
+    const std::uint64_t number =
+        detail::record_operation<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(), "reshard",
+                                    from.get(), x.extents(), *x.state());
     const sharding old_layout = x.layout(), left = detail::layout_of(old_layout.finished()),
                    made = detail::layout_of(to.finished());
     const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());

@@ -35,19 +35,19 @@ auto map_state(const S& state, const F& f) {
 /// Converts a result of a step to the type that a scan keeps as its state: an expression is evaluated to an array.
 /// Values that are neither arrays nor tensors keep their type, which the checks of the state reject.
 template <class X>
-X scan_value(const X& x) {
+X to_scan_state(const X& x) {
   return x;
 }
 template <class T, auto Layout>
-typed_sharded<T, Layout> scan_value(const typed_sharded<T, Layout>& x) {
+typed_sharded<T, Layout> to_scan_state(const typed_sharded<T, Layout>& x) {
   return x;
 }
 template <class T>
-sharded_tensor<T> scan_value(const sharded_tensor<T>& x) {
+sharded_tensor<T> to_scan_state(const sharded_tensor<T>& x) {
   return x;
 }
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> scan_value(const X& x) {
+xt::xtensor<element_of<X>, rank_of<X>> to_scan_state(const X& x) {
   return x;
 }
 
@@ -68,7 +68,7 @@ struct tensors_of_state<std::tuple<First, X...>> {
 /// The next state: step(state, parameters...), or step(i, state, parameters...) if only that can be called.
 template <class F, class S, class... P>
 auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
-  const auto run_scan = [](const auto& x) { return scan_value(x); };
+  const auto run_scan = [](const auto& x) { return to_scan_state(x); };
   if constexpr (std::is_invocable_v<const F&, const S&, const P&...>)
     return map_state(step(state, parameters...), run_scan);
   else return map_state(step(i, state, parameters...), run_scan);
@@ -119,7 +119,7 @@ std::shared_ptr<tape_node<T>> find_tape_node(const X& x) {
 template <class T, class F, class S, class... P>
 scan_step<T> make_list_step(const F& step, const S& initial, const P&... parameters) {
   const auto kinds = map_state(initial, [](const auto& x) { return detached_argument(x); });
-  return [step, kinds, recorded = std::tuple<decltype(scan_value(parameters))...>{scan_value(parameters)...},
+  return [step, kinds, recorded = std::tuple<decltype(to_scan_state(parameters))...>{to_scan_state(parameters)...},
           kept = std::tuple<decltype(detached_argument(parameters))...>{detached_argument(parameters)...}](
              std::size_t i, const state_list<T>& state, bool is_recorded) {
     const auto called = [&](const auto&... p) { return next_state(step, i, make_state(kinds, state), p...); };
@@ -172,8 +172,9 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
     if constexpr (are_of_one_type) {
       const state_list<T> first = to_list<T>(initial);
       const auto& s = *first[0].state();
-      log_op<T>(hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(),
-                "scan", s.on.get(), s.extents, first);
+      record_operation<T>(
+          hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(), "scan",
+          s.on.get(), s.extents, first);
       const std::vector<std::shared_ptr<tape_node<T>>> records{find_tape_node<T>(parameters)...};
       bool is_asked = false;
       for (const auto& x : first) is_asked = is_asked || x.state()->node;
@@ -237,9 +238,9 @@ auto scan(const F& step, const S& state, std::size_t n, const scan_options& opti
   if constexpr (is_state && are_parameters) {
     constexpr bool all_arrays = detail::tensors_of_state<S>::are_arrays && ((detail::tensor_kind<P> == 0) && ...);
     const auto initial = detail::map_state(state, [](const auto& x) {
-      if constexpr (all_arrays) return detail::scan_value(x);
+      if constexpr (all_arrays) return detail::to_scan_state(x);
       else if constexpr (detail::tensor_kind<decltype(x)> == 0) return detail::as_run_time(x);
-      else return detail::scan_value(x);
+      else return detail::to_scan_state(x);
     });
     return detail::run_scan(step, initial, n, options, parameters...);
   } else {

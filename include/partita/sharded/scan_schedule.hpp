@@ -46,8 +46,8 @@ PARTITA_DECL std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_opt
 
 /// Replaces a memory limit in the options by the number of checkpoints that fit. Requires a limit that is possible
 /// [error].
-PARTITA_DECL scan_options fit_memory(std::size_t n, const scan_options& options, std::size_t state_bytes,
-                                     std::size_t step_bytes);
+PARTITA_DECL scan_options fit_options_to_memory(std::size_t n, const scan_options& options, std::size_t state_bytes,
+                                                std::size_t step_bytes);
 
 /// The number of steps, of n >= 3, after which the next of c >= 2 checkpoints is kept so that the fewest steps are
 /// computed again. b(c, r) = (c + r)! / (c! r!) steps can be reversed with c checkpoints if no step is computed again

@@ -15,12 +15,13 @@ class choice {
  public:
   constexpr choice() = default;
   template <std::same_as<bool> B>
-  constexpr choice(B given) : is_given_(true), choice_(given) {}  // NOLINT: {.overlap = true} is how it is written
+  constexpr choice(B given)
+      : is_choice_given_(true), chosen_value_(given) {}  // NOLINT: {.overlap = true} is how it is written
 
-  constexpr bool value_or(bool fallback) const { return is_given_ ? choice_ : fallback; }
+  constexpr bool value_or(bool fallback) const { return is_choice_given_ ? chosen_value_ : fallback; }
 
  private:
-  bool is_given_ = false, choice_ = false;
+  bool is_choice_given_ = false, chosen_value_ = false;
 };
 
 /// The numbers of the arguments whose gradients are wanted, as `{0, 2}` or a vector. A `bool` does not convert to a

@@ -148,10 +148,10 @@ class sharded_optimiser {
     constexpr bool are_gradients = (std::is_same_v<detail::element_or_none<G>, T> && ...);
     static_assert(are_gradients,
                   "partita::sharded_optimiser::step: requires gradients that are tensors of the parameters' elements");
-    if constexpr (are_gradients) return to_run_time(detail::list_gradients(gradients));
+    if constexpr (are_gradients) return reshard_gradients(detail::list_gradients(gradients));
     else return std::vector<sharded_tensor<T>>();
   }
-  std::vector<sharded_tensor<T>> to_run_time(std::vector<sharded_tensor<T>> all) const {
+  std::vector<sharded_tensor<T>> reshard_gradients(std::vector<sharded_tensor<T>> all) const {
     if (all.size() != parameters_.size())
       throw shape_error(text("partita::sharded_optimiser::step: requires a gradient for each of the ")
                         << parameters_.size() << " parameters, got " << all.size());
@@ -194,7 +194,7 @@ class sharded_optimiser {
     all.mix(options_).mix(parameters_.size()).mix(max_norm);
     for (const trained<T>& one : parameters_) all.mix(one.read().state()->number);
     const auto& first = *gradients[0].state();
-    detail::log_op<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
+    detail::record_operation<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
   void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;

@@ -169,7 +169,7 @@ class sharded_tensor {
     return xt::adapt(memory, state_->block.size(), xt::no_ownership(), expected_shape<N>(state_->block.shape));
   }
   detail::tensor_block<T> gathered() const {
-    if (detail::run_state.is_dry)
+    if (detail::run_state.is_dry_run)
       throw error("partita::movements_of: requires a function that does not read elements; return the tensor instead");
     if (!state_->on) return state_->block;
     return detail::resharded(*state_->on, state_->block, state_->layout, sharding(state_->layout.on, rank()),

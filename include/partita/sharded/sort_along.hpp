@@ -97,7 +97,7 @@ struct sort_by_keys_operation;
 /// The adjoint of by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys took
 /// them, and 0 elsewhere.
 template <std::size_t D>
-struct put_back_operation : line_sort<D> {
+struct sort_adjoint_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "gradient of sort"); }
@@ -126,7 +126,7 @@ struct sort_by_keys_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X& keys, const X&) const {
     if (i == 1) return {};
-    return operate(put_back_operation<D>{*this}, dy, keys);
+    return operate(sort_adjoint_operation<D>{*this}, dy, keys);
   }
 };
 
@@ -148,7 +148,7 @@ struct sort_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     if constexpr (Indices) return {};
-    else return operate(put_back_operation<D>{*this}, dy, x);
+    else return operate(sort_adjoint_operation<D>{*this}, dy, x);
   }
 };
 

@@ -81,7 +81,7 @@ template <std::size_t... D>
 inline constexpr std::size_t last_of = std::array{D...}.back();
 
 template <std::size_t>
-using points_along = std::size_t;
+using point_count_along = std::size_t;
 
 }  // namespace detail
 
@@ -99,7 +99,7 @@ using points_along = std::size_t;
 /// again, and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
-auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<D>&... m) {
+auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
                 "partita::resize_spectrum(z, dimensions<...>, points...): requires complex elements and dimensions "
@@ -118,7 +118,7 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<
 /// Adjoint:  the exact transpose. When the number of points shrinks to an even n, wave n / 2 is doubled, because irfft
 ///           reads only its real part.
 template <detail::any_tensor X, std::size_t... D>
-auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::points_along<D>&... m) {
+auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::point_count_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
                 "partita::resize_half_spectrum(y, dimensions<...>, n, points...): requires complex elements and "

@@ -18,13 +18,13 @@ namespace detail {
 
 /// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
 template <class T, auto Layout>
-auto finish_value(const typed_sharded<T, Layout>& x) {
+auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_named<Layout>.is_partial())
-    return typed_sharded<T, finished_name<Layout>>(reshard(x.at_run_time(), finished_layout<Layout>));
+    return typed_sharded<T, finished_layout_name<Layout>>(reshard(x.at_run_time(), finished_layout<Layout>));
   else return x;
 }
 template <class T>
-sharded_tensor<T> finish_value(const sharded_tensor<T>& x) {
+sharded_tensor<T> reduce_pending_sums(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
 /// Makes complex elements a compile-time error for functions of real numbers that are composed of operations, because
@@ -48,7 +48,7 @@ auto call_with_tensor(const X& x, F f) {
   if constexpr (!has_real_elements<X>()) return rejected_call{};
   else if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
   else if constexpr (tensor_kind<X> == 3) return f(x);
-  else return f(finish_value(x));
+  else return f(reduce_pending_sums(x));
 }
 
 template <class R, class X>
@@ -244,7 +244,8 @@ auto cross_entropy(const Scores& input, const Labels& labels) {
     if (static_cast<std::size_t>(labels.size()) != rows)
       throw shape_error(text("partita::cross_entropy: requires one label for each row, got ")
                         << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
-    const auto top = stop_gradient(detail::finish_value(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
+    const auto top =
+        stop_gradient(detail::reduce_pending_sums(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
     const auto label_scores =
         detail::call(detail::pick_operation{{detail::check_labels(classes, "cross_entropy", labels), {rows}}}, moved);
@@ -253,7 +254,7 @@ auto cross_entropy(const Scores& input, const Labels& labels) {
   };
   if constexpr (!are_integers || !detail::has_real_elements<Scores>()) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(input)));
-  else return loss(detail::finish_value(input));
+  else return loss(detail::reduce_pending_sums(input));
 }
 /// Looks up the table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows
 /// that it does not hold.

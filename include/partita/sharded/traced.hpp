@@ -33,7 +33,7 @@ struct traced_program {
   const mixed_execution* mixed = nullptr;     ///< null: all values have one element type
   /// Finds the reshards of the backward pass by a dry run. The call that traces the program sets this pointer, because
   /// it knows the element type.
-  std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
+  std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);
   /// Adds the work on blocks of the last operation of the graph.

@@ -143,7 +143,7 @@ struct element_type_change final : custom_op,
 };
 
 /// The access that the execution of programs with real and complex values has to the private members of a program.
-struct mixed_access {
+struct mixed_program_access {
   template <class R>
   struct values final : running_values {
     const traced_function& program;
@@ -199,7 +199,7 @@ struct mixed_access {
     return program.operations()[program.inputs_[i]].is_complex;
   }
   /// Finds the reshards of the backward pass by a dry run, with arguments in their completed layouts.
-  static std::vector<backward_reshard> moves_back(const traced_function& program) {
+  static std::vector<backward_reshard> backward_reshards(const traced_function& program) {
     return program.dry_run_moves(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
       std::vector<real_or_complex<double>> arguments;
       for (std::size_t i = 0; i < program.inputs_.size(); ++i) {
@@ -236,7 +236,7 @@ struct tensors_of_program<real_and_complex<R>> {
   }
   template <class Result>
   static sharded_tensor<Result> run(const traced_function& program, const std::vector<tensor>& arguments) {
-    const tensor y = mixed_access::run(program, arguments);
+    const tensor y = mixed_program_access::run(program, arguments);
     if (y.is_complex() != is_complex<Result>)
       throw error(text("partita::bound_program: requires the type of the elements of the result, which are ")
                   << (y.is_complex() ? "complex" : "real") << ", got " << type_name<Result>()
@@ -251,16 +251,16 @@ struct mixed_program_runs final : mixed_execution {
       return run_in_precision<float>(program, arguments);
     return run_in_precision<double>(program, arguments);
   }
-  std::vector<backward_reshard> moves_back(const traced_function& program) const override {
-    return mixed_access::moves_back(program);
+  std::vector<backward_reshard> backward_reshards(const traced_function& program) const override {
+    return mixed_program_access::backward_reshards(program);
   }
 
  private:
   template <class R>
   static untyped_tensor run_in_precision(const traced_function& program, const untyped_tensor* given) {
     std::vector<real_or_complex<R>> arguments;
-    for (std::size_t i = 0; i < mixed_access::arguments(program); ++i) {
-      const bool wants_complex = mixed_access::is_complex_input(program, i);
+    for (std::size_t i = 0; i < mixed_program_access::arguments(program); ++i) {
+      const bool wants_complex = mixed_program_access::is_complex_input(program, i);
       if (given[i].type != (wants_complex ? type_number<std::complex<R>>() : type_number<R>()))
         throw error(
             text("partita::trace: argument ")
@@ -271,12 +271,12 @@ struct mixed_program_runs final : mixed_execution {
       if (wants_complex) arguments.push_back(real_or_complex<R>(given[i].as<std::complex<R>>()));
       else arguments.push_back(real_or_complex<R>(given[i].as<R>()));
     }
-    const auto y = mixed_access::run(program, arguments);
+    const auto y = mixed_program_access::run(program, arguments);
     return y.is_complex() ? untyped_tensor::of(y.complex) : untyped_tensor::of(y.real);
   }
 };
 
-inline const mixed_program_runs mixed_runs_of_programs{};
+inline const mixed_program_runs mixed_program_executor{};
 
 /// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
 /// the extents of the result, as an operation of operate() does; the placeholders `operand` and `value` of the element
@@ -294,7 +294,7 @@ auto trace_element_change(const Op& op, const X&... x) {
   }
   work.own = std::make_shared<const element_type_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);
-  y.program()->mixed = &mixed_runs_of_programs;
+  y.program()->mixed = &mixed_program_executor;
   y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);
   return typename trace_type<typename Op::value>::type(y);
 }

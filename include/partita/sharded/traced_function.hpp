@@ -37,7 +37,7 @@ class traced_function_to;
 
 namespace detail {
 
-struct mixed_access;
+struct mixed_program_access;
 
 /// T is an element type for which a program can be bound.
 template <class T>
@@ -126,7 +126,7 @@ class traced_function {
   friend class pipeline;
   template <class>
   friend class measured_times;
-  friend struct detail::mixed_access;
+  friend struct detail::mixed_program_access;
   template <class>
   friend class traced_function_to;
   template <class Traced, class F, class... Spec>
@@ -135,7 +135,7 @@ class traced_function {
   PARTITA_DECL static sharding laid(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
-  std::vector<backward_reshard> moves_back() const {
+  std::vector<backward_reshard> backward_reshards() const {
     return dry_run_moves(sizeof(detail::real_of<T>), [this](const std::shared_ptr<detail::bound_mesh>& on) {
       std::vector<sharded_tensor<T>> arguments;
       for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_run_argument<T>(on, i));
@@ -189,8 +189,8 @@ class traced_function {
   }
   /// Computes the wider box of the result y of an elementwise operation, of which this worker's block is a part.
   template <class T>
-  detail::block_window<T> wider_elements(std::size_t o, const std::vector<sharded_tensor<T>>& x,
-                                         const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
+  detail::block_window<T> compute_wider_box(std::size_t o, const std::vector<sharded_tensor<T>>& x,
+                                            const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
     const detail::scoped_name name(program_->work[o].how.name());
     if (!y.state()->active()) return {y.box(), y.state()->block};
     const auto box = (*window.computed)[y.state()->on->worker()].box;
@@ -211,8 +211,8 @@ class traced_function {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> wider;            // the boxes of all operations; empty without wider windows
-    std::vector<detail::block_window<T>> wider_values;  // the boxes of values that are wider than blocks
+    std::vector<detail::wider_result> wider;           // the boxes of all operations; empty without wider windows
+    std::vector<detail::block_window<T>> wider_boxes;  // the boxes of values that are wider than blocks
 
     values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -226,7 +226,7 @@ class traced_function {
         laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].needs, laid[o].made);
       wider =
           detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
-      wider_values.resize(values.size());
+      wider_boxes.resize(values.size());
     }
     void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
                  const sharding& after) override {
@@ -237,12 +237,12 @@ class traced_function {
       }
       const std::size_t result = program.operand(o, needs.size()).number;
       detail::wider_window<T> window;
-      if (!wider.empty() && wider[o].reads_wider_box) window.read = &wider_values[program.operand(o, 0).number];
+      if (!wider.empty() && wider[o].reads_wider_box) window.read = &wider_boxes[program.operand(o, 0).number];
       if (!wider.empty() && !wider[o].computed.empty()) window.computed = &wider[o].computed;
       values[result] = reshard(program.run_one_operation<T>(o, operands, needs, made, &window), after);
       if (window.computed == nullptr) return;
       const bool is_made = window.made.block.memory != nullptr;
-      wider_values[result] = is_made ? window.made : program.wider_elements(o, operands, values[result], window);
+      wider_boxes[result] = is_made ? window.made : program.compute_wider_box(o, operands, values[result], window);
     }
   };
   /// Operand i of operation o; the number after the operands is that of the result. is_stopped says whether an operand
@@ -268,11 +268,12 @@ class traced_function {
   }
   template <class T>
   sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
-    return mixed_result(arguments, detail::type_number<T>()).template as<T>();
+    return run_mixed_program(arguments, detail::type_number<T>()).template as<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
   /// elements of the type of this number.
-  PARTITA_DECL detail::untyped_tensor mixed_result(const detail::untyped_tensor* arguments, std::uint64_t type) const;
+  PARTITA_DECL detail::untyped_tensor run_mixed_program(const detail::untyped_tensor* arguments,
+                                                        std::uint64_t type) const;
   /// Executes the program, whose result must have elements of type Result.
   template <class Result, class... T>
   sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
@@ -307,11 +308,11 @@ struct traced_arg {
   using type = Traced;
 };
 template <class Traced, class... Spec>
-struct first_traced {
+struct first_traced_type {
   using type = Traced;
 };
 template <class Traced, class First, class... Spec>
-struct first_traced<Traced, First, Spec...> : traced_arg<Traced, First> {};
+struct first_traced_type<Traced, First, Spec...> : traced_arg<Traced, First> {};
 /// The class of a traced program, which depends on the placeholders for the element types of its first argument and of
 /// its result.
 template <class Argument, class Result>
@@ -319,7 +320,7 @@ struct mixed_program {
   using type = traced_function;
 };
 template <class Traced, class F, class... Spec>
-using program_type = typename mixed_program<typename first_traced<Traced, Spec...>::type::value_type,
+using program_type = typename mixed_program<typename first_traced_type<Traced, Spec...>::type::value_type,
                                             element_of_tensor<decltype(std::declval<const F&>()(
                                                 std::declval<typename traced_arg<Traced, Spec>::type>()...))>>::type;
 
@@ -333,9 +334,9 @@ traced_function make_trace(const F& f, const Spec&... specs) {
   if (known == nullptr)
     throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
   const auto program = std::make_shared<detail::traced_program>(known->layout.on);
-  program->moves_back = [](const traced_function& made) {
-    return made.program_->mixed ? made.program_->mixed->moves_back(made)
-                                : made.moves_back<typename Traced::value_type>();
+  program->backward_reshards = [](const traced_function& made) {
+    return made.program_->mixed ? made.program_->mixed->backward_reshards(made)
+                                : made.backward_reshards<typename Traced::value_type>();
   };
   std::vector<value> inputs;
   for (const spec& one : all)

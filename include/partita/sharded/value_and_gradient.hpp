@@ -47,7 +47,7 @@ void require_no_other_gradient(const X& x) {
 /// Records that the gradient with respect to a parameter is wanted.
 template <class T>
 void note_parameter(const sharded_tensor<T>& x) {
-  log_op<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
+  record_operation<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
 }
 
 /// The gradient that was accumulated for a parameter; zeros if there was no contribution.
@@ -102,8 +102,8 @@ auto value_and_gradient(const F& f, const P&... parameters) {
   if constexpr (have_elements && are_real) {
     // 1. Mark the parameters, and run f; the operations are recorded on the tape.
     (detail::require_no_other_gradient(parameters), ...);
-    const std::uint64_t nodes_before = detail::run_state.tape_nodes;
-    tape_contents& held = detail::current_contents();
+    const std::uint64_t tape_nodes_before = detail::run_state.tape_nodes;
+    tape_contents& held = detail::current_tape_contents();
     held.most_bytes = held.bytes;
     const auto leaves = std::tuple(detail::parameter_of(parameters)...);
     std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
@@ -120,7 +120,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     const T value = loss.number();
     detail::run_backward(
         loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one), loss.state()->number),
-        nodes_before);
+        tape_nodes_before);
     // 3. Return the accumulated gradients in the types that belong to the parameters.
     return std::apply(
         [&](const auto&... leaf) {

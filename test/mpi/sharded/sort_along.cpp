@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(gradients_have_gradients) {
   const xt::xtensor<double, 2> keys{{2, 1, 2}, {0, 0, 1}}, dy{{1, 2}, {3, 4}}, by{{1, 2, 3}, {4, 5, 6}};
   const auto K = shard(everyone, m.layout("a", ""), keys), W = shard(everyone, m.layout("", "a"), by);
   const auto back = [&](const auto& d) {
-    return sum(multiply(W, operate(detail::put_back_operation<1>{{2, true}}, d, K)));
+    return sum(multiply(W, operate(detail::sort_adjoint_operation<1>{{2, true}}, d, K)));
   };
   const auto d = value_and_gradient(back, shard(everyone, m.layout("a", ""), dy));
   BOOST_TEST(d.value == 1 * 1 + 3 * 2 + 6 * 3 + 4 * 4);

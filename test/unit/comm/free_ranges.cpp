@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(ranges_are_taken_once_and_joined_when_they_are_given_back) 
       ranges.add(taken.back().first, taken.back().second);
       taken.pop_back();
     }
-    ranges.merge_adjacent();
+    ranges.merge_adjacent_ranges();
     for (const int n : owners) BOOST_REQUIRE((n == 0 || n == 1));
     if (taken.empty()) {  // the whole is one range again
       BOOST_REQUIRE(ranges.take(memory.size()) == memory.data());
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(ranges_are_taken_once_and_joined_when_they_are_given_back) 
     }
   }
   for (const auto& one : taken) ranges.add(one.first, one.second);
-  ranges.merge_adjacent();
+  ranges.merge_adjacent_ranges();
   BOOST_TEST((ranges.take(memory.size()) == memory.data()));
   BOOST_TEST((ranges.take(1) == nullptr));
 }

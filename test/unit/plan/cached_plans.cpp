@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(a_set_of_plans_gives_the_last_used_of_them) {
   for (const int one : {10, 11, 12}) cache.add(one);
   const std::uint64_t odd_or_twelve = cache.matches([](int one) { return one > 10; });
   BOOST_TEST(odd_or_twelve == 6U);
-  BOOST_TEST(cache.use_last(2) == 11);
-  BOOST_TEST(cache.use_last(odd_or_twelve) == 11);
+  BOOST_TEST(cache.use_last_plan(2) == 11);
+  BOOST_TEST(cache.use_last_plan(odd_or_twelve) == 11);
   BOOST_TEST(*cache.sole_plan(4) == 12);
   BOOST_TEST(cache.sole_plan(odd_or_twelve) == nullptr);
 }

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(movements_that_do_not_need_each_other_share_their_messages)
   };
   std::vector<step_use> program{moved(0, 3), moved(1, 4), moved(3, 5), moved(2, 6)};
   program.push_back({.reads = {4, 5, 6}, .sets = 7, .seconds = 1});
-  const auto order = detail::order_joined(program, 0, 5, {2, 10});
+  const auto order = detail::order_and_join_steps(program, 0, 5, {2, 10});
   BOOST_TEST(program[1].joins == 0U);
   BOOST_TEST(program[2].joins == step_use::nothing);
   BOOST_TEST(program[3].joins == 0U);
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .once = 3},
                                 {.reads = {2}, .sets = 3, .seconds = 20},
                                 {.reads = {3}, .sets = 4, .moves = true, .seconds = 5, .once = 3}};
-  BOOST_TEST(detail::order_joined(program, 0, 3, {2, 10}).back().until == 25);
+  BOOST_TEST(detail::order_and_join_steps(program, 0, 3, {2, 10}).back().until == 25);
   BOOST_TEST(program[2].joins == step_use::nothing);
   // Long movements, and those that have no part that is saved, do not.
   for (step_use& one : program) one.once = 2;
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_l
       program.push_back({.reads = {k}, .sets = 10 + k, .moves = true, .seconds = 5, .once = 4});
     program.push_back({.reads = {20}, .sets = 21, .seconds = 40});
     program.push_back({.reads = {21}, .sets = 22, .moves = true, .seconds = 5, .once = 4});
-    BOOST_TEST(detail::order_joined(program, 0, program.size(), {4, 100}).back().until == 45);
+    BOOST_TEST(detail::order_and_join_steps(program, 0, program.size(), {4, 100}).back().until == 45);
     // of three two are tried, of five three, which begin with the first
     std::vector<std::uint32_t> expected(program.size(), step_use::nothing);
     expected[1] = 0;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
       if (one.moves) one.once = static_cast<double>(random() % 10) * one.seconds / 10;
     const order_limits limits{1 + random() % 4, random() % 3 == 0 ? 0 : random() % 40};
     const auto alone = order_steps(program, 0, program.size(), limits);
-    const auto order = detail::order_joined(program, 0, program.size(), limits);
+    const auto order = detail::order_and_join_steps(program, 0, program.size(), limits);
     BOOST_TEST(order.size() == alone.size());
     BOOST_TEST(order.back().until <= alone.back().until * (1 + 1e-9));
     // Each step begins when what it reads is set, and what it sets is read no more.

@@ -123,15 +123,15 @@ operation_case random_operation(random_numbers& random) {
     case 33:
       return of<1>(detail::sort_operation<0, true>{}, {{d, b}});
     case 34:
-      return of<2>(detail::put_back_operation<1>{{b, false}}, {{a, b}, {a, b + c}});
+      return of<2>(detail::sort_adjoint_operation<1>{{b, false}}, {{a, b}, {a, b + c}});
     case 35:
       return of<2>(detail::take_along_operation<1>{}, {{a, d}, {a, b}});
     case 36:
-      return of<2>(detail::add_along_operation<0>{d}, {{b, a}, {b, a}});
+      return of<2>(detail::add_along_axis_operation<0>{d}, {{b, a}, {b, a}});
     case 37:
       return of<2>(detail::gather_nd_operation<2>{}, {{d, 1 + a, b}, {c, 2}});
     case 38:
-      return of<2>(detail::add_nd_operation<2>{{d, 1 + a}}, {{c, b}, {c, 2}});
+      return of<2>(detail::scatter_add_nd_operation<2>{{d, 1 + a}}, {{c, b}, {c, 2}});
     default:
       return of<1>(detail::drop_operation{{.probability = 0.5, .seed = a}, b}, {{a, b, c}});
   }

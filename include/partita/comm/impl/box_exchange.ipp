@@ -66,7 +66,7 @@ PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
   transports_.resize(used), channels_of_transports_.resize(used);
 }
 
-PARTITA_DEF void box_exchange::then_run(std::unique_ptr<box_exchange> next) {
+PARTITA_DEF void box_exchange::append_exchange(std::unique_ptr<box_exchange> next) {
   next_exchange_ = std::move(next);
   next_exchange_->is_second_exchange_ = has_more_work_ = true;
 }
@@ -113,7 +113,7 @@ PARTITA_DEF void box_exchange::begin_ahead(const void* x, const std::ptrdiff_t* 
 PARTITA_DEF void box_exchange::give(const void* x, const std::ptrdiff_t* x_strides) {
   if (was_summed_early_) return;
   set_source(x, x_strides);
-  give_boxes();
+  send_source_boxes();
   if (!channel_keeps_boxes_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
   advance();
 }
@@ -155,7 +155,7 @@ PARTITA_DEF void box_exchange::expect_boxes() {
   if (forwarding_transport_) forwarding_transport_->expect(y_);
 }
 
-PARTITA_DEF void box_exchange::give_boxes() {
+PARTITA_DEF void box_exchange::send_source_boxes() {
   // messages to the most distant workers are sent first
   for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->give(x_);
 }
@@ -174,7 +174,7 @@ PARTITA_DEF void box_exchange::finish_boxes() {
 PARTITA_DEF void box_exchange::run_first_exchange() {
   start_extra_work();
   expect_boxes();
-  give_boxes();
+  send_source_boxes();
   finish_boxes();
   add_received_boxes();
   release_staging_area();

@@ -16,9 +16,9 @@ PARTITA_DEF collective_channels::collective_channels(MPI_Comm everyone, group_pl
   for (const worker_group& g : plan_.groups) group_channels_.push_back(make_group_channel(g));
 }
 
-PARTITA_DEF void collective_channels::discard_speculative() {
+PARTITA_DEF void collective_channels::discard_speculative_sends() {
   has_begun_early_ = false;
-  for (collective_channel& way : group_channels_) way.discard_speculative();
+  for (collective_channel& way : group_channels_) way.discard_speculative_sends();
 }
 
 PARTITA_DEF void collective_channels::add_traffic_to_trace(bool later) {

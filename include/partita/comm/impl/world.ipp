@@ -40,7 +40,7 @@ PARTITA_DEF world world::part(const partita::workers& chosen) const {
   try {
     communicator = state_->make_communicator_for(chosen);
   } catch (const std::bad_alloc&) {  // the other workers wait for this one
-    if (chosen.size() > 1) state_->report().lacks_memory_amid_call();
+    if (chosen.size() > 1) state_->report().on_memory_lack_midcall();
     throw;
   }
   made.state_ = detail::shared_world(communicator, level(), true);

@@ -62,11 +62,11 @@ PARTITA_DEF long_text to_svg(const propagation_picture& picture) {
     row_of.push_back(rows.add_value(picture.name(i) << " " << detail::text_of(one.shape),
                                     detail::text_of(one.known ? one.layout : p.operands[i]), one.known));
   }
-  const auto add_moves = [&](std::size_t tensor, const char* first_text) {
+  const auto add_moves = [&](std::size_t tensor, const char* text_before_move) {
     bool any = false;
     for (const tensor_move& move : picture.moves)
       if (move.tensor == tensor) {
-        rows.add_move(long_text(first_text) << detail::steps_text(move.plan) << " of " << picture.name(tensor),
+        rows.add_move(long_text(text_before_move) << detail::steps_text(move.plan) << " of " << picture.name(tensor),
                       detail::text_of(move.to));
         any = true;
       }

@@ -12,7 +12,7 @@ PARTITA_DEF long_text decision_writer::tensor(std::size_t t) const {
 
 PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
   using enum decision::what;
-  const long_text f = factor_text(d.factor), a = axis(d.axis), here = describe_place(d);
+  const long_text f = factor_text(d.factor), a = axis(d.axis), here = describe_dimension(d);
   switch (d.done) {
     case took:
       if (d.axis == decision::no_axis) return long_text() << f << " is sharded like " << here;
@@ -61,7 +61,7 @@ PARTITA_DEF long_text decision_writer::factor_text(std::size_t f) const {
   return long_text("'") << p_.letters[f] << "'";
 }
 
-PARTITA_DEF long_text decision_writer::describe_place(const decision& d) const {
+PARTITA_DEF long_text decision_writer::describe_dimension(const decision& d) const {
   if (d.tensor == decision::none) return "no tensor";
   if (d.dimension == decision::none) return tensor(d.tensor);
   return long_text("dimension ") << std::size_t{d.dimension} << " of " << tensor(d.tensor);

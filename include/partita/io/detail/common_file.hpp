@@ -39,7 +39,7 @@ class common_file {
 /// Calls read(file, again) until it returns a value, at most 100 times. read must return no value, on all workers, if
 /// the file was replaced or written to while the workers read it. Collective.
 template <class Read>
-auto read_unchanged(const file_call& call, const std::string& path, Read read) {
+auto read_unchanged_file(const file_call& call, const std::string& path, Read read) {
   constexpr int most = 100;  // chosen: another job may replace the file between two opens sometimes, but not each time
   for (int trial = 0; trial < most; ++trial) {
     common_file file(call, path);

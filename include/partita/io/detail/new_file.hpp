@@ -29,7 +29,7 @@ void replace_file(const file_call& call, const std::string& path, std::size_t by
     call_error = call.errno_error("replace", path, old.error, "give the name of a file, or one that is not taken yet");
     int error = call_error.empty() ? file.open(temporary, O_WRONLY | O_CREAT | O_EXCL, old.creation_mode()) : 0;
     if (error == 0 && file.is_open()) {
-      guard.remove_in_destructor(temporary);
+      guard.remove_file_in_destructor(temporary);
       error = file.reserve(bytes);
     }
     if (error != 0) call_error = call.errno_error("make", temporary, error, write_error_advice);

@@ -19,7 +19,7 @@ constexpr std::size_t count_touched_slabs(std::size_t first, std::size_t last, s
 /// Calls f(k, from, to) for each slab k of `slab` bytes that contains some of the bytes [first, last) of a file: those
 /// in slab k are [from, to).
 template <class F>
-void for_each_share(std::size_t first, std::size_t last, std::size_t slab, F f) {
+void for_each_touched_slab(std::size_t first, std::size_t last, std::size_t slab, F f) {
   while (first < last) {
     const std::size_t number = first / slab, end = (number + 1) * slab < last ? (number + 1) * slab : last;
     f(number, first, end);
@@ -36,17 +36,17 @@ std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& whe
   if (!where.is_owner()) return own;
   const file_domains& d = where.domains;
   const std::size_t place = where.place(), data_at = d.held[place];
-  for_each_share(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
-                 [&](std::size_t, std::size_t first, std::size_t last) {
-                   std::uint32_t sum = 0;
-                   if (first < data_at)
-                     sum = crc32c(header_bytes.data() + first, (last < data_at ? last : data_at) - first);
-                   if (last > data_at) {
-                     const std::size_t from = first < data_at ? data_at : first;
-                     sum = crc32c(data + (from - data_at), last - from, sum);
-                   }
-                   own.push_back(sum);
-                 });
+  for_each_touched_slab(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
+                        [&](std::size_t, std::size_t first, std::size_t last) {
+                          std::uint32_t sum = 0;
+                          if (first < data_at)
+                            sum = crc32c(header_bytes.data() + first, (last < data_at ? last : data_at) - first);
+                          if (last > data_at) {
+                            const std::size_t from = first < data_at ? data_at : first;
+                            sum = crc32c(data + (from - data_at), last - from, sum);
+                          }
+                          own.push_back(sum);
+                        });
   return own;
 }
 
@@ -71,13 +71,13 @@ std::vector<std::uint32_t> combine_file_checksums(const file_call& call, const s
   std::vector<std::uint32_t> sums((d.bytes() + slab_bytes - 1) / slab_bytes, 0);
   const auto* piece = pieces.data();
   for (std::size_t k = 0; k < n; ++k)
-    for_each_share(begin_of(k), d.held[k + 1], slab_bytes,
-                   [&](std::size_t number, std::size_t first, std::size_t last) {
-                     std::uint32_t sum = 0;
-                     std::memcpy(&sum, piece, sizeof sum);
-                     piece += sizeof sum;
-                     sums[number] = crc32c_of_both(sums[number], sum, last - first);
-                   });
+    for_each_touched_slab(begin_of(k), d.held[k + 1], slab_bytes,
+                          [&](std::size_t number, std::size_t first, std::size_t last) {
+                            std::uint32_t sum = 0;
+                            std::memcpy(&sum, piece, sizeof sum);
+                            piece += sizeof sum;
+                            sums[number] = crc32c_of_both(sums[number], sum, last - first);
+                          });
   return sums;
 }
 

@@ -107,12 +107,12 @@ void check_save_arguments(const file_call& call, const partition<Extents>& p, co
   }
 }
 
-/// Calls `call_function`, which throws on all workers or on none. Adds the call of the user, and what that call
+/// Calls `function_to_call`, which throws on all workers or on none. Adds the call of the user, and what that call
 /// requires of shapes, to the error message.
 template <class Call>
-auto call_with_context(const file_call& call, Call call_function, const char* required = "") {
+auto call_with_context(const file_call& call, Call function_to_call, const char* required = "") {
   try {
-    return call_function();
+    return function_to_call();
   } catch (const shape_error& e) {
     throw shape_error((text(call.name()) << ": " << required) << e.sentence());
   } catch (const partition_error& e) {

@@ -56,7 +56,7 @@ PARTITA_DEF manifest_found manifest_reader::read() {
   if (!read) set_error("is not written as one");
   else if (next_character_ != text_end_) set_error("has more than spaces behind its end");
   else if (format != "partita checkpoint" || version != 1) set_error("is of another format or version");
-  else check_value();
+  else check_manifest();
   return std::move(parsed_);
 }
 
@@ -65,7 +65,7 @@ PARTITA_DEF bool manifest_reader::set_error(const char* what) {
   return false;
 }
 
-PARTITA_DEF void manifest_reader::check_value() {
+PARTITA_DEF void manifest_reader::check_manifest() {
   const manifest& m = parsed_.manifest;
   if (m.slab_bytes == 0) set_error("has slabs of no bytes");
   for (std::size_t k = 0; k < m.tensors.size() && parsed_.problem.empty(); ++k) {

@@ -120,7 +120,7 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
                                                  << path.c_str() << " " << problem << "; write it again");
   };
   call.all_and(0);
-  return read_unchanged(call, path, [&](common_file& source, bool) -> std::optional<market_entries> {
+  return read_unchanged_file(call, path, [&](common_file& source, bool) -> std::optional<market_entries> {
     // 1. On the leader, read the first lines. Send the header in these lines to all workers.
     market_entries part;
     market_header& h = part.header;

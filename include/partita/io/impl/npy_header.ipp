@@ -40,7 +40,8 @@ PARTITA_DEF npy_header_found npy_literal::read() {
     if (*seen) return header_with_error("has an entry twice");
     *seen = true;
     if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(parsed_);
-    if (!consume_if_next(',') && !is_next('}')) return header_with_error("has entries without a comma between them");
+    if (!consume_if_next(',') && !is_next_char('}'))
+      return header_with_error("has entries without a comma between them");
   }
   if (!type || !order || !shape) return header_with_error("lacks one of descr, fortran_order and shape");
   skip_space();
@@ -64,13 +65,13 @@ PARTITA_DEF void npy_literal::skip_space() {
     ++next_character_;
 }
 
-PARTITA_DEF bool npy_literal::is_next(char c) {
+PARTITA_DEF bool npy_literal::is_next_char(char c) {
   skip_space();
   return next_character_ != text_end_ && *next_character_ == static_cast<unsigned char>(c);
 }
 
 PARTITA_DEF bool npy_literal::consume_if_next(char c) {
-  if (!is_next(c)) return false;
+  if (!is_next_char(c)) return false;
   ++next_character_;
   return true;
 }
@@ -85,7 +86,7 @@ PARTITA_DEF bool npy_literal::consume_word(const char* word) {
 }
 
 PARTITA_DEF bool npy_literal::read_string(std::string& out) {
-  const char quote = is_next('\'') ? '\'' : '"';
+  const char quote = is_next_char('\'') ? '\'' : '"';
   if (!consume_if_next(quote)) return false;
   while (next_character_ != text_end_ && *next_character_ != static_cast<unsigned char>(quote) &&
          *next_character_ != '\\')
@@ -108,7 +109,7 @@ PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
 }
 
 PARTITA_DEF bool npy_literal::read_type() {
-  if (is_next('[') || is_next('('))
+  if (is_next_char('[') || is_next_char('('))
     return set_error("names a structured type; only plain numbers, bool and complex numbers are read");
   std::string type;
   if (!read_string(type)) return set_error("has a type that is no quoted string");

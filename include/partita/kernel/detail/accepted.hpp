@@ -37,7 +37,7 @@ struct missing_member {
   explicit missing_member(const Arguments&...) {}
 };
 template <bool Accepted, class Member>
-using member_if = std::conditional_t<Accepted, Member, missing_member>;
+using member_if_accepted = std::conditional_t<Accepted, Member, missing_member>;
 
 /// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. The
 /// argument View must be the type that a parameter `View&&` deduces.

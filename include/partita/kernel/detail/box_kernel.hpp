@@ -95,10 +95,10 @@ class box_kernel {
   template <bool Forward, class X, class Fill>
   auto start_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
     using given = std::remove_cvref_t<X>;
-    return start_on_block(std::forward<X>(x), [&](const auto& block) {
+    return start_call_on_block(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
         auto later = begin_call_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
-        movement_.keep_pending();
+        movement_.keep_call_pending();
         return later;
       });
     });

@@ -62,7 +62,7 @@ class box_movement {
   bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
 
   /// Completes the pending operation of this movement.
-  void finish_pending() {
+  void finish_pending_operation() {
     state();
     operation_->wait();
   }
@@ -81,7 +81,9 @@ class box_movement {
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
-  void keep_pending() const { state().keep_pending(operation_, last_structure_ && last_structure_->is_needed()); }
+  void keep_call_pending() const {
+    state().keep_call_pending(operation_, last_structure_ && last_structure_->is_needed());
+  }
 
   /// Runs f() as one call, which all workers make and agree on.
   template <class F>
@@ -222,8 +224,8 @@ class planned_movement : public box_movement {
   /// block that plan s sends. `agree()` agrees on the plan and returns it with its exchange, or with null if this
   /// worker has no part in the exchange.
   template <class From, class To, class Agree>
-  std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges, From from,
-                               const To& to, Agree agree) {
+  std::uint64_t start_exchange_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges,
+                                        From from, const To& to, Agree agree) {
     struct roll_back {  // runs if the workers do not agree on the exchange that has begun
       void operator()(box_exchange* started_exchange) const { started_exchange->roll_back(); }
     };
@@ -265,7 +267,7 @@ auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kin
                                            const target<T, rank>& output, const char* direction,
                                            const local_error& before, Fill fill) -> pending<pooled_tensor<T, rank>> {
   return partita::detail::one_call(state(), [&] {
-    finish_pending();
+    finish_pending_operation();
     const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
                               x.strides, x.shape,           output.given,  output.block.shape,
                               kind,      type_number<T>(),  &type_name<T>, overlap_error(before, x, output, name())};

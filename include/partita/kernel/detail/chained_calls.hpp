@@ -86,7 +86,7 @@ class chained_calls {
         }),
         failure::none, describe);
     agreed_call fresh;
-    agreed_call& now = agreed_plan_set != 0 ? calls_.use_last(agreed_plan_set) : fresh;
+    agreed_call& now = agreed_plan_set != 0 ? calls_.use_last_plan(agreed_plan_set) : fresh;
     if (agreed_plan_set != 0) now.steps.start_replay();
     auto result = run_recorded(world, now.steps, run);
     if (agreed_plan_set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {

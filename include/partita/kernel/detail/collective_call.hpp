@@ -51,7 +51,7 @@ struct collective_call {
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call writes a view while it reads x in the same memory.
-  bool writes_what_it_reads() const { return view != nullptr && !in_place && share_memory(x, *view); }
+  bool writes_what_it_reads() const { return view != nullptr && !in_place && blocks_share_memory(x, *view); }
   /// The error that this worker has found in its arguments, if any. The function is not inlined, so that correct calls
   /// do not reserve stack space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;

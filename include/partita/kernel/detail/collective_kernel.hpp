@@ -49,7 +49,7 @@ class collective_kernel {
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && fills<View, X>())
-      fill_and_wait<Kernel::there>(x, view, no_error, false);
+      fill_view_and_wait<Kernel::there>(x, view, no_error, false);
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
   /// auto y = later.finish();`. The block x must not change until the operation is complete. The next call of a kernel
@@ -57,8 +57,8 @@ class collective_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return start_on_block(std::forward<X>(x),
-                            [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
+      return start_call_on_block(std::forward<X>(x),
+                                 [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
   template <class Y>
@@ -69,13 +69,13 @@ class collective_kernel {
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
-      fill_and_wait<Kernel::back>(dy, view, no_error, false);
+      fill_view_and_wait<Kernel::back>(dy, view, no_error, false);
   }
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
-      return start_on_block(std::forward<Y>(dy),
-                            [&](const auto& block) { return begin<Kernel::back>(block, {}, no_error, [] {}); });
+      return start_call_on_block(std::forward<Y>(dy),
+                                 [&](const auto& block) { return begin<Kernel::back>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
 
@@ -105,16 +105,16 @@ class collective_kernel {
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
     const block_argument<X> argument(x);
-    return run_and_wait<Kernel::there>(argument.block(), error_message);
+    return run_kernel_and_wait<Kernel::there>(argument.block(), error_message);
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& error_message) const {
-    fill_and_wait<Kernel::there>(x, view, error_message, true);
+    fill_view_and_wait<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
     const block_argument<Y> argument(dy);
-    return run_and_wait<Kernel::back>(argument.block(), error_message);
+    return run_kernel_and_wait<Kernel::back>(argument.block(), error_message);
   }
   template <strided_array Y, class Fill>
   auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
@@ -158,7 +158,7 @@ class collective_kernel {
   }
 
   template <group_direction Where, class T, std::size_t Rank>
-  auto run_and_wait(const strided<const T, Rank>& x, const text& error_message) const {
+  auto run_kernel_and_wait(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {
       const collective_call call = make_call<Where>(x, error_message);
       const block_shape shape = movement_.agree(call);
@@ -175,7 +175,7 @@ class collective_kernel {
 
   /// Runs a call that fills the caller's view. If `in_place` is true, the view may be the memory of x.
   template <group_direction Where, class X, class View>
-  void fill_and_wait(const X& x, View& view, const text& error_message, bool in_place) const {
+  void fill_view_and_wait(const X& x, View& view, const text& error_message, bool in_place) const {
     using T = element_of<X>;
     constexpr std::size_t rank = rank_of<X>;
     if constexpr (is_matching_result<T, rank, View>()) {
@@ -207,7 +207,8 @@ class collective_kernel {
              Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(run_and_wait<Where>(x, error_message), nullptr, 0);  // complete at once
+      return pending<shared_view_of<T, Rank>>(run_kernel_and_wait<Where>(x, error_message), nullptr,
+                                              0);  // complete at once
     } else {
       return movement_.one_call([&] {
         collective_call call = make_call<Where>(x, error_message);

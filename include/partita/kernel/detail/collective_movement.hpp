@@ -87,12 +87,12 @@ class collective_movement {
     void mark_as_agreed() { movement_ = nullptr; }
 
    private:
-    PARTITA_INLINE void begin_undoable() override;
+    PARTITA_INLINE void begin_undoable_send() override;
     PARTITA_INLINE void begin(std::uint64_t) override;
 
     collective_movement* movement_;
     const collective_call* call_;
-    bool has_begun_ = false;
+    bool has_begun_movement_ = false;
   };
 
   struct structure {
@@ -126,7 +126,7 @@ class collective_movement {
   PARTITA_DECL void open_channels();
 
   PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;
-  PARTITA_DECL void make_dense(collective_job& job);
+  PARTITA_DECL void make_dense_x(collective_job& job);
 
   std::shared_ptr<world_state> world_;
   group_plan plan_;

@@ -67,7 +67,7 @@ class collective_transfer {
   /// Does the work that is possible once the workers of this node, but not yet all workers, have agreed on the call.
   PARTITA_DECL void begin_ahead();
   /// Does the work that this worker can do alone before any agreement on the call.
-  PARTITA_DECL void show_ahead();
+  PARTITA_DECL void show_block_early();
   /// Starts the transfer in all groups of this worker, without waiting for another worker.
   PARTITA_DECL void start();
   PARTITA_DECL void finish();

@@ -34,10 +34,10 @@ class fields_movement : public planned_movement<Planner> {
  protected:
   /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
   /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
-  /// by side, and `work_meanwhile(y)` works on the blocks of the results while the exchange is pending.
+  /// by side, and `overlapped_work(y)` works on the blocks of the results while the exchange is pending.
   template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
   pending<Results> move_all_fields(const X& x, const Wanted& output, Plan plan, Exchange exchange,
-                                   Beside work_meanwhile) {
+                                   Beside overlapped_work) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;
       const std::tuple to{
@@ -48,7 +48,7 @@ class fields_movement : public planned_movement<Planner> {
       const blocks_side_by_side there(std::get<F>(to)...);
       const std::uint64_t operation_number =
           this->begin(exchange(), from.data, from.strides.data(), there.data, there.strides.data(), no_view_to_fill());
-      work_meanwhile(to);
+      overlapped_work(to);
       return pending<Results>(std::move(y), this->operation(), operation_number);
     }(std::make_index_sequence<std::tuple_size_v<X>>());
   }
@@ -110,7 +110,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
                      : this->template backward<T>(x[0], output[0], direction, local_error());
     } else {
       return partita::detail::one_call(this->state(), [&] {
-        this->finish_pending();
+        this->finish_pending_operation();
         box_call<Rank> call = base::template make_call_for_type<T>(forward ? 1 : 2, direction, x[0].shape);
         call.forward = forward, call.type = mixed(call.type, N);
         call.into = output[0].given, call.view = output[0].block.shape;

@@ -36,7 +36,7 @@ struct fourier_definition {
   std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the layout of the result is free
   shape_list dimensions{};
   std::vector<line_kind> kinds{};
-  std::vector<real_transform> real_kinds{};
+  std::vector<real_transform> real_transforms{};
   fourier_options options{};
 
   bool has_kind(line_kind kind) const { return kinds.back() == kind; }
@@ -44,7 +44,7 @@ struct fourier_definition {
   std::uint64_t fingerprint() const {
     hasher hash(128);
     hash.mix(p_x.grid().fingerprint()).mix(p_y ? p_y->grid().fingerprint() : 0).mix(dimensions).mix(kinds);
-    hash.mix(real_kinds).mix(options.norm).mix(options.inverse).mix(options.real_extent);
+    hash.mix(real_transforms).mix(options.norm).mix(options.inverse).mix(options.real_extent);
     return hash.value();
   }
   /// Requires options that the transform has, and partitions of one world [shape_error, partition_error].
@@ -84,7 +84,8 @@ struct fourier_definition {
               << "; give {.real_extent = n} of the tensor whose spectrum it is";
     }
     for (std::size_t k = 0; k < dimensions.size() && problem.empty(); ++k)
-      if (kinds[k] == line_kind::real_to_real && real_kinds[k] == real_transform::dct_1 && global[dimensions[k]] == 1)
+      if (kinds[k] == line_kind::real_to_real && real_transforms[k] == real_transform::dct_1 &&
+          global[dimensions[k]] == 1)
         problem << "a cosine transform of type I requires at least 2 elements along dimension " << dimensions[k]
                 << ", got a tensor of " << global << "; take another type";
     return problem;
@@ -114,7 +115,7 @@ struct fourier_definition {
       for (const std::size_t d : pencils[k].dimensions) {
         const std::size_t at = position_of_dimension(d), n = real_y ? result[d] : global[d];
         const bool inverse = options.inverse || real_y;  // complex_to_real is an inverse
-        const line_transform line = make_transform(d, kinds[at], real_kinds[at], inverse, options.norm, n);
+        const line_transform line = make_transform(d, kinds[at], real_transforms[at], inverse, options.norm, n);
         stage.lines.push_back(line);
         stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_transform(line, n));
         if (line.kind == line_kind::real_to_complex) complex_now = true;

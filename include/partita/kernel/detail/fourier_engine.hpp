@@ -101,7 +101,8 @@ class fourier_engine {
           return !call.view || volume_of(filled) == 0 || *call.view == filled;
         },
         [&](local_error& found_error) {
-          structure s = forward ? learn_forward(call.block, found_error) : learn_backward(call.block, found_error);
+          structure s =
+              forward ? plan_forward_call(call.block, found_error) : plan_backward_call(call.block, found_error);
           if (call.view && !found_error.any())
             expect_shape(*call.view, forward ? s.block_y : s.block_x,
                          (text(name) << (forward ? "" : ".adjoint")).c_str(), found_error);
@@ -121,10 +122,10 @@ class fourier_engine {
   /// exchange suffices. Workers without a block in a layout may pass any blocks.
   template <std::size_t N>
   text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
-    const auto of = [&](const shape_type* shapes, bool is_of_x, const char* what) {
+    const auto of = [&](const shape_type* shapes, bool are_blocks_of_x, const char* what) {
       text problem;
       for (std::size_t f = 1;
-           f < N && (is_of_x ? definition_.p_x.active() : !definition_.p_y || definition_.p_y->active()); ++f)
+           f < N && (are_blocks_of_x ? definition_.p_x.active() : !definition_.p_y || definition_.p_y->active()); ++f)
         if (shapes[f] != shapes[0] && problem.empty())
           problem << name << (forward ? "(x...)" : ".adjoint(dy...)") << ": requires " << what << " of one shape, got "
                   << shapes[0] << " and " << shapes[f] << " on worker " << state().id()
@@ -171,7 +172,7 @@ class fourier_engine {
  private:
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
-    bool is_of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
+    bool are_blocks_of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
@@ -183,7 +184,7 @@ class fourier_engine {
     return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
   }
 
-  structure learn_forward(const shape_type& own_shape, local_error& found_error) {
+  structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
     shape_type global = extents_along_lines(definition_.p_x, own_shape);
     const bool balanced =
         is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
@@ -211,7 +212,7 @@ class fourier_engine {
   }
 
   /// Without a forward call, dy determines x: the blocks of x were balanced.
-  structure learn_backward(const shape_type& own_shape, local_error& found_error) {
+  structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);
       return structure();
@@ -258,11 +259,12 @@ class fourier_engine {
   }
   /// Finds or makes the move between two layouts, which all calls share. The first move of a call is separate from an
   /// equal later move: the adjoint of the later move goes to balanced blocks.
-  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool is_of_x) {
+  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
+                                 bool are_blocks_of_x) {
     for (const exchange_of_layouts& m : layout_moves_)
-      if (m.from == from && m.to == to && m.is_of_x == is_of_x) return *m.movement;
+      if (m.from == from && m.to == to && m.are_blocks_of_x == are_blocks_of_x) return *m.movement;
     layout_moves_.push_back(
-        {from, to, is_of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
+        {from, to, are_blocks_of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
     return *layout_moves_.back().movement;
   }
 

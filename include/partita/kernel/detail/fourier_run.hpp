@@ -83,7 +83,7 @@ class fourier_run {
     while (pending_input_move_ || pending_output_move_) {
       if (pending_input_move_) finish_move<In>(pending_input_move_);
       else finish_move<Out>(pending_output_move_);
-      ++finished_layouts_;
+      ++finished_layout_count_;
       transform_layout();
       start_move();
     }
@@ -96,7 +96,7 @@ class fourier_run {
     return join_fields(std::move(results));
   }
   /// Leaves the move that begin() has started pending until the next agreement.
-  void keep_pending() { current_move().keep_pending(); }
+  void keep_call_pending() { current_repartition().keep_call_pending(); }
 
  private:
   template <class T>
@@ -116,12 +116,12 @@ class fourier_run {
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller has passed views that the results are written to.
   bool has_views_to_fill() const { return outputs_[0].given; }
-  fields_repartition<Rank>& current_move() const {
-    return *layout_moves_[forward_ ? finished_layouts_ : layout_moves_.size() - 1 - finished_layouts_];
+  fields_repartition<Rank>& current_repartition() const {
+    return *layout_moves_[forward_ ? finished_layout_count_ : layout_moves_.size() - 1 - finished_layout_count_];
   }
 
   /// Whether the transforms in layout k change the type of the elements.
-  bool changes_type(std::size_t k) const {
+  bool changes_element_type(std::size_t k) const {
     if constexpr (std::is_same_v<In, Out>) return false;
     for (const line_transform& line : lines(k))
       if (line.kind != line_kind::complex_to_complex) return true;
@@ -129,20 +129,20 @@ class fourier_run {
   }
 
   void transform_layout() {
-    const fourier_stage<Rank>& here = stage(finished_layouts_);
+    const fourier_stage<Rank>& here = stage(finished_layout_count_);
     if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
       const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
-      has_result_type_ = has_result_type_ || changes_type(finished_layouts_);
+      has_result_type_ = has_result_type_ || changes_element_type(finished_layout_count_);
       for (std::size_t f = 0; f < N; ++f) {
         if (has_result_type_) at<Out>()[f].set_own_tensor(tensor<Out>(make_empty_block<Out>(cuts)));
         else at<In>()[f].set_own_tensor(tensor<In>(make_empty_block<In>(cuts)));
       }
-    } else if (changes_type(finished_layouts_)) {
+    } else if (changes_element_type(finished_layout_count_)) {
       if constexpr (!std::is_same_v<In, Out>) {
         for (std::size_t f = 0; f < N; ++f) change_type(f);
         has_result_type_ = true;
       }
-    } else if (!lines(finished_layouts_).empty()) {
+    } else if (!lines(finished_layout_count_).empty()) {
       for (std::size_t f = 0; f < N; ++f) {
         if (has_result_type_) transform_in_place(at<Out>()[f], f);
         else transform_in_place(at<In>()[f], f);
@@ -153,38 +153,38 @@ class fourier_run {
   template <class T>
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
-      if (is_last(finished_layouts_) && has_views_to_fill()) {
+      if (is_last(finished_layout_count_) && has_views_to_fill()) {
         // The last move has already written to the caller's view.
         const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
-                                    lines(finished_layouts_));
+                                    lines(finished_layout_count_));
       }
     }
-    if (here.owns_block) return engine_->local().run(here.block, block_of(here.own), lines(finished_layouts_));
+    if (here.owns_block) return engine_->local().run(here.block, block_of(here.own), lines(finished_layout_count_));
     auto result = tensor<T>(typename tensor<T>::shape_type(here.block.shape));
-    engine_->local().run(here.block, block_of(result), lines(finished_layouts_));
+    engine_->local().run(here.block, block_of(result), lines(finished_layout_count_));
     here.set_own_tensor(std::move(result));
   }
   /// Transforms a block of In to a block of Out in the current layout.
   void change_type(std::size_t f) {
-    const fourier_stage<Rank>& here = stage(finished_layouts_);
+    const fourier_stage<Rank>& here = stage(finished_layout_count_);
     const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
     shape_type shape = input_fields_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = outputs_[f].block;
-    if (!is_last(finished_layouts_) || !has_views_to_fill()) {
+    if (!is_last(finished_layout_count_) || !has_views_to_fill()) {
       output_fields_[f].set_own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
       result = block_of(output_fields_[f].own);
     }
     if constexpr (std::is_floating_point_v<Out>)
-      engine_->local().run(input_fields_[f].make_writable(), result, lines(finished_layouts_));
-    else engine_->local().run(input_fields_[f].block, result, lines(finished_layouts_));
+      engine_->local().run(input_fields_[f].make_writable(), result, lines(finished_layout_count_));
+    else engine_->local().run(input_fields_[f].block, result, lines(finished_layout_count_));
     input_fields_[f] = {};
   }
 
   bool start_move() {
-    if (is_last(finished_layouts_)) return false;
+    if (is_last(finished_layout_count_)) return false;
     if (has_result_type_) start_move(at<Out>(), pending_move_of_type<Out>());
     else start_move(at<In>(), pending_move_of_type<In>());
     return true;
@@ -196,13 +196,13 @@ class fourier_run {
   }
   template <class T>
   void start_move(field_blocks<T>& here, pending_move<T>& later) {
-    fields_repartition<Rank>& move = current_move();
+    fields_repartition<Rank>& move = current_repartition();
     std::array<strided<const T, Rank>, N> from;
     std::array<target<T, Rank>, N> to;
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
-    if (is_last(finished_layouts_ + 1)) {
+    if (is_last(finished_layout_count_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
-        fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layouts_ + 1).p.active();
+        fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
       // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
@@ -216,7 +216,8 @@ class fourier_run {
   }
   /// Whether the move to the last layout fills memory that allocate_for_move returns.
   bool fills_own_memory() const {
-    return !forward_ && !fills_views_ && is_last(finished_layouts_ + 1) && stage(finished_layouts_ + 1).p.active();
+    return !forward_ && !fills_views_ && is_last(finished_layout_count_ + 1) &&
+           stage(finished_layout_count_ + 1).p.active();
   }
   template <class T>
   void finish_move(pending_move<T>& later) {
@@ -248,9 +249,9 @@ class fourier_run {
   shape_type result_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
-  std::size_t finished_layouts_ = 0;  ///< the number of layouts that the block has left
-  bool has_result_type_ = false;      ///< whether the elements have the type of the result
-  bool fills_views_ = false;          ///< whether the last move writes into the caller's views
+  std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the block has left
+  bool has_result_type_ = false;           ///< whether the elements have the type of the result
+  bool fills_views_ = false;               ///< whether the last move writes into the caller's views
   field_blocks<In> input_fields_;
   field_blocks<Out> output_fields_;
   pending_move<In> pending_input_move_;

@@ -105,34 +105,34 @@ class index_movement : public planned_movement<index_planner> {
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
                const local_error& before, no_view_to_fill) {
-    return start_copying(1, x, output, direction, before);
+    return start_copying_rows(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
                 const local_error& before, no_view_to_fill) {
-    return start_combining<sum_t>(2, dy, output, direction, before);
+    return start_combining_rows<sum_t>(2, dy, output, direction, before);
   }
   /// Copies the rows of x to the workers that want them.
   template <class T, std::size_t Rank>
-  auto start_copying(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
-                     const char* direction, const local_error& before) {
+  auto start_copying_rows(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
+                          const char* direction, const local_error& before) {
     auto y = result<T, Rank>(x.shape, pattern().wanted, output);
     const strided<T, Rank> to = output.given ? output.block : block_of(y);
     row_call<1> call = make_row_call<T>(number, x, to, direction, before);
     require_row_count(call.before, direction, x.shape, pattern().owned, planner().words().owned);
     require_fitting_output(call.before, x, output, pattern().wanted);
-    return move_forward(call, std::move(y), !output.given);
+    return move_rows_forward(call, std::move(y), !output.given);
   }
   /// Combines the rows of dy with the rows of their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>
-  auto start_combining(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
-                       const char* direction, const local_error& before) {
+  auto start_combining_rows(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
+                            const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, output);
     const strided<T, Rank> to = output.given ? output.block : block_of(dx);
     row_call<1> call = make_row_call<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     require_row_count(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
     require_fitting_output(call.before, dy, output, pattern().owned);
-    return move_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
+    return move_rows_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
   template <class X>
@@ -140,7 +140,8 @@ class index_movement : public planned_movement<index_planner> {
                                                 const local_error& before = {}) {
     return one_call([&] {
       const block_argument<X> argument(x);
-      return start_copying(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before).finish();
+      return start_copying_rows(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before)
+          .finish();
     });
   }
   template <class Reduction, class X>
@@ -148,8 +149,8 @@ class index_movement : public planned_movement<index_planner> {
                                                    const local_error& before = {}) {
     return one_call([&] {
       const block_argument<X> argument(x);
-      return start_combining<Reduction>(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction,
-                                        before)
+      return start_combining_rows<Reduction>(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction,
+                                             before)
           .finish();
     });
   }
@@ -161,7 +162,7 @@ class index_movement : public planned_movement<index_planner> {
     for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].skip_rows(owned);
     (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
      ...);
-    return move_forward(call, in_place(), false);
+    return move_rows_forward(call, in_place(), false);
   }
   /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... T, std::size_t... Rank>
@@ -172,7 +173,7 @@ class index_movement : public planned_movement<index_planner> {
     for (row_block& rows : call.given) rows = rows.skip_rows(owned);
     (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
      ...);
-    return move_backward<sum_t, T...>(call, in_place(), call.given);
+    return move_rows_backward<sum_t, T...>(call, in_place(), call.given);
   }
 
  private:
@@ -230,8 +231,8 @@ class index_movement : public planned_movement<index_planner> {
   /// if these have the same order, unless a copy costs less: on one node senders write directly only into the
   /// `is_pooled` memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
-  auto move_forward(const row_call<N>& call, Result result, bool is_pooled) {
-    const index_travel& p = pattern().travel;
+  auto move_rows_forward(const row_call<N>& call, Result result, bool is_pooled) {
+    const row_transfers& p = pattern().travel;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
     const bool writes_unpacked = shared_transport()->shares_one_memory(),
@@ -261,11 +262,11 @@ class index_movement : public planned_movement<index_planner> {
   /// ascending order of the workers. The wanted rows of the blocks `cleared_blocks` are set to zero at the end; without
   /// such blocks, the filled rows are first set to the identity of the reduction.
   template <class Reduction, class... T, class Result>
-  auto move_backward(const row_call<sizeof...(T)>& call, Result result,
-                     const std::array<row_block, sizeof...(T)>& cleared_blocks) {
+  auto move_rows_backward(const row_call<sizeof...(T)>& call, Result result,
+                          const std::array<row_block, sizeof...(T)>& cleared_blocks) {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
-    const index_travel& p = pattern().travel;
+    const row_transfers& p = pattern().travel;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
     const bool direct = N == 1 && p.has_arrival_in_order() && call.given[0].dense;
@@ -308,14 +309,14 @@ class index_movement : public planned_movement<index_planner> {
   }
   template <class Reduction, class T>
   void pack_returned_rows(const row_block& packed, const row_block& given) const {
-    const index_travel& p = pattern().travel;
+    const row_transfers& p = pattern().travel;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
     fill_rows(packed, p.received, reduction_identity<Reduction, T>());
     p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
   void combine_returned_rows(const row_block& packed, const row_block& returned) const {
-    for (const index_travel::forwarded_part& part : pattern().travel.forwarded_to_peers)
+    for (const row_transfers::forwarded_part& part : pattern().travel.forwarded_to_peers)
       combine_rows<T>(packed, returned, {part.first_return_row, part.first, part.rows}, Reduction());
   }
   template <class Reduction, class T>
@@ -325,7 +326,7 @@ class index_movement : public planned_movement<index_planner> {
     const auto keep = [&] {
       p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.reversed(), Reduction()); });
     };
-    const index_travel& back = p.travel;
+    const row_transfers& back = p.travel;
     bool kept = false;
     for (std::size_t k = 0; k < back.to.size(); ++k) {
       if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
@@ -342,7 +343,7 @@ class index_movement : public planned_movement<index_planner> {
   template <std::size_t N, class Pack, class... Return>
   pending<in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
                                        const row_block& to, Pack pack, Return... return_rows) {
-    const index_travel& p = pattern().travel;
+    const row_transfers& p = pattern().travel;
     const std::size_t row_pitch = call.row_pitch();
     const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, row_pitch}, {from.step, 1}};
     const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, row_pitch}, {to.step, 1}};
@@ -351,7 +352,7 @@ class index_movement : public planned_movement<index_planner> {
     moved.data = x.data, moved.strides = x.strides, moved.into = true, moved.view = y.shape;
     planner_.describe_next_call(call.described_blocks.data(), N);
     return one_call([&] {
-      finish_pending();
+      finish_pending_operation();
       if (!call.before.any()) pack();
       const bool returns = !forward && p.has_two_steps;
       const auto source = [&](const index_structure& s) {
@@ -363,7 +364,7 @@ class index_movement : public planned_movement<index_planner> {
       };
       auto announced_exchanges = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
       if (call.before.any() || may_send_early()) announced_exchanges = nullptr;
-      const std::uint64_t number = start_in_place(moved, announced_exchanges, source, y, [&] {
+      const std::uint64_t number = start_exchange_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
         if (returns) (return_rows(planner().exchanges_that_return_rows(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));

@@ -16,7 +16,7 @@ namespace partita::detail {
 /// The rows that one worker sends and receives. Between two workers each row travels once, however often it is wanted.
 /// The sender packs the rows for one receiver in the order in which the receiver requests them; received rows are in
 /// ascending order of their senders.
-struct index_travel {
+struct row_transfers {
   /// Rows that travel between this worker and another: the start of the rows in both workers' lists of such rows.
   struct part {
     std::size_t worker = 0, first = 0, rows = 0, first_row_at_peer = 0;
@@ -47,7 +47,7 @@ struct index_travel {
 struct index_pattern {
   std::size_t owned = 0, wanted = 0;  ///< the numbers of owned and of wanted rows
   row_moves kept;                     ///< from owned rows to wanted rows
-  index_travel travel;
+  row_transfers travel;
 };
 
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.

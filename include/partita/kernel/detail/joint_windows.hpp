@@ -120,7 +120,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   /// Starts to move blocks to windows, or windows back to sums in blocks.
   template <class T>
   pending<results<T>> start(bool forward, const blocks<const T>& x, const char* direction) {
-    this->finish_pending();
+    this->finish_pending_operation();
     const auto from = std::make_from_tuple<blocks_side_by_side<const T, Windows::rank...>>(x);
     box_call<rank> call = base::template make_call_for_type<T>(forward ? 1 : 2, direction, from.shape);
     call.forward = forward, call.data = from.data, call.strides = from.strides;
@@ -152,7 +152,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     const auto& s = this->template agree_on_frame<T>(cuts.data(), cuts.size(), {}, direction, found);
     results<T> y;
     for_each_field<sizeof...(Windows)>(
-        [&](auto f) { std::get<f>(y) = this->template make_frame<T>(std::get<f>(s.fields)); });
+        [&](auto f) { std::get<f>(y) = this->template make_zero_window<T>(std::get<f>(s.fields)); });
     return y;
   }
 };

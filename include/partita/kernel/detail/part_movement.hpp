@@ -109,7 +109,7 @@ class part_planner {
         const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
                                            : plan_wholes_by_node(group_, s.tensor, nodes, me);
         auto both = make(steps.first);
-        both->then_run(shared_transport->exchange(lowered(steps.second), kind));
+        both->append_exchange(shared_transport->exchange(lowered(steps.second), kind));
         return both;
       }
     return make(plan);

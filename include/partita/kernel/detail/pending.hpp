@@ -73,7 +73,7 @@ class exchange_operation : public pending_operation {
                                                const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
   template <class F>
-  void run_meanwhile(F f) {
+  void run_during_exchange(F f) {
     try {
       f();
     } catch (...) {
@@ -104,7 +104,7 @@ class speculative_exchange final : public speculative_send {
     sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).made(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
-  void begin_undoable() override {}
+  void begin_undoable_send() override {}
   void roll_back_unless_equal(const box_exchange* kept_exchange) {
     box_exchange* const given = std::exchange(sent_exchange_, nullptr);
     if (given == nullptr || given == kept_exchange) return;
@@ -198,7 +198,7 @@ class owned_argument {
 
 /// Returns begin(block) for the block of x; memory of the block that would not last is kept until the operation ends.
 template <class X, class Begin>
-auto start_on_block(X&& x, Begin begin) {
+auto start_call_on_block(X&& x, Begin begin) {
   using given = std::remove_cvref_t<X>;
   if constexpr (strided_array<const given> && !is_temporary_tensor<X>) {
     return begin(block_argument<given>(x).block());

@@ -83,8 +83,8 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
   // Most calls end after one agreement: all workers have a plan for their blocks.
   const std::uint64_t own = cache.matches(fits);
   const std::uint64_t set = agreed(call.before, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.ahead);
-  if (set != 0) return cache.use_last(set);
-  if (call.depends_on_plan) world.discard_without_choice();
+  if (set != 0) return cache.use_last_plan(set);
+  if (call.depends_on_plan) world.discard_speculative_messages();
   // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
   local_error found_error;
   auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {

@@ -53,7 +53,7 @@ struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known_policies = (repartition_policy<Rank, Policies>::is_known && ...);
 template <std::size_t Rank, class... Policies>
-inline constexpr bool occur_at_most_once =
+inline constexpr bool has_no_repeated_policy =
     (0 + ... + (repartition_policy<Rank, Policies>::is_permutation ? 1 : 0)) <= 1 &&
     (0 + ... + (repartition_policy<Rank, Policies>::sets_source_cuts ? 1 : 0)) <= 1 &&
     (0 + ... + (repartition_policy<Rank, Policies>::sets_result_cuts ? 1 : 0)) <= 1 &&
@@ -74,7 +74,7 @@ inline constexpr bool do_cuts_fit =
 
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_accepted_policies =
-    are_known_policies<Rank, Policies...> && occur_at_most_once<Rank, Policies...> &&
+    are_known_policies<Rank, Policies...> && has_no_repeated_policy<Rank, Policies...> &&
     do_permutations_fit<Rank, Policies...> && are_permutations_valid<Rank, Policies...> &&
     do_cuts_fit<Rank, Policies...>;
 

@@ -132,14 +132,14 @@ class repartition_planner {
       std::array<std::uint64_t, numbers> own_shape{};
       for (std::size_t d = 0; d < Rank; ++d) own_shape[d] = call.shape[d];
       own_shape[Rank] = call.into ? 1 : 0;
-      passes_shapes_ = call.forward && state().pass_numbers(own_shape.data(), numbers);
+      publishes_shapes_ = call.forward && state().publish_numbers(own_shape.data(), numbers);
     }
   }
   /// Makes the plan for a call. Collective; the function opens a transport if `shared_transport` is null.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
-    return call.forward ? learn_forward(call.shape, shared_transport, found_error)
-                        : learn_backward(call.shape, shared_transport, found_error);
+    return call.forward ? plan_forward_call(call.shape, shared_transport, found_error)
+                        : plan_backward_call(call.shape, shared_transport, found_error);
   }
   /// Makes the exchange that carries out a plan in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
@@ -165,8 +165,8 @@ class repartition_planner {
   }
 
  private:
-  structure learn_forward(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
-                          local_error& found_error) const {
+  structure plan_forward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
+                              local_error& found_error) const {
     if (cuts_.from()) {
       if (p_x_.active() && own_shape != cuts_.from()->shape(p_x_.index()))
         report_error(found_error,
@@ -177,7 +177,7 @@ class repartition_planner {
                          << "; give that block, or other cuts");
       return plan_for_cuts(*cuts_.from(), shared_transport);
     }
-    if (passes_shapes_ || had_unbalanced_blocks_) return learn_from_shapes(own_shape, shared_transport, found_error);
+    if (publishes_shapes_ || had_unbalanced_blocks_) return learn_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, own_shape);
     const bool is_balanced = !p_x_.active() || own_shape == cuts_.source_cuts(global).shape(p_x_.index());
     if (!is_true_on_all(state(), is_balanced)) {
@@ -189,8 +189,8 @@ class repartition_planner {
   }
 
   /// Makes the plan of an adjoint call for whose dy no forward call is cached.
-  structure learn_backward(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
-                           local_error& found_error) const {
+  structure plan_backward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
+                               local_error& found_error) const {
     const shape_type global =
         cuts_.source_extents(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
@@ -243,18 +243,19 @@ class repartition_planner {
   /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns
   /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
-    bool is_known_to_all = passes_shapes_;
+    bool is_known_to_all = publishes_shapes_;
     std::vector<facts<rank + 1>> gathered_shapes;
-    if (!passes_shapes_) gathered_shapes = gather_numbers(state(), shape_as_numbers(own_shape));
-    const auto passed_numbers = [&](std::size_t worker) {
-      return passes_shapes_ ? state().passed_numbers(worker) : gathered_shapes[worker].data();
+    if (!publishes_shapes_) gathered_shapes = gather_numbers(state(), shape_as_numbers(own_shape));
+    const auto published_numbers = [&](std::size_t worker) {
+      return publishes_shapes_ ? state().published_numbers(worker) : gathered_shapes[worker].data();
     };
     state_of_all_plans_->shapes.resize(p_x_.size());
     for (std::size_t k = 0; k < p_x_.size(); ++k) {
-      const std::uint64_t* const shape = passed_numbers(p_x_.workers()[k]);
+      const std::uint64_t* const shape = published_numbers(p_x_.workers()[k]);
       for (std::size_t d = 0; d < rank; ++d) state_of_all_plans_->shapes[k][d] = shape[d];
     }
-    for (std::size_t k = 0; is_known_to_all && k < state().size(); ++k) is_known_to_all = passed_numbers(k)[rank] == 0;
+    for (std::size_t k = 0; is_known_to_all && k < state().size(); ++k)
+      is_known_to_all = published_numbers(k)[rank] == 0;
     return is_known_to_all;
   }
 
@@ -338,7 +339,7 @@ class repartition_planner {
   /// collective instead of three. Equal on all workers.
   mutable bool had_unbalanced_blocks_ = false;
   /// Whether the shapes of all blocks were passed with the last agreement. Equal on all workers.
-  mutable bool passes_shapes_ = false;
+  mutable bool publishes_shapes_ = false;
 };
 
 }  // namespace partita::detail

@@ -19,7 +19,7 @@ class parts {
 
   /// Gives each worker of a group the tensor that the blocks of the group form.
   template <ranked_array X>
-  auto gather(const std::vector<X>& x, bool requires_balance) {
+  auto gather(const std::vector<X>& x, bool requires_balanced_cut) {
     require_group_block_count<X>(x.size());
     std::vector<parted_tensor<rank>> cuts(x.size());
     worker_plans<rank> plans;
@@ -29,7 +29,7 @@ class parts {
       parted_tensor<rank>& cut = cuts[worker];
       if (group.active()) cut = joined(list_shapes(group, x), group.shape);
       if (!cut.problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.problem);
-      if (group.active() && requires_balance && !cut.balanced(group.shape))
+      if (group.active() && requires_balanced_cut && !cut.balanced(group.shape))
         throw shape_error(text("partita::sequentially::")
                           << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cut.whole << " over "
                           << group.shape);

@@ -57,7 +57,7 @@ struct untyped_block {
 PARTITA_DECL void copy(const element_kind& of, const untyped_block& to, const untyped_block& from);
 
 /// Whether the address ranges of two blocks intersect, so that the blocks may share memory.
-PARTITA_DECL bool share_memory(const untyped_block& a, const untyped_block& b);
+PARTITA_DECL bool blocks_share_memory(const untyped_block& a, const untyped_block& b);
 
 }  // namespace partita::detail
 

@@ -16,7 +16,7 @@ template <std::size_t Features>
 struct local_convolution {
   std::size_t batch = 0, in = 0, out = 0;  ///< samples, channels of the window of x, channels of the block of y
   std::size_t group_in_channels = 0;       ///< the input channels that each output depends on
-  std::size_t first_out = 0,
+  std::size_t first_output = 0,
               group_out_channels = 1;  ///< first channel of the block in all of y; output channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
@@ -126,12 +126,13 @@ class column_convolver {
     for (std::size_t from = 0; from < s_.columns(); from += tile_columns_) {
       const std::size_t count = std::min(tile_columns_, s_.columns() - from);
       if (!is_selected(from, count)) continue;
-      find_runs(from, count);
+      find_column_runs(from, count);
       for (std::size_t sample = 0; sample < s_.batch; ++sample)
         for (std::size_t o = 0; o < s_.out;) {
-          const std::size_t g = (s_.first_out + o) / s_.group_out_channels;
-          const std::size_t end = std::min(s_.out, (g + 1) * s_.group_out_channels - s_.first_out);
-          f(sample, group{o, end - o, (g - s_.first_out / s_.group_out_channels) * s_.group_in_channels}, from, count);
+          const std::size_t g = (s_.first_output + o) / s_.group_out_channels;
+          const std::size_t end = std::min(s_.out, (g + 1) * s_.group_out_channels - s_.first_output);
+          f(sample, group{o, end - o, (g - s_.first_output / s_.group_out_channels) * s_.group_in_channels}, from,
+            count);
           o = end;
         }
     }
@@ -153,7 +154,7 @@ class column_convolver {
     }
     return true;
   }
-  void find_runs(std::size_t from, std::size_t count) {
+  void find_column_runs(std::size_t from, std::size_t count) {
     runs_.clear();
     const std::size_t last = s_.places[Features - 1];
     for (std::size_t column = 0; column < count;) {

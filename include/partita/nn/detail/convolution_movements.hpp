@@ -50,7 +50,7 @@ template <std::size_t Rank>
 class prepared_extents {
  public:
   /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
-  bool add_if_new(const std::array<std::size_t, Rank>& extents) {
+  bool add_new_extents(const std::array<std::size_t, Rank>& extents) {
     const auto found = std::find(seen_extents_.begin(), seen_extents_.end(), extents);
     const bool is_new_tensor = found == seen_extents_.end();
     if (!is_new_tensor) seen_extents_.erase(found);

@@ -27,43 +27,43 @@ class convolution_split {
 
   convolution_split(const grid<dynamic_extents<rank>>& places, convolution_form form,
                     const convolution_options<Features>& options)
-      : grid_(places), form_(form), options_(options) {}
+      : grid_(places), convolution_form_(form), options_(options) {}
 
   const grid<dynamic_extents<rank>>& places() const { return grid_; }
-  convolution_form form() const { return form_; }
+  convolution_form form() const { return convolution_form_; }
   const convolution_options<Features>& options() const { return options_; }
 
   /// The number of parts into which y (parts_of_y) or x (parts_of_x) is split along each dimension.
   shape_type parts_of_y() const {
     shape_type parts = grid_.shape();
-    if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
-    if (form_ == convolution_form::by_weights) parts[1] = parts[0], parts[0] = 1;
+    if (convolution_form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
+    if (convolution_form_ == convolution_form::by_weights) parts[1] = parts[0], parts[0] = 1;
     return parts;
   }
   shape_type parts_of_x() const {
     shape_type parts = grid_.shape();
-    if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
-    if (form_ == convolution_form::by_weights) parts[0] = 1;
+    if (convolution_form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
+    if (convolution_form_ == convolution_form::by_weights) parts[0] = 1;
     return parts;
   }
   position part_of_y(const position& i) const {
     position part = i;
-    if (form_ == convolution_form::by_groups) part[1] = i[0] * grid_.shape()[1] + i[1], part[0] = 0;
-    if (form_ == convolution_form::by_weights) part[1] = i[0], part[0] = 0;
+    if (convolution_form_ == convolution_form::by_groups) part[1] = i[0] * grid_.shape()[1] + i[1], part[0] = 0;
+    if (convolution_form_ == convolution_form::by_weights) part[1] = i[0], part[0] = 0;
     return part;
   }
   position part_of_x(const position& i) const {
     position part = i;
-    if (form_ == convolution_form::by_groups) return part_of_y(i);
-    if (form_ == convolution_form::by_weights) part[0] = 0;
+    if (convolution_form_ == convolution_form::by_groups) return part_of_y(i);
+    if (convolution_form_ == convolution_form::by_weights) part[0] = 0;
     return part;
   }
   /// Calls f(worker) for each worker that needs this part of x (`is_input`), or that computes this part of y.
   template <class F>
   void for_workers(bool is_input, const position& part, F f) const {
     position i = part;
-    if (form_ == convolution_form::by_output) return f(grid_.worker(i));
-    if (form_ == convolution_form::by_groups) {
+    if (convolution_form_ == convolution_form::by_output) return f(grid_.worker(i));
+    if (convolution_form_ == convolution_form::by_groups) {
       i[0] = part[1] / grid_.shape()[1], i[1] = part[1] % grid_.shape()[1];
       return f(grid_.worker(i));
     }
@@ -75,8 +75,9 @@ class convolution_split {
   /// The channels of y in a part of y (out_channels), and the channels of x that a part of x holds (in_channels).
   interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
   interval in_channels(std::size_t part_of_x) const {
-    if (form_ == convolution_form::by_weights) return balanced_part(options_.in_channels, grid_.shape()[1], part_of_x);
-    const interval out = out_channels(form_ == convolution_form::by_output ? 0 : part_of_x);
+    if (convolution_form_ == convolution_form::by_weights)
+      return balanced_part(options_.in_channels, grid_.shape()[1], part_of_x);
+    const interval out = out_channels(convolution_form_ == convolution_form::by_output ? 0 : part_of_x);
     if (out.size() == 0) return {};
     const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
     return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
@@ -86,13 +87,13 @@ class convolution_split {
     box<rank> w{{}, options_.weight_shape()};
     const interval out = out_channels(part_of_y(i)[1]);
     w.start[0] = out.start, w.stop[0] = out.stop;
-    if (form_ != convolution_form::by_weights) return w;
+    if (convolution_form_ != convolution_form::by_weights) return w;
     const interval in = in_channels(i[1]);
     w.start[1] = in.start, w.stop[1] = in.stop;
     return w;
   }
   bool adds_bias(const position& i) const {
-    return options_.bias && (form_ != convolution_form::by_weights || i[1] == 0);
+    return options_.bias && (convolution_form_ != convolution_form::by_weights || i[1] == 0);
   }
 
   shape_type extents_of_y(const shape_type& x) const {
@@ -127,7 +128,7 @@ class convolution_split {
   }
 
   grid<dynamic_extents<rank>> grid_;
-  convolution_form form_;
+  convolution_form convolution_form_;
   convolution_options<Features> options_;
 };
 
@@ -172,7 +173,7 @@ local_convolution<Features> local_convolution_of(const convolution_split<Feature
   local_convolution<Features> s;
   s.batch = y[0], s.in = window[1], s.out = y[1];
   s.group_in_channels = w.stop[1] - w.start[1];
-  s.first_out = w.start[0], s.group_out_channels = o.out_channels / o.groups;
+  s.first_output = w.start[0], s.group_out_channels = o.out_channels / o.groups;
   for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.places[f] = y[2 + f];
   s.kernel = o.kernel, s.stride = o.stride, s.dilation = o.dilation;
   if (window[1] == 0) s.group_in_channels = 0;

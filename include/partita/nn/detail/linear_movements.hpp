@@ -109,19 +109,19 @@ class pending_product {
  public:
   /// Makes a product of which `pending_sum` returns this sum. With `in_place` this sum overwrites the product.
   pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& pending_sum)
-      : product_(std::move(product)), in_place_(in_place), pending_sum_(std::move(pending_sum)) {}
+      : product_(std::move(product)), is_in_place_(in_place), pending_sum_(std::move(pending_sum)) {}
   /// Makes a product that needs no sum over workers.
   explicit pending_product(pooled_tensor<T, Rank>&& product)
       : pending_product(std::move(product), true, {{}, nullptr, 0}) {}
 
   pooled_tensor<T, Rank> finish() {
     auto sum = pending_sum_.finish();
-    return in_place_ ? std::move(product_) : std::move(sum);
+    return is_in_place_ ? std::move(product_) : std::move(sum);
   }
 
  private:
   pooled_tensor<T, Rank> product_;
-  bool in_place_;
+  bool is_in_place_;
   pending<pooled_tensor<T, Rank>> pending_sum_;  // destroyed before product_, so other workers have read product_
 };
 

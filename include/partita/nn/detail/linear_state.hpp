@@ -24,7 +24,11 @@ struct linear_state {
 
   linear_state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
                const partition<any_shape>& w_partition, const linear_options& o)
-      : options(require_valid(o)), p_x(x_partition), p_y(y_partition), p_w(w_partition), movements(p_x, p_y, p_w) {
+      : options(require_valid_sizes(o)),
+        p_x(x_partition),
+        p_y(y_partition),
+        p_w(w_partition),
+        movements(p_x, p_y, p_w) {
     if (p_w.active()) {
       const auto i = p_w.index();
       rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);
@@ -37,7 +41,7 @@ struct linear_state {
     bias = bias_gradient;
     if (o.initial == initial_values::uniform) set_uniform();
   }
-  static const linear_options& require_valid(const linear_options& o) {
+  static const linear_options& require_valid_sizes(const linear_options& o) {
     require_no_overflow(std::array{o.out_features, o.in_features}, "out_features x in_features",
                         "partita::linear(p_x, p_y, p_w, options)");
     return o;
@@ -73,14 +77,15 @@ struct linear_state {
 
   /// Makes the workers compare their options in the next agreement, which is part of the first exchange.
   void log_call(const char* call) const {
-    p_w.world().state()->note_local(hasher(layer_fingerprint<T>(options)).mix(call).value(), "partita::linear");
+    p_w.world().state()->log_local_operation(hasher(layer_fingerprint<T>(options)).mix(call).value(),
+                                             "partita::linear");
   }
   /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
   /// shapes; empty if their shapes fit.
   text error_in_blocks(const char* call) const {
     text error_message;
     const auto check_block = [&](const char* name, const auto& block, const auto& expected_shape) {
-      if (!error_message.empty() || can_replace(expected_shape, block.shape())) return;
+      if (!error_message.empty() || can_replace_shape(expected_shape, block.shape())) return;
       error_message << "partita::linear" << call << ": requires a " << name << " block of " << expected_shape
                     << " on worker " << p_w.world().id() << ", " << name << "() is now " << block.shape()
                     << "; assign a block of the first shape";

@@ -45,10 +45,11 @@ class onednn_task {
                                               {b_.role, convert(stream, b_, b, buffers[1])}};
     if (bias != nullptr) all.insert({DNNL_ARG_BIAS, dnnl::memory(bias_, engine_, const_cast<float*>(bias))});
     const dnnl::memory plain(out_.plain, engine_, to);
-    const dnnl::memory result = out_.is_plain() ? plain : dnnl::memory(out_.blocked, engine_, align(out_, buffers[2]));
+    const dnnl::memory result =
+        out_.is_plain_layout() ? plain : dnnl::memory(out_.blocked, engine_, align(out_, buffers[2]));
     all.insert({out_.role, result});
     primitive_.execute(stream, all);
-    if (!out_.is_plain())
+    if (!out_.is_plain_layout())
       out_.layout_change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
     stream.wait();
   }
@@ -59,7 +60,7 @@ class onednn_task {
     int role = 0;
     dnnl::memory::desc plain, blocked;
     dnnl::reorder layout_change;
-    bool is_plain() const { return plain == blocked; }
+    bool is_plain_layout() const { return plain == blocked; }
   };
 
   void create_primitive(const sizes& s, std::size_t groups, convolution_task task) {
@@ -114,15 +115,15 @@ class onednn_task {
       primitive_ = convolution_backward_weights(back);
     }
     for (argument* given : {&a_, &b_})
-      if (!given->is_plain())
+      if (!given->is_plain_layout())
         given->layout_change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->blocked));
-    if (!out_.is_plain())
+    if (!out_.is_plain_layout())
       out_.layout_change = reorder(reorder::primitive_desc(engine_, out_.blocked, engine_, out_.plain));
   }
 
   dnnl::memory convert(dnnl::stream& stream, const argument& target, const float* data, std::vector<float>& buffers) {
     dnnl::memory plain(target.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
-    if (target.is_plain()) return plain;
+    if (target.is_plain_layout()) return plain;
     dnnl::memory blocked(target.blocked, engine_, align(target, buffers));
     target.layout_change.execute(stream, plain, blocked);
     return blocked;
@@ -245,8 +246,8 @@ class onednn_convolver {
       if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
           s.places[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
         return 0;
-    const bool one = s.first_out / s.group_out_channels == (s.first_out + s.out - 1) / s.group_out_channels;
-    if (!one && (s.first_out % s.group_out_channels != 0 || s.out % s.group_out_channels != 0)) return 0;
+    const bool one = s.first_output / s.group_out_channels == (s.first_output + s.out - 1) / s.group_out_channels;
+    if (!one && (s.first_output % s.group_out_channels != 0 || s.out % s.group_out_channels != 0)) return 0;
     const std::size_t groups = one ? 1 : s.out / s.group_out_channels;
     return s.in == groups * s.group_in_channels ? groups : 0;
   }

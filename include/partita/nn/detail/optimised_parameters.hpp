@@ -40,7 +40,7 @@ class optimised_parameters {
     }
     make_states(state_count);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      flat one{number_count(p),
+      flat one{real_count(p),
                reinterpret_cast<real*>(parameters_[p].value()),
                reinterpret_cast<const real*>(parameters_[p].gradient()),
                {}};
@@ -53,9 +53,9 @@ class optimised_parameters {
   /// Allocates the first `state_count` states of all parameters; new states are zeros.
   void make_states(std::size_t state_count) {
     for (std::size_t p = 0; p < parameters_.size(); ++p)
-      for (std::size_t s = 0; s < state_count; ++s) states_[p][s].resize(number_count(p), real(0));
+      for (std::size_t s = 0; s < state_count; ++s) states_[p][s].resize(real_count(p), real(0));
   }
-  std::size_t number_count(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
+  std::size_t real_count(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
 
   const char* call_name_;
   std::vector<parameter<T>> parameters_;

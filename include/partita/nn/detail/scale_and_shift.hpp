@@ -49,11 +49,11 @@ class scale_and_shift {
   /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else empty.
   text error_in_parameters(const char* name) const {
     text error_message;
-    if (!can_replace(weight_.shape(), shapes_[0]) || !can_replace(weight_gradient_.shape(), shapes_[0]))
+    if (!can_replace_shape(weight_.shape(), shapes_[0]) || !can_replace_shape(weight_gradient_.shape(), shapes_[0]))
       error_message << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got "
                     << weight_.shape() << " and " << weight_gradient_.shape()
                     << "; assign blocks of the shape they had";
-    else if (!can_replace(bias_.shape(), shapes_[1]) || !can_replace(bias_gradient_.shape(), shapes_[1]))
+    else if (!can_replace_shape(bias_.shape(), shapes_[1]) || !can_replace_shape(bias_gradient_.shape(), shapes_[1]))
       error_message << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
                     << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
     return error_message;

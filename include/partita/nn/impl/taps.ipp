@@ -30,7 +30,7 @@ PARTITA_DEF taps taps_of_identity(interval outputs) {
   return all;
 }
 
-PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool counts_padding) {
+PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool includes_padding) {
   taps all;
   const auto extent = static_cast<std::ptrdiff_t>(n), padded = static_cast<std::ptrdiff_t>(n + kernel.padding);
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
@@ -42,7 +42,7 @@ PARTITA_DEF taps taps_of_window(const sliding& kernel, interval outputs, std::si
       all.tap(static_cast<std::size_t>(i));
       inside += 1;
     }
-    all.end(counts_padding ? counted : inside);
+    all.end(includes_padding ? counted : inside);
   }
   return all;
 }

@@ -55,12 +55,12 @@ class layout_completer {
         first_queued_ = 0;
       }
     }
-    find_moves();
+    find_reshards();
     return static_cast<completion_of<Graph>&&>(result_);
   }
 
  private:
-  static bool passes_axes_only(const rule& r) {
+  static bool has_only_pass_factors(const rule& r) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (r.factors[f].kind != factor_kind::pass) return false;
     return true;
@@ -84,7 +84,7 @@ class layout_completer {
   // --- the fixpoint iteration ---
 
   void enqueue(std::size_t o, bool all) {
-    if (is_queued_[o] != 0 || (!all && !passes_axes_only(g_.operation(o).how))) return;
+    if (is_queued_[o] != 0 || (!all && !has_only_pass_factors(g_.operation(o).how))) return;
     is_queued_[o] = 1;
     queue_.push_back(static_cast<std::uint32_t>(o));
   }
@@ -170,7 +170,7 @@ class layout_completer {
   // --- the moves ---
 
   /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
-  void find_moves() {
+  void find_reshards() {
     for (sharding& s : result_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
       const typename Graph::node& n = g_.operation(o);

@@ -19,9 +19,9 @@ class searcher {
  public:
   searcher(const Graph& g, std::size_t memory, const search_options& how)
       : g_(g), memory_limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
-    inputs_chosen_together_ = space_.groups;
+    input_groups_ = space_.groups;
     for (const auto& group : space_.groups)
-      for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) inputs_chosen_together_.push_back({group[k]});
+      for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) input_groups_.push_back({group[k]});
   }
 
   search_answer_of<Graph> run() {
@@ -30,15 +30,16 @@ class searcher {
     std::vector<std::vector<choice>> starts{nothing};
     for (const auto& group : space_.groups) {  // find the best annotation of each group alone
       std::vector<choice> best = nothing;
-      descend_unit(best, group);
+      improve_one_group(best, group);
       if (best != nothing) starts.push_back(best);
     }
     for (std::vector<choice> from : starts) descend(from);
-    for (std::vector<choice> from = best_.selection; tries_ < options_.most && improve_by_pairs(from);) descend(from);
+    for (std::vector<choice> from = best_result_.selection; try_count_ < options_.most && improve_two_groups(from);)
+      descend(from);
     restart_randomly();
     const bool is_exact = space_.size(options_.most) < options_.most;
-    if (is_exact) evaluate_all();
-    return make_answer(is_exact);
+    if (is_exact) evaluate_all_candidates();
+    return make_search_answer(is_exact);
   }
 
  private:
@@ -68,14 +69,14 @@ class searcher {
   /// Evaluates a candidate (a list of shardings) unless its evaluation is cached, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
     if (2 * (log_.size() + 1) > slots_.size()) rehash();
-    std::uint32_t& slot = find_slot(selection);
+    std::uint32_t& slot = find_hash_slot(selection);
     if (slot != 0) return log_[slot - 1];
-    ++tries_;
+    ++try_count_;
     annotate(selection);
     log_.push_back({selection, judge_(annotations_), true});
     slot = static_cast<std::uint32_t>(log_.size());
     const evaluation& result = log_.back();
-    if (is_better(result, best_)) best_ = result;
+    if (is_better(result, best_result_)) best_result_ = result;
     if (!fastest_.is_evaluated || result.result.plain.seconds() < fastest_.result.plain.seconds()) fastest_ = result;
     return result;
   }
@@ -85,22 +86,22 @@ class searcher {
       if (selection[k] != 0)
         annotations_.push_back({space_.choices[k].of, &space_.choices[k].options[selection[k] - 1U]});
   }
-  std::uint32_t& find_slot(const std::vector<choice>& selection) {
+  std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {
     std::size_t k = hasher().mix(selection).value() % slots_.size();
     while (slots_[k] != 0 && log_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
     return slots_[k];
   }
   void rehash() {
     slots_.assign(slots_.empty() ? 1024 : 4 * slots_.size(), 0);
-    for (std::size_t k = 0; k < log_.size(); ++k) find_slot(log_[k].selection) = static_cast<std::uint32_t>(k + 1);
+    for (std::size_t k = 0; k < log_.size(); ++k) find_hash_slot(log_[k].selection) = static_cast<std::uint32_t>(k + 1);
   }
 
   /// Tries all options of some choices together, keeps the best option, and leaves the other choices unchanged.
-  bool descend_unit(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
+  bool improve_one_group(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
     evaluation best = evaluate(from);
     bool gained = false;
     std::vector<choice> selection = from;
-    for (std::size_t option = 0; option < space_.choices[unit[0]].size() && tries_ < options_.most; ++option) {
+    for (std::size_t option = 0; option < space_.choices[unit[0]].size() && try_count_ < options_.most; ++option) {
       for (const std::size_t k : unit) selection[k] = static_cast<choice>(option);
       if (const evaluation& result = evaluate(selection); is_better(result, best)) best = result, gained = true;
     }
@@ -108,23 +109,23 @@ class searcher {
     return gained;
   }
   void descend(std::vector<choice>& from) {
-    for (bool gained = true; gained && tries_ < options_.most;) {
+    for (bool gained = true; gained && try_count_ < options_.most;) {
       gained = false;
-      for (std::size_t k = 0; k < inputs_chosen_together_.size(); ++k)
-        if (k < space_.groups.size() || !gained) gained = descend_unit(from, inputs_chosen_together_[k]) || gained;
+      for (std::size_t k = 0; k < input_groups_.size(); ++k)
+        if (k < space_.groups.size() || !gained) gained = improve_one_group(from, input_groups_[k]) || gained;
     }
   }
   /// Changes the shardings of two units (groups of inputs) at a time, and stops at the first gain.
-  bool improve_by_pairs(std::vector<choice>& from) {
+  bool improve_two_groups(std::vector<choice>& from) {
     const evaluation start = evaluate(from);
-    for (std::size_t g = 0; g < inputs_chosen_together_.size(); ++g)
+    for (std::size_t g = 0; g < input_groups_.size(); ++g)
       for (std::size_t h = 0; h < g; ++h)
-        for (std::size_t o = 0; o < space_.choices[inputs_chosen_together_[g][0]].size(); ++o)
-          for (std::size_t p = 0; p < space_.choices[inputs_chosen_together_[h][0]].size(); ++p) {
-            if (tries_ >= options_.most) return false;
+        for (std::size_t o = 0; o < space_.choices[input_groups_[g][0]].size(); ++o)
+          for (std::size_t p = 0; p < space_.choices[input_groups_[h][0]].size(); ++p) {
+            if (try_count_ >= options_.most) return false;
             std::vector<choice> selection = from;
-            for (const std::size_t k : inputs_chosen_together_[h]) selection[k] = static_cast<choice>(p);
-            for (const std::size_t k : inputs_chosen_together_[g]) selection[k] = static_cast<choice>(o);
+            for (const std::size_t k : input_groups_[h]) selection[k] = static_cast<choice>(p);
+            for (const std::size_t k : input_groups_[g]) selection[k] = static_cast<choice>(o);
             if (is_better(evaluate(selection), start)) return from = selection, true;
           }
     return false;
@@ -137,18 +138,18 @@ class searcher {
       state ^= state << 13, state ^= state >> 7, state ^= state << 17;
       return static_cast<std::size_t>(state >> 11) % upper_bound;
     };
-    for (std::size_t attempt = 0; tries_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
-      std::vector<choice> from = best_.selection;
-      const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : inputs_chosen_together_.size();
+    for (std::size_t attempt = 0; try_count_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
+      std::vector<choice> from = best_result_.selection;
+      const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : input_groups_.size();
       for (std::size_t u = 0; u < parts; ++u) {
         if (attempt % 2 == 0 && random(2) == 0) continue;
-        const std::size_t option = random(space_.choices[inputs_chosen_together_[u][0]].size());
-        for (const std::size_t k : inputs_chosen_together_[u]) from[k] = static_cast<choice>(option);
+        const std::size_t option = random(space_.choices[input_groups_[u][0]].size());
+        for (const std::size_t k : input_groups_[u]) from[k] = static_cast<choice>(option);
       }
       descend(from);
     }
   }
-  void evaluate_all() {
+  void evaluate_all_candidates() {
     std::vector<choice> selection(space_.choices.size(), 0);
     for (;;) {
       evaluate(selection);
@@ -171,19 +172,20 @@ class searcher {
       for (const auto& [v, layout] : judge_.find_sharded_states(annotations_)) c.states.push_back({v, layout});
     return c;
   }
-  search_answer_of<Graph> make_answer(bool is_exact) {
-    if (best_.result.over > 0)
+  search_answer_of<Graph> make_search_answer(bool is_exact) {
+    if (best_result_.result.over > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
                             << memory_limit_ << " bytes of each worker, but the least that was found holds "
-                            << best_.result.cost.peak << "; give more memory, more workers or smaller tensors");
-    search_answer_of<Graph> out{&g_,    options_.model, options_.by,          memory_limit_,
-                                tries_, is_exact,       describe(best_, true)};
+                            << best_result_.result.cost.peak << "; give more memory, more workers or smaller tensors");
+    search_answer_of<Graph> out{
+        &g_, options_.model, options_.by, memory_limit_, try_count_, is_exact, describe(best_result_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
     for (const evaluation& one : log_)
-      if (one.result.over == 0 && !(one.result.layouts == best_.result.layouts) && is_better(one, second)) second = one;
+      if (one.result.over == 0 && !(one.result.layouts == best_result_.result.layouts) && is_better(one, second))
+        second = one;
     out.runner_up = describe(second, true);
-    if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))
+    if (fastest_.result.plain.seconds() < best_result_.result.cost.seconds() * (1 - 1e-12))
       out.without_limit = describe(fastest_, false);
     return out;
   }
@@ -193,13 +195,13 @@ class searcher {
   const search_options& options_;
   search_space<Graph> space_;
   std::vector<std::vector<std::size_t>>
-      inputs_chosen_together_{};  ///< choices that change together: each group, then each choice alone
+      input_groups_{};  ///< choices that change together: each group, then each choice alone
   search_judge<Graph> judge_;
   std::vector<evaluation> log_{};
   std::vector<std::uint32_t> slots_{};
   std::vector<annotated_value> annotations_{};
-  evaluation best_{}, fastest_{};
-  std::size_t tries_ = 0;
+  evaluation best_result_{}, fastest_{};
+  std::size_t try_count_ = 0;
 };
 
 }  // namespace detail

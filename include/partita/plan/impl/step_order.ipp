@@ -63,7 +63,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           time_(now),
           link_free_time_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
-        if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready(k);
+        if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready_step(k);
     }
 
     std::vector<ordered_step> order() {
@@ -79,7 +79,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
 
    private:
     bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }
-    void add_ready(std::size_t k) {
+    void add_ready_step(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
@@ -88,7 +88,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (const std::size_t j : graph_.joined[k]) is_finished_[j - first_] = true;
       while (first_unfinished_ < is_finished_.size() && is_finished_[first_unfinished_]) ++first_unfinished_;
       for (const std::size_t next : graph_.dependent_steps[k])
-        if (--graph_.input_counts[next] == 0) add_ready(next);
+        if (--graph_.input_counts[next] == 0) add_ready_step(next);
     }
     void start_movements() {
       while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.pending) {

@@ -41,12 +41,12 @@ struct operation {
   }
   /// Copies the operation with given attributes: given lists and counts replace its lists and counts, switches are
   /// added. The reduction of the operation stays, except for an operation that accepts any reduction.
-  constexpr operation called_with(const attributes& given, bool takes_kind = false) const {
+  constexpr operation called_with(const attributes& given, bool uses_given_kind = false) const {
     operation o = *this;
     if (!given.axes.empty()) o.with.axes = given.axes;
     if (!given.sizes.empty()) o.with.sizes = given.sizes;
     if (given.count != 0) o.with.count = given.count;
-    if (takes_kind) o.with.kind = given.kind;
+    if (uses_given_kind) o.with.kind = given.kind;
     o.with.keep = with.keep || given.keep;
     o.with.x = with.x || given.x;
     o.with.y = with.y || given.y;

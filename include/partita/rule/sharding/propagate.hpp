@@ -54,7 +54,7 @@ struct sharding_conclusion {
     }
     return layout;
   }
-  constexpr bool has_pending(std::size_t i, std::size_t a, pending_reduction kind) const {
+  constexpr bool has_pending_reduction(std::size_t i, std::size_t a, pending_reduction kind) const {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.
@@ -65,14 +65,14 @@ struct sharding_conclusion {
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
       if (k == i || contains(s.r.unread, k)) continue;
       const bool together = s.r.how != linearity::multilinear && !contains(s.r.constant, k);
-      if (!has_pending(k, a, together ? kind : pending_reduction::none) &&
+      if (!has_pending_reduction(k, a, together ? kind : pending_reduction::none) &&
           !(k < s.operands.size() && !s.operands[k].known && !together))
         return false;
     }
     return true;
   }
   constexpr void conclude_operand_sharding(std::size_t i,
-                                           std::array<pending_reduction, most_axes>& passed_kinds) const {
+                                           std::array<pending_reduction, most_axes>& kept_reductions) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
     sharding required = resolved_sharding(i);
     if (unread) {
@@ -84,7 +84,7 @@ struct sharding_conclusion {
       const pending_reduction kind = s.operands[i].layout.pending[a];
       if (kind == pending_reduction::none) continue;
       const bool stays = s.flow != direction::backward && reduction_can_pass(i, a, kind);
-      if (stays) required.pending[a] = passed_kinds[a] = kind;
+      if (stays) required.pending[a] = kept_reductions[a] = kind;
       s.log_decision(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
                      decision::none, a, decision::none, kind);
     }
@@ -94,10 +94,10 @@ struct sharding_conclusion {
     if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
   constexpr void conclude_result_sharding(std::size_t j,
-                                          const std::array<pending_reduction, most_axes>& passed_kinds) const {
+                                          const std::array<pending_reduction, most_axes>& kept_reductions) const {
     const std::size_t t = s.r.operand_count + j;
     sharding left = resolved_sharding(t);
-    left.pending = passed_kinds;
+    left.pending = kept_reductions;
     const std::uint32_t summed = s.r.summed_in(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
@@ -164,9 +164,9 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   resolved.resolve_conflicts();
   // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.
   const detail::sharding_conclusion<Policy> conclude{resolved, out};
-  std::array<pending_reduction, most_axes> passed_kinds{};
-  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand_sharding(i, passed_kinds);
-  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result_sharding(j, passed_kinds);
+  std::array<pending_reduction, most_axes> kept_reductions{};
+  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand_sharding(i, kept_reductions);
+  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result_sharding(j, kept_reductions);
   return out;
 }
 template <class Policy = policy>

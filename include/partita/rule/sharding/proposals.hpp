@@ -36,7 +36,7 @@ template <class = void>
 }
 
 template <class = void>
-[[noreturn]] constexpr void throw_whole_dimension(const rule& r, std::size_t t, std::size_t d, const spec& of) {
+[[noreturn]] constexpr void throw_whole_dimension_error(const rule& r, std::size_t t, std::size_t d, const spec& of) {
   throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
                              "dimension ")
                         << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r << " lies "
@@ -59,7 +59,7 @@ struct factor_proposals : factor_projection<Policy> {
       decision::what why = one.done;
       if (one.is_usable() && can_cut(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
       else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
-        throw_whole_dimension(r, t, one.dimension, tensor_spec(t));
+        throw_whole_dimension_error(r, t, one.dimension, tensor_spec(t));
       else log_decisions(why, t, one.dimension, one.factor, one.axes);
     }
   }
@@ -178,7 +178,8 @@ struct factor_proposals : factor_projection<Policy> {
         first = false;
       }
       if (!same) disputed_axes |= std::uint32_t{1} << a;
-      if (same && common < most_factors) give_axis(common, a, proposer), assigned_factors |= std::uint32_t{1} << common;
+      if (same && common < most_factors)
+        assign_factor_axis(common, a, proposer), assigned_factors |= std::uint32_t{1} << common;
     }
     for (std::size_t a = 0; disputed_axes >> a != 0; ++a) {
       if ((disputed_axes >> a & 1U) == 0) continue;
@@ -191,10 +192,11 @@ struct factor_proposals : factor_projection<Policy> {
         const double price = reshard_price(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
-      if (best != most_factors) give_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
+      if (best != most_factors)
+        assign_factor_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
-  constexpr void give_axis(std::size_t f, std::size_t a, std::size_t t) {
+  constexpr void assign_factor_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
     log_decision(decision::what::took, t, decision::none, f, a);

@@ -19,8 +19,8 @@ sharded_tensor<T> conjugate_of(const sharded_tensor<T>& x) {
 }
 
 template <class T>
-pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
-                          const sharded_tensor<T>& y) {
+cotangent_function<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
+                                   const sharded_tensor<T>& y) {
   switch (op.work) {
     case block_work::product:
       return [op, x](std::size_t i, const sharded_tensor<T>& dy) {

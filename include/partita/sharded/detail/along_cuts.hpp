@@ -90,12 +90,12 @@ struct carry_type<Op> {
   using type = typename Op::carried;
 };
 template <class R>
-constexpr std::size_t carried_count() {
+constexpr std::size_t carried_number_count() {
   if constexpr (requires { R::numbers; }) return R::numbers;
   else return 1;
 }
 template <class R, class T>
-using carried_numbers = std::array<T, carried_count<R>()>;
+using carried_numbers = std::array<T, carried_number_count<R>()>;
 
 template <class R, class T>
 constexpr carried_numbers<R, T> carried_identity() {
@@ -103,10 +103,10 @@ constexpr carried_numbers<R, T> carried_identity() {
   else return {reduction_identity<R, T>()};
 }
 template <class R, class T>
-constexpr carried_numbers<R, T> combine_carried(const carried_numbers<R, T>& before,
-                                                const carried_numbers<R, T>& here) {
+constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R, T>& before,
+                                                        const carried_numbers<R, T>& here) {
   if constexpr (requires { R::numbers; }) return R()(before, here);
-  else return {combine_pair<R>(before[0], here[0])};
+  else return {combine_two_elements<R>(before[0], here[0])};
 }
 
 /// The extents of a block as [outer, along, inner], where `along` is the product of those of the chosen dimensions.
@@ -151,14 +151,14 @@ struct carried_lines {
     for_each_line([&](std::size_t o, std::size_t i) {
       auto all = carried_identity<R, T>();
       for (std::size_t k = 0; k < n; ++k) {
-        all = combine_carried<R, T>(all, load<R>(x, o, k, i));
+        all = combine_carried_numbers<R, T>(all, load<R>(x, o, k, i));
         store<R, T>(y, o, k, i, all);
       }
     });
   }
   /// Copies the totals of a combined block y, which are the elements at its last places.
   template <class R, class T>
-  void get_totals(const T* y, T* totals) const {
+  void copy_line_totals(const T* y, T* totals) const {
     const carried_lines one = resized_lines(1);
     for_each_line([&](std::size_t o, std::size_t i) {
       one.store<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : load<R>(y, o, n - 1, i));
@@ -170,8 +170,10 @@ struct carried_lines {
     const carried_lines before = resized_lines(blocks);
     for_each_line([&](std::size_t o, std::size_t i) {
       auto all = carried_identity<R, T>();
-      for (std::size_t b = 0; b < blocks; ++b) all = combine_carried<R, T>(all, before.load<R>(totals, o, b, i));
-      for (std::size_t k = 0; k < n; ++k) store<R, T>(y, o, k, i, combine_carried<R, T>(all, load<R>(y, o, k, i)));
+      for (std::size_t b = 0; b < blocks; ++b)
+        all = combine_carried_numbers<R, T>(all, before.load<R>(totals, o, b, i));
+      for (std::size_t k = 0; k < n; ++k)
+        store<R, T>(y, o, k, i, combine_carried_numbers<R, T>(all, load<R>(y, o, k, i)));
     });
   }
 
@@ -205,14 +207,14 @@ void carry_totals(std::size_t along, bool is_reversed, const char* name, bound_m
   }
   const short_list<interval> mine = target[on.worker()].box;
   const auto exchange = on.movement<T>(had, target);
-  const carried_lines lines(y.shape, along, carried_count<R>(), is_reversed);
+  const carried_lines lines(y.shape, along, carried_number_count<R>(), is_reversed);
   const std::size_t blocks = on.active() ? mine[along].size() : 0;
   // 2. Exchange the totals.
   tensor_block<T> before;
   move_along_cuts<T>(on, name, *exchange, layout, y_extents, [&] {
-    const auto totals = new_block<T>(shape_list{carried_count<R>(), lines.outer, lines.inner});
+    const auto totals = new_block<T>(shape_list{carried_number_count<R>(), lines.outer, lines.inner});
     before = new_block<T>(shape_of_box(mine), on.memory());
-    run_step({y}, totals, [lines](const T* const* from, T* to) { lines.get_totals<R>(from[0], to); });
+    run_step({y}, totals, [lines](const T* const* from, T* to) { lines.copy_line_totals<R>(from[0], to); });
     move_boxes(on, exchange, totals, before);
   });
   // 3. Combine the totals of other workers with the elements of this worker's block.
@@ -241,7 +243,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const char* const name = work.how.name();
     const scoped_name named(name);
     const shape_list extents = result_shape(work.how, 0);
-    const std::uint64_t number = log_op<T>(operation_number(work), name, on.get(), extents, *x.state());
+    const std::uint64_t number = record_operation<T>(operation_number(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
     const box_in_tensor to{on->box(layout, extents), extents};
     block_window<T> read{on->box(layout, x.extents()), given};

@@ -84,7 +84,7 @@ tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_bl
     return y;
   }
   const tensor_block<T> y = new_block<T>(shape);
-  if (run_state.is_dry) return y;
+  if (run_state.is_dry_run) return y;
   if (op.work == block_work::product) run_step(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
   else run_step(x, y, block_map<T>(op.how, x[0].shape, shape));
   return y;
@@ -110,7 +110,7 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
   const shape_list shape = shape_of_box(to.box);
   if (!op.own) return compute(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
-  if (run_state.is_dry) return y;
+  if (run_state.is_dry_run) return y;
   std::vector<tensor_part<const T>> parts;
   for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
   const tensor_part<T> made{y.data(), shape, to.box, to.extents};
@@ -123,8 +123,8 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
 }
 
 template <class T>
-pull_back<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
-                          const sharded_tensor<T>& y);
+cotangent_function<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
+                                   const sharded_tensor<T>& y);
 
 /// The values that the adjoint of an operation reads to compute the gradients of the operands `gradients`, as bits.
 PARTITA_DECL std::uint32_t values_read_by_adjoint(const applied_operation& op, std::uint32_t gradients);
@@ -181,7 +181,8 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const scoped_name name(op.how.name());
   const std::size_t n = operands.size();
   const shape_list extents = result_shape(op.how, 0);
-  const std::uint64_t number = log_op<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
+  const std::uint64_t number =
+      record_operation<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
   // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> needs(n);
   sharding left;

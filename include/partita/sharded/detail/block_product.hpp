@@ -78,7 +78,8 @@ class matrix_form {
     matrix_.shape = {extent_product(rows, extent), extent_product(columns, extent)};
     const auto last = [&](const factor_list& f) { return f.empty() ? 1 : walk.step[f[f.size() - 1]]; };
     const bool has_unit_columns = !result || matrix_.shape[1] <= 1 || last(columns) == 1;
-    if (can_merge(rows, extent, walk.step) && can_merge(columns, extent, walk.step) && has_unit_columns) {
+    if (can_merge_factors(rows, extent, walk.step) && can_merge_factors(columns, extent, walk.step) &&
+        has_unit_columns) {
       matrix_.strides = {last(rows), last(columns)};
       for (const std::size_t f : batch) batch_strides.push_back(walk.step[f]);
       return;
@@ -121,7 +122,7 @@ class matrix_form {
   short_list<std::ptrdiff_t> batch_strides;
 
  private:
-  static bool can_merge(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
+  static bool can_merge_factors(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
     for (std::size_t k = 0; k + 1 < factors.size(); ++k)
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
     return true;

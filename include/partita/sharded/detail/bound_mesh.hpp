@@ -123,7 +123,7 @@ class bound_mesh {
   /// world make the call, after an agreement. Exchanges that are pending together need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
-    return run_committed([&] { return move.open(channels(lane)); });
+    return run_reporting_bad_alloc([&] { return move.open(channels(lane)); });
   }
   /// The channels between workers, which all workers of the world make before their first movement, after an agreement.
   PARTITA_DECL transport& channels(std::size_t lane = 0);
@@ -132,13 +132,13 @@ class bound_mesh {
   /// Executes an exchange from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {
-    run_committed([&] {
+    run_reporting_bad_alloc([&] {
       if (open(made)) made(x, y);
     });
   }
   template <class T>
   void move(const std::vector<worker_box>& source, const std::vector<worker_box>& target, const T* x, T* y) {
-    run_committed([&] { move(*movement<T>(source, target), x, y); });
+    run_reporting_bad_alloc([&] { move(*movement<T>(source, target), x, y); });
   }
   /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
@@ -155,11 +155,11 @@ class bound_mesh {
 
   /// Runs f() during a call to which the other workers have committed. A std::bad_alloc in f() is reported to them.
   template <class F>
-  decltype(auto) run_committed(F f) const {
+  decltype(auto) run_reporting_bad_alloc(F f) const {
     try {
       return f();
     } catch (const std::bad_alloc&) {
-      world_.state()->report().lacks_memory_amid_call();
+      world_.state()->report().on_memory_lack_midcall();
       throw;
     }
   }

@@ -43,7 +43,7 @@ class bound_steps final : public step_list {
   /// Makes the steps that are added from now on belong to task `task`.
   void begin_task(std::uint32_t task) { task_ = task; }
   /// The blocks that each step reads and sets, and its estimated time, which `plan_steps` sets.
-  const std::vector<step_use>& uses() const { return uses_; }
+  const std::vector<step_use>& uses() const { return step_uses_; }
   void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
 
   /// Executes the forward pass or, if `backward`, the backward pass.
@@ -64,7 +64,7 @@ class bound_steps final : public step_list {
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
     std::shared_ptr<joined_exchange> joined{};  // null unless it is the first of movements that share messages
-    bool has_part = true;                       // whether this worker takes part in the step
+    bool takes_part = true;                     // whether this worker takes part in the step
 
     PARTITA_DECL box_exchange* opened() const;
   };
@@ -95,11 +95,11 @@ class bound_steps final : public step_list {
   /// Estimates the time of each step.
   PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
   /// Orders the steps by this worker's estimates of their times. If `join` is true, small movements may share messages.
-  PARTITA_DECL void order_locally(const order_limits& limits, bool join);
+  PARTITA_DECL void order_steps_locally(const order_limits& limits, bool join);
   /// Orders the steps on all workers as the first worker of the mesh orders them, because estimates differ between
   /// workers whose blocks differ. Returns false on all workers, without an order, if some worker has other steps.
   /// Collective.
-  PARTITA_DECL bool order_jointly(bound_mesh& on, const order_limits& limits, bool join);
+  PARTITA_DECL bool agree_on_step_order(bound_mesh& on, const order_limits& limits, bool join);
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
@@ -112,15 +112,15 @@ class bound_steps final : public step_list {
   PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
   void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].at; }
-  PARTITA_DECL void add_pending(const step& one) const;
+  PARTITA_DECL void add_pending_movement(const step& one) const;
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages then.
-  PARTITA_DECL bool start_next() const;
-  PARTITA_DECL void start_waiting(std::size_t sent_count) const;
+  PARTITA_DECL bool start_next_movement() const;
+  PARTITA_DECL void start_waiting_steps(std::size_t sent_count) const;
   /// Waits until a movement is complete. Before, starts it and all earlier movements.
   PARTITA_DECL void finish(const step& one) const;
 
   std::vector<step> steps_;
-  std::vector<step_use> uses_;  // the blocks that each step reads and sets
+  std::vector<step_use> step_uses_;  // the blocks that each step reads and sets
   std::vector<ordered_step> order_;
   std::uint32_t task_ = 0;
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass

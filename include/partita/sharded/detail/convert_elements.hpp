@@ -21,11 +21,11 @@ struct converted_operands final : other_type_operands<U> {
   std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
   pull_back_function back{};
 
-  void count_uses(std::uint64_t nodes_before) override {
+  void count_node_uses(std::uint64_t tape_nodes_before) override {
     for (const auto& one : operands)
-      if (one) detail::count_uses(one, nodes_before);
+      if (one) detail::count_node_uses(one, tape_nodes_before);
   }
-  void pass_back(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
+  void propagate_cotangent(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
     for (std::size_t i = 0; i < operands.size() && cotangent.state() != nullptr; ++i)
       if (operands[i]) backward_pass::give(*operands[i], back(i, cotangent));
     for (const auto& one : operands)
@@ -42,7 +42,7 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
                                    const Back& back, const std::vector<sharded_tensor<T>>& kept = {}) {
   const auto on = x[0].state()->on;
   const std::uint64_t number =
-      log_op<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
+      record_operation<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
   const shape_list shape = on ? shape_of_box(on->box(left, extents)) : extents;
   tensor_block<U> block;
   if (on && !on->active()) block = zero_block<U>(shape);
@@ -68,14 +68,14 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
 }
 
 /// Whether a linear function may be applied to a value before its pending reductions, which are all sums.
-constexpr bool has_linear_pending(const sharding& s) {
+constexpr bool has_only_pending_sums(const sharding& s) {
   bool all = true;
   for (const pending_reduction kind : s.pending) all = all && (kind == pending_reduction::none || is_linear(kind));
   return all;
 }
 /// The layout in which a function of one operand, linear or not, reads the operand and leaves its result.
 constexpr sharding layout_of_function(bool linear, const sharding& s) {
-  return layout_of(linear && has_linear_pending(s) ? s : s.finished());
+  return layout_of(linear && has_only_pending_sums(s) ? s : s.finished());
 }
 /// The layout in which a linear function of two operands reads both operands.
 constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
@@ -87,13 +87,13 @@ constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
 template <bool Linear, auto Layout>
-inline constexpr layout_name<layout_text(function_layout<Linear, Layout>).size()> name_in_place =
+inline constexpr layout_name<layout_text(function_layout<Linear, Layout>).size()> function_layout_name =
     make_layout_name<layout_text(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
 template <auto A, auto B>
-inline constexpr sharding function_layout_of_two = layout_of_function(layout_named<A>, layout_named<B>);
+inline constexpr sharding binary_function_layout = layout_of_function(layout_named<A>, layout_named<B>);
 template <auto A, auto B>
-inline constexpr layout_name<layout_text(function_layout_of_two<A, B>).size()> name_in_place_of_two =
-    make_layout_name<layout_text(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
+inline constexpr layout_name<layout_text(binary_function_layout<A, B>).size()> binary_function_layout_name =
+    make_layout_name<layout_text(binary_function_layout<A, B>).size()>(binary_function_layout<A, B>);
 
 /// Reshards x to the layout `target`. If x has this layout already, returns x itself.
 template <class T>

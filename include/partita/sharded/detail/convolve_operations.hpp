@@ -79,7 +79,7 @@ struct convolution_of_blocks {
     product p{};
     p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
     p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
-    p.sizes.first_out = y[1].start, p.sizes.group_out_channels = with.out_channels / Groups;
+    p.sizes.first_output = y[1].start, p.sizes.group_out_channels = with.out_channels / Groups;
     p.sizes.kernel = with.kernel, p.sizes.stride = with.stride, p.sizes.dilation = with.dilation;
     p.shape = {p.sizes.batch, p.sizes.in};
     for (std::size_t f = 0; f < D; ++f) {
@@ -121,7 +121,7 @@ struct convolution_of_blocks {
 template <std::size_t D, std::size_t Groups>
 struct convolve_filters_operation;
 template <std::size_t D, std::size_t Groups>
-struct convolve_back_operation;
+struct convolve_adjoint_operation;
 
 /// The operation convolution, which computes results from images and filters.
 template <std::size_t D, std::size_t Groups>
@@ -157,14 +157,14 @@ struct convolve_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
-    if (i == 0) return operate(convolve_back_operation<D, Groups>{of}, dy, w);
+    if (i == 0) return operate(convolve_adjoint_operation<D, Groups>{of}, dy, w);
     return operate(convolve_filters_operation<D, Groups>{of}, x, dy);
   }
 };
 
 /// The adjoint of the convolution by the images, or transposed convolution: (results, filters) -> images.
 template <std::size_t D, std::size_t Groups>
-struct convolve_back_operation {
+struct convolve_adjoint_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;
@@ -238,7 +238,7 @@ struct convolve_filters_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {
-    if (i == 0) return operate(convolve_back_operation<D, Groups>{of}, y, dw);
+    if (i == 0) return operate(convolve_adjoint_operation<D, Groups>{of}, y, dw);
     return operate(convolve_operation<D, Groups>{of}, x, dw);
   }
 };

@@ -49,9 +49,9 @@ tensor_block<T> gather_to_all(bound_mesh* on, const tensor_block<T>& x, std::uin
 }
 
 /// Finds the workers that hold the element of an index, and the offset of the element in their blocks.
-class element_places {
+class element_locator {
  public:
-  element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
+  element_locator(const bound_mesh& on, const sharding& s, const shape_list& extents)
       : own_id_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
 
   /// Calls f(worker, offset in its block) for each worker that holds the element of `index`.
@@ -98,7 +98,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
   }
   return on->one_call([&] {
     on->agree<T>("sharded_tensor::get", s, s, extents, number, wrong);
-    const element_places places(*on, s, extents);
+    const element_locator places(*on, s, extents);
     // 1. List, for each worker, the offsets of the elements that this worker requests from that worker.
     std::vector<std::vector<std::uint64_t>> requested(on->everyone().size());
     std::vector<std::size_t> holder(indices.size());
@@ -138,7 +138,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
   }
   on->one_call([&] {
     on->agree<T>("sharded_tensor::put", s, s, extents, number, wrong);
-    const element_places places(*on, s, extents);
+    const element_locator places(*on, s, extents);
     // 1. List, for each worker, the offsets and the values of the elements that the worker must set.
     std::vector<std::vector<std::uint64_t>> to_set(on->everyone().size());
     std::vector<std::vector<T>> said(to_set.size());

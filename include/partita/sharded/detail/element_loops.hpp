@@ -19,7 +19,7 @@ using element_parameters = std::array<double, 4>;
 
 /// Whether type T can represent this number exactly.
 template <class T>
-constexpr bool is_exact_in(double number) {
+constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
   else
     return number >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
@@ -48,7 +48,7 @@ struct element_row {
     constexpr std::make_index_sequence<Parameters> numbers;
     if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
       for (std::size_t p = 0; p < Parameters; ++p)
-        if (!is_exact_in<T>(parameters[p]))
+        if (!is_exact_in_type<T>(parameters[p]))
           return run_loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
     run_loop<T, real_of<T>>(parameters, n, y, sy, x, sx, operands, numbers);
   }
@@ -83,7 +83,7 @@ using row_function = void (*)(const double*, std::size_t, T*, std::ptrdiff_t, co
 
 /// The function that computes a row, with the parameters of a call.
 template <class T>
-struct element_work {
+struct row_function_call {
   row_function<T> row;
   element_parameters parameters;
 };
@@ -93,9 +93,9 @@ struct element_work {
 template <class T>
 class element_loops {
  public:
-  element_loops(const element_work<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
+  element_loops(const row_function_call<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
                 const short_list<std::size_t>& places)
-      : work_(work), operands_(x.size()), shape_(y.shape) {
+      : element_work_(work), operands_(x.size()), shape_(y.shape) {
     const std::size_t rank = shape_.size();
     steps_[0] = strides_of(shape_);
     for (std::size_t i = 0; i < operands_; ++i) {
@@ -117,12 +117,12 @@ class element_loops {
     for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
       const T* row[4] = {};
       for (std::size_t i = 0; i < operands_; ++i) row[i] = x[i] + at[i + 1];
-      work_.row(work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
+      element_work_.row(element_work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
     });
   }
 
  private:
-  element_work<T> work_;
+  row_function_call<T> element_work_;
   std::size_t operands_;
   shape_list shape_;
   std::array<short_list<std::ptrdiff_t>, 5> steps_;
@@ -136,10 +136,11 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 /// Applies an element function to blocks of T. One class serves all element functions: it calls them by pointers.
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
-  element_work<T> work;
+  row_function_call<T> work;
   element_cotangent<T> back;  ///< null for integers in a traced program, which have no gradients
   short_list<std::size_t> places;
-  typed_element_work(const element_work<T>& done, element_cotangent<T> derivative, const short_list<std::size_t>& at)
+  typed_element_work(const row_function_call<T>& done, element_cotangent<T> derivative,
+                     const short_list<std::size_t>& at)
       : work(done), back(derivative), places(at) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {

@@ -16,7 +16,7 @@ namespace partita::detail {
 template <class T, std::size_t N>
 bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || run_state.is_dry) return false;  // tensors have no elements in a dry run
+  if (first.node != nullptr || run_state.is_dry_run) return false;  // tensors have no elements in a dry run
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
@@ -35,7 +35,7 @@ bool have_equal_layouts(const std::array<const tensor_state<T>*, N>& x) {
 }
 
 template <class T, std::size_t N>
-sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t fingerprint, const char* name,
+sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
                                     const std::array<const tensor_state<T>*, N>& x) {
   const auto state = std::make_shared<tensor_state<T>>();
   state->on = x[0]->on;
@@ -65,12 +65,12 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
   return sharded_tensor<T>(state);
 }
 
-#define PARTITA_ELEMENTS_IN_PLACE_OF(EXTERN, T)                                                                 \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 1>(const element_work<T>&, std::uint64_t, const char*, \
-                                                            const std::array<const tensor_state<T>*, 1>&);      \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 2>(const element_work<T>&, std::uint64_t, const char*, \
-                                                            const std::array<const tensor_state<T>*, 2>&);      \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const element_work<T>&, std::uint64_t, const char*, \
+#define PARTITA_ELEMENTS_IN_PLACE_OF(EXTERN, T)                                                                      \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 1>(const row_function_call<T>&, std::uint64_t, const char*, \
+                                                            const std::array<const tensor_state<T>*, 1>&);           \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 2>(const row_function_call<T>&, std::uint64_t, const char*, \
+                                                            const std::array<const tensor_state<T>*, 2>&);           \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const row_function_call<T>&, std::uint64_t, const char*, \
                                                             const std::array<const tensor_state<T>*, 3>&);
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENTS_IN_PLACE_OF, extern)
 

@@ -76,7 +76,7 @@ struct elements_op {
       &element_row<typename row::value, operands, row::parameters, F.properties.integers == integers::kept, T>::run;
   /// The function that computes a row, with the parameters of this call.
   template <class T>
-  element_work<T> rows() const {
+  row_function_call<T> rows() const {
     element_parameters all{};
     for (std::size_t p = 0; p < row::parameters; ++p) all[p] = parameters[p];
     return {loop<T>, all};

@@ -53,7 +53,7 @@ class step_list;
 struct execution {
   step_list* steps = nullptr;                   ///< if not null, operations become steps of this program
   const step_list* pending = nullptr;           ///< if not null, a program with pending movements
-  bool is_dry = false;                          ///< whether this is a dry run
+  bool is_dry_run = false;                      ///< whether this is a dry run
   std::vector<movement>* log = nullptr;         ///< the log of movements; null if no one reads it
   const char* operation = nullptr;              ///< the operation to which the next log entry belongs
   bool is_backward = false;                     ///< whether this is a backward pass
@@ -84,7 +84,8 @@ struct scoped_name : scoped_value<const char*> {
 /// Logs movements until the end of a scope, in a dry run or when they are executed.
 class scoped_log {
  public:
-  scoped_log(std::vector<movement>& all, bool is_dry) : log_(run_state.log, &all), dry_run_(run_state.is_dry, is_dry) {}
+  scoped_log(std::vector<movement>& all, bool is_dry_run)
+      : log_(run_state.log, &all), dry_run_(run_state.is_dry_run, is_dry_run) {}
 
  private:
   scoped_value<std::vector<movement>*> log_;
@@ -164,7 +165,7 @@ class step_list {
 /// Makes a block for a result. In a dry run, which computes layouts only, the block has no memory.
 template <class T>
 tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
-  if (!run_state.is_dry) return tensor_block<T>(shape, from);
+  if (!run_state.is_dry_run) return tensor_block<T>(shape, from);
   tensor_block<T> none;
   none.shape = shape;
   return none;
@@ -173,14 +174,14 @@ tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
 template <class T>
 tensor_block<T> zero_block(const shape_list& shape) {
   const tensor_block<T> y = new_block<T>(shape);
-  if (!run_state.is_dry) y.fill(T(0));
+  if (!run_state.is_dry_run) y.fill(T(0));
   return y;
 }
 
 /// Executes a function that computes block y from at most two blocks.
 template <class U, class T = U, class Work>
 void run_step(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
-  if (run_state.is_dry) return;
+  if (run_state.is_dry_run) return;
   if (run_state.steps != nullptr) return run_state.steps->add(x, y, work);
   const T* memory[2] = {};
   for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].data();

@@ -134,8 +134,8 @@ sharded_tensor<T> transform_all(const char* name, sharded_tensor<T> x, std::uint
 }
 /// Transforms x along dimension d, from n real numbers to half of their spectrum or back.
 template <class U, class T>
-sharded_tensor<U> transform_half(const char* name, const sharded_tensor<T>& x, std::size_t d, std::uint32_t all,
-                                 fourier_norm norm, std::size_t n) {
+sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor<T>& x, std::size_t d,
+                                          std::uint32_t all, fourier_norm norm, std::size_t n) {
   const std::uint32_t left = std::uint32_t{1} << d;
   constexpr bool to_real = is_complex<T>;
   shape_list extents = x.extents();
@@ -195,7 +195,7 @@ struct half_spectrum_change {
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& x) const {
     using result_element = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
-    return transform_half<result_element>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
+    return transform_half_spectrum<result_element>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
   }
 };
 

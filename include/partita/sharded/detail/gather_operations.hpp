@@ -28,7 +28,7 @@ void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f
 /// The adjoint of take_along_operation: (dy, indices) -> the sums of the elements of dy at each index along dimension
 /// D, which has extent `extent`.
 template <std::size_t D>
-struct add_along_operation;
+struct add_along_axis_operation;
 
 /// The operation (x, indices) -> the elements of x at these indices along dimension D.
 template <std::size_t D>
@@ -54,11 +54,11 @@ struct take_along_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(add_along_operation<D>{x.extents()[D]}, dy, indices);
+    return operate(add_along_axis_operation<D>{x.extents()[D]}, dy, indices);
   }
 };
 template <std::size_t D>
-struct add_along_operation {
+struct add_along_axis_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
   static constexpr std::size_t parameters = 1;
@@ -99,7 +99,7 @@ struct add_along_operation {
 
 /// Calls f(whether the row exists, number of the row in dimensions of these extents, k) for each tuple k of K indices.
 template <std::size_t K, class T, class F>
-void for_each_place(const tensor_part<const T>& indices, const shape_list& extents, F f) {
+void for_each_index_tuple(const tensor_part<const T>& indices, const shape_list& extents, F f) {
   for (std::size_t n = 0; n < indices.size() / K; ++n) {
     std::size_t place = 0;
     bool is_inside = true;
@@ -115,7 +115,7 @@ void for_each_place(const tensor_part<const T>& indices, const shape_list& exten
 /// The adjoint of gather_nd_operation: (dy, indices) -> the sums of the rows of dy at each index of the first K
 /// dimensions, which have extents `extents`.
 template <std::size_t K>
-struct add_nd_operation;
+struct scatter_add_nd_operation;
 
 /// The operation (x, indices) -> the rows of x at tuples of indices of its first K dimensions.
 template <std::size_t K>
@@ -133,7 +133,7 @@ struct gather_nd_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : y.size() / rows;
-    for_each_place<K>(indices, x.extents, [&](bool is_inside, std::size_t place, std::size_t n) {
+    for_each_index_tuple<K>(indices, x.extents, [&](bool is_inside, std::size_t place, std::size_t n) {
       for (std::size_t c = 0; c < width; ++c) y[n * width + c] = is_inside ? x[place * width + c] : T(0);
     });
   }
@@ -142,11 +142,11 @@ struct gather_nd_operation {
     if (i == 1) return {};
     shape_list extents;
     for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
-    return operate(add_nd_operation<K>{extents}, dy, indices);
+    return operate(scatter_add_nd_operation<K>{extents}, dy, indices);
   }
 };
 template <std::size_t K>
-struct add_nd_operation {
+struct scatter_add_nd_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
   static constexpr std::size_t parameters = 1;
@@ -181,7 +181,7 @@ struct add_nd_operation {
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
     for (T& element : x) element = T(0);
     const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : dy.size() / rows;
-    for_each_place<K>(indices, extents, [&](bool is_inside, std::size_t place, std::size_t n) {
+    for_each_index_tuple<K>(indices, extents, [&](bool is_inside, std::size_t place, std::size_t n) {
       for (std::size_t c = 0; c < width && is_inside; ++c)
         x[place * width + c] = static_cast<T>(x[place * width + c] + dy[n * width + c]);
     });

@@ -27,20 +27,20 @@ concept reads_features = requires {
 inline constexpr std::size_t max_window_operands = 8;
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
-/// `Op::only_in_programs`.
+/// `Op::cut_only_in_programs`.
 template <class Op>
-inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::only_in_programs; };
+inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::cut_only_in_programs; };
 
 /// Whether dimension d is a feature: a dimension along which windows slide.
 template <class Op>
-constexpr bool is_feature(std::size_t d) {
+constexpr bool is_feature_dimension(std::size_t d) {
   if constexpr (requires { Op::features; }) return (Op::features >> d & 1U) != 0;
   else return d >= 2;
 }
 template <class Op>
 constexpr bool shards_features(const sharding& s) {
   for (std::size_t d = 0; d < s.rank(); ++d)
-    if (is_feature<Op>(d) && !s.cuts[d].empty()) return true;
+    if (is_feature_dimension<Op>(d) && !s.cuts[d].empty()) return true;
   return false;
 }
 
@@ -53,7 +53,7 @@ constexpr bool has_features(std::size_t i) {
 template <class Op>
 constexpr short_list<interval> replace_features(short_list<interval> box, const short_list<interval>& window) {
   for (std::size_t d = 0, k = 0; d < box.size(); ++d)
-    if (is_feature<Op>(d)) box[d] = window[k++];
+    if (is_feature_dimension<Op>(d)) box[d] = window[k++];
   return box;
 }
 
@@ -75,10 +75,10 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
   const sharding& lead = x[first].layout;
   std::uint32_t used = 0;
   for (std::size_t d = 0; d < lead.rank(); ++d)
-    if (is_feature<Op>(d)) used |= lead.cuts[d].set();
+    if (is_feature_dimension<Op>(d)) used |= lead.cuts[d].set();
   const auto with_features = [&](sharding s) {
     for (std::size_t d = 0; d < s.rank(); ++d)
-      if (is_feature<Op>(d)) s.cuts[d] = lead.cuts[d];
+      if (is_feature_dimension<Op>(d)) s.cuts[d] = lead.cuts[d];
     return s;
   };
   std::array<spec, max_window_operands> specs{};
@@ -86,7 +86,8 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
     sharding s = layout_of(x[i].layout);
     for (std::size_t d = 0; d < s.rank(); ++d)
       for (std::size_t a = 0; a < s.on.rank(); ++a)
-        if ((used >> a & 1U) != 0 || (is_feature<Op>(d) && has_features<Op>(i))) s.cuts[d] = s.cuts[d].without(a);
+        if ((used >> a & 1U) != 0 || (is_feature_dimension<Op>(d) && has_features<Op>(i)))
+          s.cuts[d] = s.cuts[d].without(a);
     for (std::size_t a = 0; a < s.on.rank(); ++a)
       if ((used >> a & 1U) != 0) s.pending[a] = pending_reduction::none;
     specs[i] = spec(s, x[i].shape).of_bytes(x[i].element_bytes);
@@ -154,7 +155,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     shapes[i] = x[i].extents();
   }
   const std::uint64_t number =
-      log_op<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
+      record_operation<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   // 1. Find the layouts of operands and result, and the boxes of the anchor.
   const layouts_over_features layouts =
       preset != nullptr ? *preset : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));

@@ -23,7 +23,7 @@ class joined_exchange {
 
   std::size_t parts() const { return parts_.size(); }
   /// Whether this worker takes part in at least one of the joined movements.
-  bool has_part() const { return has_part_; }
+  bool takes_part() const { return takes_part_; }
   /// Opens the exchange, if this worker takes part in it. Returns whether it does.
   PARTITA_DECL bool open(transport& channels);
   /// Sets the memory of the operand x and the result y of movement `part`, until the next finish; null if this worker
@@ -48,14 +48,14 @@ class joined_exchange {
 
   /// Gives each box its offset in the messages, ordered by workers and then by movements; adds a box for each worker to
   /// `messages`. Returns the number of words in all messages.
-  PARTITA_DECL std::size_t pack_layout(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
-                                       box_list& messages) const;
+  PARTITA_DECL std::size_t assign_box_offsets(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
+                                              box_list& messages) const;
 
   std::vector<movement_part> parts_;
   lowered_plan messages_{1};
-  std::vector<packed_box> outgoing_, incoming_;
-  std::vector<word> sent_, received_;
-  bool has_part_ = false;
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;
+  std::vector<word> send_buffer_, received_;
+  bool takes_part_ = false;
   movement_counts counts_{1, 0, 0};
   std::unique_ptr<box_exchange> exchange_;
 };

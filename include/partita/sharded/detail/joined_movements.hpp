@@ -26,8 +26,9 @@ PARTITA_DECL std::vector<movements_of_level> find_small_movements(const std::vec
 ///
 /// Only movements of the same level share messages: they do not depend on each other, and no two groups of them wait
 /// for each other. Cost: at most 65 calls of `order_steps`.
-PARTITA_DECL std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
-                                                    const order_limits& limits, double now = 0);
+PARTITA_DECL std::vector<ordered_step> order_and_join_steps(std::vector<step_use>& steps, std::size_t first,
+                                                            std::size_t end, const order_limits& limits,
+                                                            double now = 0);
 
 }  // namespace partita::detail
 

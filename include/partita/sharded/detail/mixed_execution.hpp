@@ -33,7 +33,7 @@ struct untyped_tensor {
 struct mixed_execution {
   virtual ~mixed_execution() = default;
   virtual untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const = 0;
-  virtual std::vector<backward_reshard> moves_back(const traced_function& program) const = 0;
+  virtual std::vector<backward_reshard> backward_reshards(const traced_function& program) const = 0;
 };
 
 /// The interface to the values of a program that is being executed, which hides their element types.

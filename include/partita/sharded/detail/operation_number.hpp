@@ -19,8 +19,8 @@ inline std::uint64_t operation_number(const applied_operation& op) {
 
 /// Records an operation on operands of one mesh, which the next agreement compares; returns a number for the result.
 template <class T, class... Operand>
-std::uint64_t log_op(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
-                     const Operand&... operands) {
+std::uint64_t record_operation(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
+                               const Operand&... operands) {
   if (on == nullptr) return 0;
   hasher all(operation);
   all.mix(type_number<T>());

@@ -59,7 +59,9 @@ struct outside_argument {
     return tensor_of(on, layout, extents, std::move(whole));
   }
   /// Whether the program can use a tensor of the right extents: it is on the same mesh, with elements, on no tape.
-  bool can_take(const tensor_argument& x) const { return x.on == on.get() && !x.is_recorded && !run_state.is_dry; }
+  bool accepts_tensor(const tensor_argument& x) const {
+    return x.on == on.get() && !x.is_recorded && !run_state.is_dry_run;
+  }
   /// Passes a tensor of the right extents on the same mesh to the next call.
   template <class T>
   void take(bound_steps& steps, const sharded_tensor<T>& x) {
@@ -72,8 +74,9 @@ struct outside_argument {
 /// equal layouts and operation numbers. All workers throw an error if they do not, or if a worker passes an error
 /// message.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
-                                     const tensor_argument* actual, std::size_t n, const outside_argument* expected,
-                                     std::size_t arguments, const text& error_message);
+                                     const tensor_argument* actual_arguments, std::size_t n,
+                                     const outside_argument* expected, std::size_t arguments,
+                                     const text& error_message);
 
 /// Gives a result of a bound program memory of its own: a result that is an argument or another result, too, is copied.
 template <class T>

@@ -33,7 +33,7 @@ class planned_exchange {
   PARTITA_DECL std::shared_ptr<planned_exchange> copy_plan() const;
 
   /// Whether this worker sends or receives elements in the movement.
-  bool has_part() const { return plan_.gives || plan_.takes; }
+  bool takes_part() const { return plan_.gives || plan_.takes; }
   /// Opens channels for the movement, if this worker takes part in it. Returns whether it does. Collective over the
   /// world if workers of a node may pass boxes on.
   PARTITA_DECL bool open(transport& channels);

@@ -67,7 +67,7 @@ class copy_by_dimension {
 
 /// The position of dimension d in the list D of dimensions, counted from 0.
 template <std::size_t... D>
-constexpr std::size_t index_among(std::size_t d) {
+constexpr std::size_t index_in_dimensions(std::size_t d) {
   constexpr std::array<std::size_t, sizeof...(D)> all{D...};
   std::size_t k = 0;
   while (k < sizeof...(D) && all[k] != d) ++k;
@@ -87,7 +87,7 @@ struct rearrangement {
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const Op& op = static_cast<const Op&>(*this);
     return copy_by_dimension(x, y, [&](std::size_t d, std::size_t i) {
-      const std::size_t k = index_among<D...>(d);
+      const std::size_t k = index_in_dimensions<D...>(d);
       return k == sizeof...(D) ? i : op.source(k, i, x.extents[d]);
     });
   }
@@ -273,7 +273,7 @@ struct expand_operation {
     const separate_factors f(r, x[0]);
     r.begin_operand();
     for (std::size_t d = 0; d < x[0].size(); ++d) {
-      if (index_among<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
+      if (index_in_dimensions<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
       else r.add_dimension(f[d]);
     }
     r.begin_result();
@@ -288,8 +288,9 @@ struct expand_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return copy_by_dimension(
-        x, y, [](std::size_t d, std::size_t i) { return index_among<D...>(d) < sizeof...(D) ? std::size_t{0} : i; });
+    return copy_by_dimension(x, y, [](std::size_t d, std::size_t i) {
+      return index_in_dimensions<D...>(d) < sizeof...(D) ? std::size_t{0} : i;
+    });
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
@@ -336,7 +337,7 @@ struct squeeze_operation {
     for (std::size_t t = 0; t < 2; ++t) {
       t == 0 ? r.begin_operand() : r.begin_result();
       for (std::size_t d = 0; d < x[0].size(); ++d) {
-        if (index_among<D...>(d) == sizeof...(D)) r.add_dimension(f[d]);
+        if (index_in_dimensions<D...>(d) == sizeof...(D)) r.add_dimension(f[d]);
         else if (t == 0) r.factors[f[d]].size = dynamic, r.add_dimension();
       }
     }
@@ -355,7 +356,7 @@ struct unsqueeze_operation {
 template <std::size_t>
 using shift_along = std::ptrdiff_t;
 template <std::size_t>
-using count_along = std::size_t;
+using count_in_dimension = std::size_t;
 template <std::size_t>
 using progression_along = progression;
 

@@ -37,11 +37,11 @@ inline constexpr bool gives_elements = accepts_element_type<R, T>() && requires(
 };
 /// Whether elements of T can be reduced by R, either directly or after conversion to bool.
 template <class R, class T>
-inline constexpr bool can_combine = is_linear_reduction<R> || gives_elements<R, T> || gives_elements<R, bool>;
+inline constexpr bool can_reduce_elements = is_linear_reduction<R> || gives_elements<R, T> || gives_elements<R, bool>;
 
 /// Combines two elements by the reduction R.
 template <class R, class T>
-T combine_pair(const T& a, const T& b) {
+T combine_two_elements(const T& a, const T& b) {
   if constexpr (is_linear_reduction<R>) return static_cast<T>(a + b);
   else if constexpr (gives_elements<R, T>) return static_cast<T>(R()(a, b));
   else return static_cast<T>(R()(a != T(0), b != T(0)));
@@ -53,9 +53,9 @@ template <class T>
 void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
   pending_reductions::with(kind, [&]<class R>(R) {
-    if constexpr (can_combine<R, T>)
+    if constexpr (can_reduce_elements<R, T>)
       for (std::size_t p = 1; p < parts; ++p)
-        for (std::size_t k = 0; k < n; ++k) to[k] = combine_pair<R>(to[k], from[p * n + k]);
+        for (std::size_t k = 0; k < n; ++k) to[k] = combine_two_elements<R>(to[k], from[p * n + k]);
   });
   for (std::size_t k = 0; k < n && divisor > 1; ++k) to[k] = static_cast<T>(to[k] / static_cast<real_of<T>>(divisor));
 }
@@ -93,10 +93,10 @@ class announced_movement {
         extents_(extents),
         max_bytes_(most_bytes),
         old_bytes_(run_state.moved.bytes) {
-    if (run_state.is_dry) {
-      if (run_state.log != nullptr) run_state.log->push_back(make_record(bytes));
+    if (run_state.is_dry_run) {
+      if (run_state.log != nullptr) run_state.log->push_back(make_log_entry(bytes));
     } else if (run_state.steps != nullptr) {
-      run_state.steps->add_note([one = make_record(bytes)] {
+      run_state.steps->add_note([one = make_log_entry(bytes)] {
         if (run_state.log == nullptr) return;
         run_state.log->push_back(one);
         run_state.log->back().backward = run_state.is_backward;
@@ -107,12 +107,12 @@ class announced_movement {
   }
   /// Logs the bytes that this worker has received. To be called after the exchanges of the movement.
   void done() const {
-    if (run_state.log != nullptr && !run_state.is_dry && run_state.steps == nullptr)
-      run_state.log->push_back(make_record(run_state.moved.bytes - old_bytes_));
+    if (run_state.log != nullptr && !run_state.is_dry_run && run_state.steps == nullptr)
+      run_state.log->push_back(make_log_entry(run_state.moved.bytes - old_bytes_));
   }
 
  private:
-  movement make_record(std::size_t bytes) const {
+  movement make_log_entry(std::size_t bytes) const {
     return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_};
   }
 
@@ -125,7 +125,7 @@ class announced_movement {
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
-  if (run_state.is_dry) return;
+  if (run_state.is_dry_run) return;
   if (run_state.steps == nullptr) on.move(*made, x.data(), y.data());
   else run_state.steps->add_exchange(x, y, made);
 }
@@ -173,7 +173,7 @@ tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& 
   tensor_block<T> y = x;
   if (!on.active() || coordinate_of(on.mesh(), on.place(), step.axis) == 0) return y;
   pending_reductions::with(step.kind, [&]<class R>(R) {
-    if constexpr (!is_idempotent_reduction<R> && can_combine<R, T>) {
+    if constexpr (!is_idempotent_reduction<R> && can_reduce_elements<R, T>) {
       y = tensor_block<T>(x.shape);
       y.fill(reduction_identity<R, T>());
     }
@@ -191,7 +191,7 @@ std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& 
 template <class T>
 tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                               const planned_reshard& plan, const shape_list& shape) {
-  if (run_state.is_dry) return new_block<T>(shape_of_box(on.box(to, shape)));
+  if (run_state.is_dry_run) return new_block<T>(shape_of_box(on.box(to, shape)));
   tensor_block<T> now = x;
   const sharding* layout = &from;
   for (const reshard_step& step : plan.steps) {

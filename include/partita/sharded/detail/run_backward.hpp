@@ -14,7 +14,7 @@
 namespace partita::detail {
 
 template <class T>
-sharded_tensor<T> add_pair(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+sharded_tensor<T> add_tensors(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
   const scoped_name name("cotangent");
   const std::vector<sharded_tensor<T>> both{a, b};
   const sharding alike[] = {a.layout(), a.layout()};
@@ -34,7 +34,7 @@ template <class T>
 void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
   for (sharded_tensor<T>& one : node.contributions)
     if (one.layout().same_layout(dx.layout())) {
-      one = add_pair(one, detach(dx));
+      one = add_tensors(one, detach(dx));
       return;
     }
   node.contributions.push_back(detach(dx));
@@ -50,7 +50,7 @@ void complete_cotangent(tape_node<T>& node) {
   }
   for (const sharded_tensor<T>& one : node.contributions) {
     const sharded_tensor<T> there = one.state()->on ? reshard(one, cotangent_sharding(node.layout)) : one;
-    node.cotangent = node.cotangent.state() == nullptr ? there : add_pair(node.cotangent, there);
+    node.cotangent = node.cotangent.state() == nullptr ? there : add_tensors(node.cotangent, there);
   }
   node.contributions.clear();
 }
@@ -81,11 +81,11 @@ bool reshards_contributions(const tape_node<T>& node) {
       "constant");
 }
 /// Counts, for each tape node that a result depends on, how many nodes read its value. Requires nodes that were created
-/// after the first `nodes_before`; earlier nodes belong to another gradient [error].
+/// after the first `tape_nodes_before`; earlier nodes belong to another gradient [error].
 template <class T>
-void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_before) {
+void count_node_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t tape_nodes_before) {
   const auto visit = [&](tape_node<T>& node) {
-    if (node.order <= nodes_before) reject_second_derivative();
+    if (node.order <= tape_nodes_before) reject_second_derivative();
     return node.uses++ == 0;
   };
   std::vector<tape_node<T>*> open;
@@ -95,7 +95,7 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
     open.pop_back();
     for (const auto& operand : now.operands)
       if (operand && visit(*operand)) open.push_back(operand.get());
-    if (now.other_operands) now.other_operands->count_uses(nodes_before);
+    if (now.other_operands) now.other_operands->count_node_uses(tape_nodes_before);
   }
 }
 
@@ -139,7 +139,7 @@ class ready_nodes {
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
       if (now.operands[i]) give(*now.operands[i], now.back(i, now.cotangent));
     const auto other_operands = std::exchange(now.other_operands, nullptr);
-    if (other_operands) other_operands->pass_back(now.cotangent, *this);
+    if (other_operands) other_operands->propagate_cotangent(now.cotangent, *this);
     // Release the blocks that the node kept, and count one use of each operand as done.
     const auto operands = std::exchange(now.operands, {});
     now.back = nullptr;
@@ -154,13 +154,13 @@ class ready_nodes {
 };
 
 /// Runs the backward pass from a result whose cotangent is `seed`, through the tape nodes created after the first
-/// `nodes_before`. A node releases the blocks that it kept as soon as it is processed.
+/// `tape_nodes_before`. A node releases the blocks that it kept as soon as it is processed.
 template <class T>
-void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
+void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t tape_nodes_before = 0) {
   if (!y.state()->node) return;
   const scoped_value<bool> back(run_state.is_backward, true);
   // 1. Count the uses of each node, after the last of which its cotangent is complete.
-  count_uses(y.state()->node, nodes_before);
+  count_node_uses(y.state()->node, tape_nodes_before);
   // 2. Make `seed` the cotangent of the result, with which the backward pass begins.
   ready_nodes<std::conditional_t<true, void, T>> pass;
   pass.give(*y.state()->node, seed);

@@ -143,7 +143,7 @@ struct sample_adjoint_operation {
 };
 
 template <class Rule, std::size_t Rank>
-struct largest_back_operation;
+struct largest_backward_operation;
 
 /// The operation whose outputs are the largest elements of their windows (taps).
 template <class Rule, std::size_t Rank>
@@ -169,13 +169,13 @@ struct largest_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(largest_back_operation<Rule, Rank>{of}, dy, x);
+    return operate(largest_backward_operation<Rule, Rank>{of}, dy, x);
   }
 };
 /// The adjoint of largest_operation: (dy, x) -> dy at the inputs that were the largest. The largest taps are selected
 /// again, so that their indices need neither memory nor communication.
 template <class Rule, std::size_t Rank>
-struct largest_back_operation {
+struct largest_backward_operation {
   static constexpr std::uint32_t windowed = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;

@@ -28,7 +28,7 @@ using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>
 /// nodes separate the steps of a scan, so that sums are computed in the same order whether all steps are recorded at
 /// once or one sweep at a time.
 template <class T>
-sharded_tensor<T> pass_on_state(const sharded_tensor<T>& x) {
+sharded_tensor<T> with_own_tape_node(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
   auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detach(x).state())), {x},
                        [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
@@ -40,20 +40,20 @@ template <class T>
 class scan_run {
  public:
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
-      : step_(std::move(step)), initial_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
+      : step_(std::move(step)), initial_states_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
   /// Returns the scan's last state. `parameters` are the tape nodes of parameters, null without a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
-    if (run->sweeps_.empty()) return run->initial_;
+    if (run->sweeps_.empty()) return run->initial_states_;
     const scan_sweep& first = run->sweeps_[0];
-    if (first.begin == 0) return run->record(first, run->initial_);
+    if (first.begin == 0) return run->record(first, run->initial_states_);
     // 1. Compute the scan's steps that are not recorded. The backward function of one tape node repeats these.
     state_list<T> start;
-    for (const auto& x : run->initial_) start.push_back(detach(x));
+    for (const auto& x : run->initial_states_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));
     const auto node = new_tape_node<T>(start[0].layout());
-    for (const auto& x : run->initial_) node->operands.push_back(x.state()->node);
+    for (const auto& x : run->initial_states_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
     node->is_argument_of_segment = true;  // the value of its cotangent is not used
     node->held.record();
@@ -108,7 +108,7 @@ class scan_run {
   state_list<T> record(const scan_sweep& sweep, state_list<T> state) {
     for (std::size_t i = sweep.begin; i < sweep.end; ++i) {
       if (i > sweep.begin)
-        for (auto& x : state) x = pass_on_state(x);
+        for (auto& x : state) x = with_own_tape_node(x);
       state = step_(i, state, true);
     }
     return state;
@@ -124,7 +124,7 @@ class scan_run {
       if (sweep.from == sweep.begin) checkpoints_.pop_back();
       state = advance(sweep, std::move(state));
       // 2. Record this sweep's steps of the scan on the tape, and run their backward pass.
-      if (sweep.begin == 0) state = initial_;
+      if (sweep.begin == 0) state = initial_states_;
       else
         for (auto& x : state) {
           x = parameter_of(x);
@@ -140,8 +140,8 @@ class scan_run {
   void run_adjoint(const state_list<T>& y) {
     backward_pass pass;
     for (const auto& one : y)
-      if (one.state()->node) count_uses(one.state()->node, 0);
-    for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `pass_on_state` makes
+      if (one.state()->node) count_node_uses(one.state()->node, 0);
+    for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `with_own_tape_node` makes
       for (const auto& dy : std::exchange(contributions_[j], {}))
         if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
     for (const auto& one : y)
@@ -150,7 +150,7 @@ class scan_run {
   }
 
   scan_step<T> step_;
-  state_list<T> initial_;
+  state_list<T> initial_states_;
   std::vector<scan_sweep> sweeps_;
   std::list<checkpoint> checkpoints_{};
   std::vector<state_list<T>> contributions_;  ///< contributions to the cotangents of a state, for each of its tensors
@@ -167,7 +167,7 @@ state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initia
 /// The bytes that one recorded step keeps on the tape of this worker.
 template <class T>
 std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& state) {
-  const std::size_t before = current_contents().bytes;
+  const std::size_t before = current_tape_contents().bytes;
   state_list<T> copies;  // copies of the state, whose blocks nothing else on the tape holds
   for (const auto& x : state) {
     auto one = std::make_shared<tensor_state<T>>(*x.state());
@@ -175,7 +175,7 @@ std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& st
     copies.push_back(parameter_of(sharded_tensor<T>(std::move(one))));
   }
   const auto y = step(0, copies, true);
-  return current_contents().bytes - before;
+  return current_tape_contents().bytes - before;
 }
 
 /// Replaces a memory limit in the options by a number of checkpoints. The worker that keeps most decides, so that all
@@ -185,7 +185,7 @@ scan_options agree_on_options(const scan_step<T>& step, const state_list<T>& sta
                               const scan_options& options) {
   require_one_scan_option(options);
   if (options.memory == 0) return options;
-  if (run_state.is_dry)
+  if (run_state.is_dry_run)
     throw error(
         "partita::scan: requires the option checkpoints in place of memory in a dry run, which has no memory; give "
         "that");
@@ -199,7 +199,7 @@ scan_options agree_on_options(const scan_step<T>& step, const state_list<T>& sta
       bytes = maximum_over_workers<2>(world, bytes);
     });
   }
-  return fit_memory(n, options, bytes[0], bytes[1]);
+  return fit_options_to_memory(n, options, bytes[0], bytes[1]);
 }
 
 }  // namespace partita::detail

@@ -14,7 +14,7 @@ struct block_lifetime {
 
 /// Gives each block the lowest offset at which it overlaps no other block during its lifetime. Returns the number of
 /// bytes of the storage. Offsets are multiples of a cache line, or of a page for long blocks. Cost: O(blocks²).
-PARTITA_DECL std::size_t place_in_storage(std::vector<block_lifetime>& all);
+PARTITA_DECL std::size_t assign_storage_offsets(std::vector<block_lifetime>& all);
 
 }  // namespace partita::detail
 

@@ -62,10 +62,10 @@ struct take_adjoint_op {
     f.write(r);
     r.begin_result();
     for (std::size_t d = 0; d < dy[0].size(); ++d) {
-      if (d == D) add_places(r);
+      if (d == D) add_indexed_dimension(r);
       if (d < D || d >= D + Rank) r.add_dimension(f[d]);
     }
-    if (dy[0].size() == D) add_places(r);
+    if (dy[0].size() == D) add_indexed_dimension(r);
     return r.complete().named(Cut ? "gradient of a lookup" : "gradient of take");
   }
   shape_list result_extents(const shape_span& dy) const {
@@ -90,7 +90,7 @@ struct take_adjoint_op {
   X adjoint(std::size_t, const X& dx, const X&, const X&) const;
 
  private:
-  static constexpr void add_places(partita::rule& r) {
+  static constexpr void add_indexed_dimension(partita::rule& r) {
     if (Cut) add_open_dimension(r);
     else r.add_whole_dimension();
   }

@@ -14,7 +14,7 @@ namespace partita::detail {
 
 /// A function that computes the cotangent of operand i from the cotangent of the result.
 template <class T>
-using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
+using cotangent_function = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
 template <class>
 class ready_nodes;
@@ -24,10 +24,10 @@ using backward_pass = ready_nodes<void>;
 template <class T>
 struct other_type_operands {
   virtual ~other_type_operands() = default;
-  virtual void count_uses(std::uint64_t nodes_before) = 0;
+  virtual void count_node_uses(std::uint64_t tape_nodes_before) = 0;
   /// Computes contributions to the cotangents of the operands from the cotangent of the value, which is empty if
   /// nothing contributed to it.
-  virtual void pass_back(const sharded_tensor<T>& cotangent, backward_pass& pass) = 0;
+  virtual void propagate_cotangent(const sharded_tensor<T>& cotangent, backward_pass& pass) = 0;
 };
 
 /// The tape node of a value. Nodes are numbered in the order of creation, which is a topological order.
@@ -36,7 +36,7 @@ struct tape_node {
   std::uint64_t order = 0;
   sharding layout{};                                   ///< the layout of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
-  pull_back<T> back{};
+  cotangent_function<T> back{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded
   bool is_argument_of_segment = false;             ///< an argument of recompute: the outer node reshards it
   bool passes_on_contributions = false;            ///< a state of scan: contributions are passed on unsummed

@@ -19,7 +19,7 @@ struct tape_contents {
 namespace detail {
 
 struct tape_ledger;
-PARTITA_DECL tape_contents& current_contents();
+PARTITA_DECL tape_contents& current_tape_contents();
 
 /// The blocks that one tape node keeps alive during its lifetime.
 class tape_blocks {

@@ -76,11 +76,11 @@ struct traced_window final : operation_window,
     }
   }
 
-  bool computes_boxes() const override {
+  bool can_compute_boxes() const override {
     if constexpr (reads_features<Op>) return Op::windowed == 1 && Op::anchor == Operands;
     else return false;
   }
-  short_list<interval> box_read_by(const short_list<interval>& result, const short_list<interval>& block,
+  short_list<interval> operand_box(const short_list<interval>& result, const short_list<interval>& block,
                                    const shape_list* shapes) const override {
     if constexpr (reads_features<Op>) return replace_features<Op>(block, op.window(0, result, {shapes, Operands}));
     else return block;
@@ -100,7 +100,7 @@ struct traced_window final : operation_window,
   static std::uint32_t dimensions_of_rank(std::size_t rank) {
     std::uint32_t all = 0;
     if constexpr (reads_features<Op>) {
-      for (std::size_t d = 0; d < rank; ++d) all |= is_feature<Op>(d) ? std::uint32_t{1} << d : 0U;
+      for (std::size_t d = 0; d < rank; ++d) all |= is_feature_dimension<Op>(d) ? std::uint32_t{1} << d : 0U;
       return all;
     } else {
       return Op::along;

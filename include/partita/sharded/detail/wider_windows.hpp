@@ -14,9 +14,9 @@ namespace partita::detail {
 /// The interface of an operation that can compute any box of its result from a window of its first operand.
 struct any_box_operation {
   virtual ~any_box_operation() = default;
-  virtual bool computes_boxes() const = 0;
+  virtual bool can_compute_boxes() const = 0;
   /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows this box is `block`.
-  virtual short_list<interval> box_read_by(const short_list<interval>& result, const short_list<interval>& block,
+  virtual short_list<interval> operand_box(const short_list<interval>& result, const short_list<interval>& block,
                                            const shape_list* shapes) const = 0;
 };
 

@@ -63,8 +63,8 @@ PARTITA_DEF std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_opti
   return sweeps;
 }
 
-PARTITA_DEF scan_options fit_memory(std::size_t n, const scan_options& options, std::size_t state_bytes,
-                                    std::size_t step_bytes) {
+PARTITA_DEF scan_options fit_options_to_memory(std::size_t n, const scan_options& options, std::size_t state_bytes,
+                                               std::size_t step_bytes) {
   require_one_scan_option(options);
   if (options.memory == 0 || n == 0) return {};
   if (step_bytes == 0 || options.memory / step_bytes >= n) return {};  // all steps fit
@@ -91,7 +91,8 @@ PARTITA_DEF scan_estimate scan_cost(std::size_t n, const scan_options& options, 
                                     std::size_t step_bytes) {
   scan_estimate all;
   std::size_t kept = 0;
-  const scan_options fitting = options.memory > 0 ? detail::fit_memory(n, options, state_bytes, step_bytes) : options;
+  const scan_options fitting =
+      options.memory > 0 ? detail::fit_options_to_memory(n, options, state_bytes, step_bytes) : options;
   std::vector<std::size_t> positions;
   for (const detail::scan_sweep& one : detail::scan_schedule(n, fitting)) {
     positions.insert(positions.end(), one.keep.begin(), one.keep.end());

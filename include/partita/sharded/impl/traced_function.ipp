@@ -22,7 +22,7 @@ PARTITA_DEF const completion& traced_function::complete() const {
   if (!completion_) {
     const auto done = std::make_shared<completion>(partita::complete(program_->operations));
     completion_ = done;
-    if (program_->moves_back != nullptr) done->back = program_->moves_back(*this);
+    if (program_->backward_reshards != nullptr) done->back = program_->backward_reshards(*this);
   }
   return *completion_;
 }
@@ -85,8 +85,8 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
   return is_elementwise;
 }
 
-PARTITA_DEF detail::untyped_tensor traced_function::mixed_result(const detail::untyped_tensor* arguments,
-                                                                 std::uint64_t type) const {
+PARTITA_DEF detail::untyped_tensor traced_function::run_mixed_program(const detail::untyped_tensor* arguments,
+                                                                      std::uint64_t type) const {
   if (program_->mixed == nullptr)
     throw error(
         "partita::trace: requires arguments of one type of elements, as the program has no operation that leads from "

@@ -37,11 +37,11 @@ struct collective_channel {
   std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
   exact_collection exact;           ///< the state of a sum over several nodes that is rounded once
   bool has_begun_early = false;     ///< whether the part that waits for no other node, or worker, is already done
-  std::vector<std::max_align_t> early_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
+  std::vector<std::max_align_t> early_node_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
-  /// copy. `has_started` says that the root has already called start_spread.
-  PARTITA_DECL void spread(const element_messages& group_messages, group_blocks b, bool has_started = false);
+  /// copy. `has_started_broadcast` says that the root has already called start_spread.
+  PARTITA_DECL void spread(const element_messages& group_messages, group_blocks b, bool has_started_broadcast = false);
   /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
   PARTITA_DECL void start_spread(const element_messages& group_messages, const group_blocks& b);
 
@@ -53,13 +53,13 @@ struct collective_channel {
   /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
   PARTITA_DECL void send_block_early(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
-  PARTITA_DECL void show_ahead(const element_messages& group_messages, const group_blocks& b);
+  PARTITA_DECL void show_block_early(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
   PARTITA_DECL void send_node_sum_early(const element_messages& group_messages, const element_operation& op,
                                         const group_blocks& b, bool to_all);
   /// Discards what was sent speculatively, because the workers did not agree on the call.
-  PARTITA_DECL void discard_speculative();
+  PARTITA_DECL void discard_speculative_sends();
 
   /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
   /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
@@ -129,12 +129,13 @@ struct collective_channel {
 
  private:
   /// Finishes a broadcast whose root has made its block readable before all workers had agreed on the call.
-  PARTITA_DECL void finish_shown_broadcast(const element_messages& group_messages, const group_blocks& b);
+  PARTITA_DECL void finish_early_broadcast(const element_messages& group_messages, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
-  PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b, bool has_started);
+  PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b,
+                                      bool has_started_broadcast);
   /// The sum of this node's blocks that its leader sends to other nodes, computed speculatively.
   const char* local_sum(const char* x) const {
-    return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_sum.data());
+    return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_node_sum.data());
   }
   /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
   PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
@@ -152,7 +153,7 @@ struct collective_channel {
                         Into into, Incoming incoming) {
     exact_collection::data_of_node given{b.x};
     const std::size_t member_count = node_members.members.size();
-    given.blocks_are_sent = member_count > 1;
+    given.sends_whole_blocks = member_count > 1;
     if (can_sum_on_node(op)) {
       char* const terms = is_leader ? incoming(2 * b.n) : nullptr;
       block_sum sum = make_node_sum(op, b, false);
@@ -160,14 +161,14 @@ struct collective_channel {
       if (shared->finish(sum)) {
         char fits = is_leader && op.between_nodes->complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
         shared->spread(is_leader ? &fits : nullptr, is_leader ? nullptr : &fits, 1);
-        given.blocks_are_sent = fits == 0;
+        given.sends_whole_blocks = fits == 0;
         if (fits != 0) given.terms = terms, group_messages.count_shared_bytes(b.n);
       }
     }
     if (is_leader)
       exact.collect(group_messages, op, node_members, node_leaders, given,
                     node_leaders.position == 0 ? into() : nullptr, b.n, incoming);
-    else if (given.blocks_are_sent) exact_collection::send_block(group_messages, b.x, b.n, node_members.members[0]);
+    else if (given.sends_whole_blocks) exact_collection::send_block(group_messages, b.x, b.n, node_members.members[0]);
   }
 };
 

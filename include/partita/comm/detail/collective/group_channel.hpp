@@ -39,7 +39,7 @@ class group_transport {
   virtual bool finish_spread(std::size_t bytes) = 0;
   /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
   /// false, without the call, if the root would have to wait. roll_back undoes the call if the agreement fails.
-  virtual bool show_ahead(const char*, std::size_t) { return false; }
+  virtual bool show_block_early(const char*, std::size_t) { return false; }
   virtual void roll_back() {}
 
   /// Starts a reduction: makes this member's block x readable, without waiting. Before finish() x must not change, and

@@ -35,7 +35,7 @@ class call_log {
   }
   /// Whether another worker ended before this worker, so that this worker's end is only a consequence, and is not
   /// reported in detail.
-  PARTITA_DECL static bool follows_other_output();
+  PARTITA_DECL static bool has_other_worker_ended();
   static bool has_left_world(const status_slot& of) {
     return of.state == standing::has_ended || status_slots::has_ended(of.process);
   }

@@ -38,7 +38,7 @@ PARTITA_DECL text describe_difference(const std::vector<letter>& letters);
 PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<letter>& letters);
 
 /// The error message for a world whose workers pass different levels of checks.
-PARTITA_DECL text describe_two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other);
+PARTITA_DECL text describe_unequal_checks(std::uint64_t first, std::size_t worker, std::uint64_t other);
 
 /// A setting with which a worker's program was compiled.
 struct setting_of_worker {
@@ -46,7 +46,7 @@ struct setting_of_worker {
   text value;
 };
 /// The error message for a world whose workers run programs that were compiled with different settings.
-PARTITA_DECL text describe_two_settings(const setting_of_worker& one, const setting_of_worker& other);
+PARTITA_DECL text describe_unequal_settings(const setting_of_worker& one, const setting_of_worker& other);
 
 }  // namespace partita::detail
 

@@ -42,7 +42,7 @@ class hang_report final : public wait_watcher {
   /// The value of the environment variable PARTITA_PATIENCE, or 0 if that is not set.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
-  PARTITA_DECL static double longest_wait();
+  PARTITA_DECL static double max_wait_seconds();
   /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
   PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
 
@@ -71,16 +71,16 @@ class hang_report final : public wait_watcher {
     if (progress_ == progress::before_agreement) progress_ = progress::after_agreement;
   }
   /// Whether this worker gave up a wait: the message for which it waited may still arrive.
-  bool has_given_up() const { return has_given_up_; }
+  bool has_given_up_wait() const { return has_given_up_wait_; }
   /// Notes a call of the chosen workers only, which does not count as a call of the world.
   void note_call_of_some_workers(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
-    chosen_workers_ = &chosen;
+    calling_workers_ = &chosen;
   }
-  void end_call_of_some_workers() { chosen_workers_ = nullptr; }
+  void end_call_of_some_workers() { calling_workers_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
-  void abandon_call() { failed_call_ = calls_; }
+  void record_failed_call() { failed_call_ = calls_; }
   /// Notes in the status slot of this worker that it has destroyed this world.
   void note_world_destroyed() {
     if (number_ != 0) own_slot_->note_departure(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
@@ -90,10 +90,10 @@ class hang_report final : public wait_watcher {
   void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }
 
-  PARTITA_INLINE void still_waits(double seconds) override;
-  PARTITA_INLINE void waits_no_more() noexcept override;
-  PARTITA_INLINE void lacks_memory(std::size_t bytes) noexcept override;
-  PARTITA_INLINE void lacks_memory_amid_call() noexcept override;
+  PARTITA_INLINE void on_long_wait(double seconds) override;
+  PARTITA_INLINE void on_wait_end() noexcept override;
+  PARTITA_INLINE void on_memory_lack(std::size_t bytes) noexcept override;
+  PARTITA_INLINE void on_memory_lack_midcall() noexcept override;
 
  private:
   static constexpr const char* waiting_workers_text =
@@ -151,10 +151,10 @@ class hang_report final : public wait_watcher {
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> slots_;
   standing reported_standing_ = standing::is_computing;
-  bool has_reported_ = false, is_preparing_call_ = false, has_final_message_ = false;
-  bool has_given_up_ = false;
+  bool has_printed_report_ = false, is_preparing_call_ = false, has_final_message_ = false;
+  bool has_given_up_wait_ = false;
   progress progress_ = progress::outside;
-  const workers* chosen_workers_ = nullptr;
+  const workers* calling_workers_ = nullptr;
   std::uint64_t failed_call_ = 0;
   text final_message_;
 };

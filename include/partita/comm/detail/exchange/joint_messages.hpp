@@ -46,7 +46,7 @@ class joint_channels {
   arena& memory() { return *memory_; }
   const own_node& members() const { return *members_; }
   way& collecting_channel(const element_kind& kind) { return collecting_transport_.of(kind); }
-  way& distributing_way(const element_kind& kind) { return distributing_transport_.of(kind); }
+  way& distributing_channel(const element_kind& kind) { return distributing_transport_.of(kind); }
   way& between_nodes() { return between_nodes_; }
 
  private:
@@ -76,15 +76,15 @@ class joint_messages : public box_transport {
   PARTITA_INLINE carried counts() const override;
 
  private:
-  PARTITA_DECL void start_collecting();
+  PARTITA_DECL void start_collecting_boxes();
   /// Writes this worker's boxes into the staging areas of the owners.
   PARTITA_DECL void write(const block_memory& x);
-  PARTITA_DECL void finish_collecting();
+  PARTITA_DECL void finish_collecting_boxes();
   PARTITA_DECL void send_joint_messages();
   /// Returns the staging areas to the pool, where the next call of any kernel can allocate them.
   PARTITA_DECL void release();
 
-  enum class stage : char { collecting_channel, has_collected, between_nodes, has_arrived };
+  enum class stage : char { collecting_channel, has_collected_boxes, between_nodes, has_arrived };
 
   element_kind kind_;
   arena* memory_;

@@ -18,7 +18,7 @@ class exact_collection {
   struct data_of_node {
     const char* own_block = nullptr;  ///< this worker's block; nullptr if it contributes nothing
     const char* terms = nullptr;
-    bool blocks_are_sent = false;  ///< instead of `terms`, the node's other workers send their blocks by message
+    bool sends_whole_blocks = false;  ///< instead of `terms`, the node's other workers send their blocks by message
   };
 
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
@@ -28,7 +28,7 @@ class exact_collection {
                const worker_group& node_leaders, data_of_node given, char* into, std::size_t n, Incoming incoming) {
     if (!node_terms_ || element_kind_ != op.of) node_terms_ = op.between_nodes->make(), element_kind_ = op.of;
     const std::size_t element = op.of->bytes, most = piece / element, me = node_leaders.position;
-    const std::size_t others = given.blocks_are_sent ? node_members.members.size() - 1 : 0;
+    const std::size_t others = given.sends_whole_blocks ? node_members.members.size() - 1 : 0;
     char* const buffer = incoming(others * (n < most ? n : most));
     const binomial_tree tree{node_leaders.members.size()};
     for (std::size_t at = 0; at < n; at += most) {

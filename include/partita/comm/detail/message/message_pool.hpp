@@ -28,7 +28,9 @@ struct pair_volume {
 
   bool is_worth_a_trial() const { return bytes > small_exchange; }
   /// The form of messages that is used if the forms were not measured. MPI is slow with a derived type of many boxes.
-  messages default_form() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
+  messages default_message_form() const {
+    return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed;
+  }
 };
 
 /// The volume for each worker to which boxes go, or from which they come. The list of boxes must be sorted by worker.

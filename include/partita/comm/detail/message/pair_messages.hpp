@@ -46,7 +46,7 @@ class pair_messages : public box_transport {
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. If a worker is in the
   /// list of another worker, the other worker is also in its list.
-  PARTITA_DECL std::vector<std::size_t> pairs_worth_a_trial() const;
+  PARTITA_DECL std::vector<std::size_t> partners_to_measure() const;
 
   /// The form (packed, chunked or typed) of the messages exchanged with one worker.
   PARTITA_DECL messages choose_form(const pair_volume& c) const;

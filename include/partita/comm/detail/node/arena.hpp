@@ -67,7 +67,7 @@ class arena {
   PARTITA_DECL void* allocate_signals(std::size_t bytes);
   PARTITA_DECL void release_signals(void* block, std::size_t bytes);
   /// Releases a block to the arena or to the heap, from which it came.
-  PARTITA_DECL static void release_anywhere(void* block, std::size_t bytes);
+  PARTITA_DECL static void release_arena_or_heap(void* block, std::size_t bytes);
 
   /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
   std::size_t resident_bytes() const { return mapped_bytes_; }
@@ -97,10 +97,10 @@ class arena {
   /// have synchronised with the other workers since.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
-  PARTITA_DECL void* allocate_new_or_heap(std::size_t bytes);
+  PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);
   /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
   /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
-  PARTITA_DECL void* allocate_new(std::size_t bytes);
+  PARTITA_DECL void* allocate_new_block(std::size_t bytes);
   /// Merges spare blocks and returns a piece of them if one is large enough. If no block is, and another block would
   /// exceed the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
@@ -111,7 +111,7 @@ class arena {
   shared_mapping memory_;
   std::size_t members_, place_, used_bytes_ = 0;
   std::atomic<std::size_t> new_blocks_ = 0;
-  arena* next_older_ = nullptr;
+  arena* next_older_arena_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_blocks_;
   free_ranges merged_ranges_, unmapped_ranges_;  // unmapped: addresses whose memory went back to the system

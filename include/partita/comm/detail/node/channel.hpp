@@ -63,19 +63,21 @@ class node_channel {
   /// The number of slots in the ring of `from` that are filled and not taken yet.
   PARTITA_DECL std::size_t filled_slots(std::size_t from) const;
   /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
-  std::size_t next_slot_to_take(std::size_t from) const { return pairs_[from].taken_count % slots; }
+  std::size_t next_slot_to_take(std::size_t from) const { return pairs_[from].taken_slot_count % slots; }
   PARTITA_DECL void take(std::size_t from);
 
   // Calls of the sender.
 
-  bool has_announced(std::size_t to) const { return pairs_[to].own_flags->ready.posted(pairs_[to].awaited_count + 1); }
+  bool has_receiver_announced(std::size_t to) const {
+    return pairs_[to].own_flags->ready.posted(pairs_[to].awaited_count + 1);
+  }
   PARTITA_DECL announced_memory await_destination(std::size_t to);
   void arrive(std::size_t to, std::uint64_t value = 0) {
     pairs_[to].peer_flags->done.post(++pairs_[to].pushed_count, value);
   }
   /// Whether the ring at `to` has an empty slot; next_slot_to_fill() is its index, fill_next_slot() signals
   /// that it is full.
-  PARTITA_DECL bool has_slot(std::size_t to) const;
+  PARTITA_DECL bool has_empty_slot(std::size_t to) const;
   std::size_t next_slot_to_fill(std::size_t to) const { return pairs_[to].filled % slots; }
   PARTITA_DECL void fill_next_slot(std::size_t to);
 
@@ -87,7 +89,7 @@ class node_channel {
   struct pair {
     pair_flags* own_flags = nullptr;   // in this worker's memory, written by the other worker
     pair_flags* peer_flags = nullptr;  // in the other worker's memory, written by this worker
-    std::uint64_t announced_count = 0, received_count = 0, taken_count = 0, awaited_count = 0, pushed_count = 0,
+    std::uint64_t announced_count = 0, received_count = 0, taken_slot_count = 0, awaited_count = 0, pushed_count = 0,
                   filled = 0;
     char* ring = nullptr;
     std::size_t slot_bytes = 0;

@@ -12,19 +12,19 @@
 
 namespace partita::detail {
 
-/// An object that a waiting thread calls regularly. The watcher's function `still_waits` may throw to end the wait.
+/// An object that a waiting thread calls regularly. The watcher's function `on_long_wait` may throw to end the wait.
 class wait_watcher {
  public:
   wait_watcher() = default;
   wait_watcher(const wait_watcher&) = delete;
   wait_watcher& operator=(const wait_watcher&) = delete;
   virtual ~wait_watcher() = default;
-  virtual void still_waits(double seconds) = 0;
-  virtual void waits_no_more() noexcept = 0;
+  virtual void on_long_wait(double seconds) = 0;
+  virtual void on_wait_end() noexcept = 0;
   /// Reports that memory for a result is missing while the other workers depend on this one; returns if they do not.
-  virtual void lacks_memory(std::size_t bytes) noexcept = 0;
+  virtual void on_memory_lack(std::size_t bytes) noexcept = 0;
   /// Reports that memory is missing in a call that this worker can no longer leave, whatever the memory is for.
-  virtual void lacks_memory_amid_call() noexcept = 0;
+  virtual void on_memory_lack_midcall() noexcept = 0;
 };
 /// The watcher of the world whose call this thread makes, or made last. The watcher is a plain pointer, because worlds
 /// in static storage are destroyed after thread-local objects.

@@ -14,12 +14,12 @@ class free_ranges {
   std::size_t size() const { return ranges_.size(); }
   PARTITA_DECL void add(char* first, std::size_t bytes);
   /// Merges adjacent ranges. Cost: a sort.
-  PARTITA_DECL void merge_adjacent();
+  PARTITA_DECL void merge_adjacent_ranges();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.
   PARTITA_DECL char* take(std::size_t bytes);
   /// Calls f(first, bytes) for every free range, then removes all ranges.
   template <class F>
-  void take_all(F f) {
+  void drain_all(F f) {
     for (const range& r : ranges_) f(r.first, r.bytes);
     ranges_.clear();
   }

@@ -38,7 +38,7 @@ class memory_transport : public box_transport {
  private:
   struct target {
     ring_boxes ring;
-    bool was_served = false;
+    bool has_destination = false;
     bool is_staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
     staged_boxes stage;
   };
@@ -77,11 +77,11 @@ class memory_transport : public box_transport {
   PARTITA_DECL void await_destination_of_target(target& t);
 
   /// Writes to all receivers in one pass over the source, which needs every block's address: waits for all receivers.
-  PARTITA_DECL void push_to_all_at_once();
+  PARTITA_DECL void push_to_all_receivers();
 
   /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
   /// ready, while signals travel.
-  PARTITA_DECL void push_when_announced();
+  PARTITA_DECL void push_in_announced_order();
   /// Writes boxes to the receivers that have announced their blocks. Returns whether there was such a receiver.
   PARTITA_DECL bool push_to_ready_receivers();
 

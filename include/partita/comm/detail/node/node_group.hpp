@@ -23,7 +23,7 @@ class node_group final : public group_transport, private node_sum {
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
   PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;
   PARTITA_INLINE bool finish_spread(std::size_t bytes) override;
-  PARTITA_INLINE bool show_ahead(const char* x, std::size_t bytes) override;
+  PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;
   PARTITA_INLINE void roll_back() override;
   void start(const block_sum& s) override { node_sum::start(s); }
   bool finish(const block_sum& s) override { return node_sum::finish(s); }
@@ -44,8 +44,8 @@ class node_group final : public group_transport, private node_sum {
   /// Executes the root's part of a broadcast. The other members copy from x if it is in shared memory; if not, from the
   /// block of the first of them, into which the root writes while they read.
   PARTITA_DECL bool broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
-  PARTITA_DECL void write_in_chunks(const char* x, char* chunk_buffer, std::size_t bytes, std::uint64_t e,
-                                    std::uint64_t block);
+  PARTITA_DECL void write_block_in_chunks(const char* x, char* chunk_buffer, std::size_t bytes, std::uint64_t e,
+                                          std::uint64_t block);
 
   PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t e);
 };

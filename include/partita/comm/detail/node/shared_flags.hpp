@@ -64,13 +64,13 @@ class shared_flags {
   /// Sends these numbers to all workers together with the words of the next all_and. Returns false on all workers if
   /// they are on several nodes, because then not all workers could read the numbers. No worker still reads the numbers
   /// that are overwritten: a worker reads them before it writes its words of the next all_and.
-  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
+  bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) own_words_[(current_epoch_ + 1) % 2].numbers[k] = numbers[k];
     return !has_several_nodes_;
   }
   /// The numbers that a worker passed with its words of the last all_and; valid until the next all_and.
-  const std::uint64_t* passed_numbers(std::size_t worker) const {
-    return words_by_worker_[worker][current_epoch_ % 2].numbers.data();
+  const std::uint64_t* published_numbers(std::size_t worker) const {
+    return flag_words_by_worker_[worker][current_epoch_ % 2].numbers.data();
   }
 
  private:
@@ -110,10 +110,10 @@ class shared_flags {
   arena* arena_;
   bool oversubscribed_, has_shared_memory_ = true, is_two_level_ = false, has_several_nodes_ = false;
   posted_words* own_words_ = nullptr;
-  std::vector<const posted_words*> read_words_;       // the words of other workers that this worker reads
-  const posted_words* read_result_ = nullptr;         // the result that this worker reads instead of words
-  std::vector<const posted_words*> words_by_worker_;  // on one node: the words of all workers, by worker
-  std::vector<round> rounds_;                         // on the first worker of a node: the rounds with other nodes
+  std::vector<const posted_words*> words_to_read_;         // the words of other workers that this worker reads
+  const posted_words* result_to_read_ = nullptr;           // the result that this worker reads instead of words
+  std::vector<const posted_words*> flag_words_by_worker_;  // on one node: the words of all workers, by worker
+  std::vector<round> rounds_;                              // on the first worker of a node: the rounds with other nodes
   std::uint64_t current_epoch_ = 0;
 };
 

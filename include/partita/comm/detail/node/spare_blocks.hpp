@@ -24,7 +24,7 @@ class spare_blocks {
   PARTITA_DECL std::size_t size() const;
   /// Calls f(block, bytes) for every released block, then removes all blocks from the lists.
   template <class F>
-  void take_all(F f) {
+  void drain_all(F f) {
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
       const std::size_t size = c / 4 < 2 ? (std::size_t{1} << (c / 4)) + c % 4 : (4 + c % 4) << (c / 4 - 2);
       for (void* const block : blocks_[c]) f(block, size * page);

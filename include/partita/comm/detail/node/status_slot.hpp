@@ -29,7 +29,8 @@ struct status_slot {
     was_terminated
   };
   static constexpr std::size_t kept = 64;  // the number of calls that fit in half a page
-  static constexpr std::size_t description_sets = 256, descriptions_per_set = 4;  // chosen: enough for most programs
+  static constexpr std::size_t description_set_count = 256,
+                               descriptions_per_set = 4;  // chosen: enough for most programs
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
   static constexpr std::size_t max_departures = 16;
   static constexpr std::size_t max_description_length = 248;  // fits a call with its partitions in nearly all cases
@@ -48,10 +49,10 @@ struct status_slot {
     std::atomic<std::uint64_t> world, calls;
   };
   departure departures[max_departures];
-  std::atomic<std::uint64_t> left_world_count;
+  std::atomic<std::uint64_t> departure_count;
   std::atomic<bool> has_called_finalize;  ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> fingerprints[description_sets][descriptions_per_set];
-  char descriptions[description_sets][descriptions_per_set][max_description_length];
+  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];
+  char descriptions[description_set_count][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
   /// Notes a call in the slot. The call's text is made by `describe()` only for the first call with this fingerprint.
@@ -63,7 +64,7 @@ struct status_slot {
     here.number.store(number, std::memory_order_relaxed);
     here.fingerprint.store(fingerprint, std::memory_order_relaxed);
     calls.store(n + 1, std::memory_order_release);
-    const auto& names = fingerprints[fingerprint % description_sets];
+    const auto& names = fingerprints[fingerprint % description_set_count];
     for (std::size_t k = 0; k < descriptions_per_set; ++k)
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
     name(fingerprint, describe());
@@ -72,10 +73,10 @@ struct status_slot {
   /// Notes that this worker has destroyed a world, after the worker had made and finished this many calls of the world.
   PARTITA_DECL void note_departure(std::uint64_t world, std::uint64_t calls_of_world);
   /// Whether this worker left a world before the worker had made this many calls of the world.
-  PARTITA_DECL bool has_left_after_calls(std::uint64_t world, std::uint64_t calls_of_world) const;
+  PARTITA_DECL bool has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
-  PARTITA_DECL void set_standing(standing state);
+  PARTITA_DECL void set_process_state(standing state);
 
   PARTITA_DECL static std::uint64_t nanoseconds();
 };
@@ -104,7 +105,7 @@ class status_slots {
   };
   const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }
   /// Whether any worker whose slot was found waits in a call.
-  PARTITA_DECL bool any_waits() const;
+  PARTITA_DECL bool has_waiting_worker() const;
   /// Whether a process has ended, even if its parent has not waited for it yet.
   PARTITA_DECL static bool has_ended(std::uint64_t process);
 

@@ -28,10 +28,10 @@ class and_allreduce {
   /// Whether flags exist and the workers are on several nodes; the same on all workers.
   bool has_flags_between_nodes() const { return flags_ && flags_->has_several_nodes(); }
   /// Passes numbers with the words of the next AND, as shared_flags does. Returns false if workers share no flags.
-  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
-    return flags_ != nullptr && flags_->pass_numbers(numbers, count);
+  bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
+    return flags_ != nullptr && flags_->publish_numbers(numbers, count);
   }
-  const std::uint64_t* passed_numbers(std::size_t worker) const { return flags_->passed_numbers(worker); }
+  const std::uint64_t* published_numbers(std::size_t worker) const { return flags_->published_numbers(worker); }
   /// Never frees the memory of the flags, because other workers may still read them.
   PARTITA_DECL void leak_flags();
 

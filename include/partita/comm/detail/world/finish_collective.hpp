@@ -26,15 +26,15 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& buffers) {
 }
 
 /// The result of a wait for a collective that some workers may never enter.
-enum class wait_result { completed_in_time, too_late, wait_failed };
+enum class wait_result { completed_in_time, timed_out, wait_failed };
 
 /// Waits for a collective for a limited time. If the collective did not complete, MPI may still use its buffers.
-inline wait_result finish_in_time(MPI_Request& request, double max_seconds) {
+inline wait_result wait_with_time_limit(MPI_Request& request, double max_seconds) {
   const double start = MPI_Wtime();
   int done = 0;
   while (done == 0 && MPI_Wtime() - start < max_seconds)
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return wait_result::wait_failed;
-  return done != 0 ? wait_result::completed_in_time : wait_result::too_late;
+  return done != 0 ? wait_result::completed_in_time : wait_result::timed_out;
 }
 
 }  // namespace partita::detail

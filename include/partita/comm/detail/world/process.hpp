@@ -11,7 +11,7 @@ namespace partita::detail {
 
 class process {
  public:
-  enum class standing { not_yet_known, worker, is_traced_worker, after_finalize, in_forked_child };
+  enum class standing { unknown_standing, worker, is_traced_worker, after_finalize, in_forked_child };
 
   /// Throws if this process cannot communicate. The state of MPI is cached, so that later calls cost one load. Requires
   /// that MPI is initialised [communication_error].
@@ -27,7 +27,7 @@ class process {
 
  private:
   PARTITA_DECL static std::atomic<standing>& now();
-  PARTITA_DECL static void find_standing_of_process(const char* call);
+  PARTITA_DECL static void find_process_state(const char* call);
 };
 
 }  // namespace partita::detail

@@ -19,11 +19,11 @@ class speculative_send : private shared_flags::listener {
   /// Starts the send. `choices` are the choices that the workers of this node have in common.
   virtual void begin(std::uint64_t choices) = 0;
   /// Starts a send that this worker can undo without the other workers.
-  virtual void begin_undoable() = 0;
+  virtual void begin_undoable_send() = 0;
 
  private:
   friend class and_allreduce;
-  void notify_own_words_written() final { begin_undoable(); }
+  void notify_own_words_written() final { begin_undoable_send(); }
   void receive_node_words(const shared_flags::words& all) final {
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin(all[2] & ~nothing);
   }

@@ -72,18 +72,18 @@ class world_state {
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
   /// workers may call passed_numbers afterwards: if they are on one node, and not at the first agreement.
-  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
-    return and_allreduce_.pass_numbers(numbers, count);
+  bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
+    return and_allreduce_.publish_numbers(numbers, count);
   }
   /// The numbers that a worker passed with the last agreement; valid until the next agreement.
-  const std::uint64_t* passed_numbers(std::size_t worker) const { return and_allreduce_.passed_numbers(worker); }
+  const std::uint64_t* published_numbers(std::size_t worker) const { return and_allreduce_.published_numbers(worker); }
   /// The number of errors for missing memory that all workers have thrown so far, the same on all workers. The calls
   /// before such an error may have succeeded on some workers only.
   std::uint64_t failure_count() const { return failure_count_; }
   /// Notes an operation that all workers make without messages. The next agreement compares the operations that the
   /// workers noted. The hash `fingerprint` covers what must be equal on all workers. Returns the operation's number.
   /// Cost: no message.
-  std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
+  std::uint64_t log_local_operation(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
   }
   /// Makes agreements be recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends this.
@@ -93,7 +93,7 @@ class world_state {
   /// messages were discarded, so that no later call receives these messages.
   int block_tag() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
   /// Discards speculative messages, which depend on a choice, because the workers had no choice in common.
-  void discard_without_choice() {
+  void discard_speculative_messages() {
     if (std::exchange(needs_second_agreement_, false)) discard_messages();
   }
 
@@ -108,7 +108,7 @@ class world_state {
   hang_report& report() { return *hang_report_; }
   /// Handles a failed allocation of this worker in a call of all workers, see one_call. Returns only if the world has
   /// no other worker or is lost.
-  PARTITA_DECL [[gnu::noinline]] void lacks_memory();
+  PARTITA_DECL [[gnu::noinline]] void on_memory_lack();
 
   /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. The
   /// communicator of the world is then kept until the process ends, because MPI would deliver those messages to the
@@ -122,10 +122,10 @@ class world_state {
   /// first; a worker that finished the operation earlier or later than the others could cause a deadlock, because it
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
   /// (`is_awaited`), the next call finishes it at any level of checks.
-  void keep_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
+  void keep_call_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
     if (is_awaited || check_level_ == checks::agree) pending_operation_ = left;
   }
-  void finish_pending() {
+  void finish_pending_operation() {
     if (pending_operation_) std::exchange(pending_operation_, nullptr)->wait();
   }
 
@@ -142,17 +142,17 @@ class world_state {
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
   static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
   static bool agree(const words& all) { return have_same_call(all) && all[3] != 0; }
-  PARTITA_DECL bool begin_speculative(const words& all);
+  PARTITA_DECL bool has_begun_speculation(const words& all);
   /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
   PARTITA_DECL void discard_messages();
-  static constexpr std::uint64_t departure_word = 0x7061727469746121ULL;
+  static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;
 
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
-  PARTITA_DECL void exchange_introductions();
+  PARTITA_DECL void exchange_setup_data();
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
-  bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up(); }
+  bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up_wait(); }
 
   /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.
   PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
@@ -166,13 +166,13 @@ class world_state {
   /// shared resources together.
   PARTITA_DECL bool announce_departure();
 
-  PARTITA_DECL letter make_letter(std::uint64_t fingerprint, failure kind, const text& mine) const;
+  PARTITA_DECL letter make_error_letter(std::uint64_t fingerprint, failure kind, const text& mine) const;
   /// Gathers the letters of all workers; empty if a worker does not answer.
   PARTITA_DECL std::vector<letter> try_gather(const letter& own);
 
   /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.
   PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
-  PARTITA_DECL std::vector<letter> gather_letters(const letter& own, const text& call);
+  PARTITA_DECL std::vector<letter> gather_call_reports(const letter& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<hang_report> hang_report_;
@@ -182,12 +182,12 @@ class world_state {
   std::size_t id_ = 0;
   checks check_level_;
   std::thread::id creating_thread_;
-  bool is_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
+  bool is_world_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_unread_ = false;
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failure_count_ = 0;
   own_node* tags_ = nullptr;
-  bool has_tried_flags_ = false,
+  bool has_tried_making_flags_ = false,
        skips_work_after_agreement_ = false;  // skips_end_work_: an agreement needs no work after it
   and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;

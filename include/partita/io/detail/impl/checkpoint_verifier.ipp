@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void checksum_shares::add(std::size_t at, const unsigned char* bytes, std::size_t n) {
-  for_each_share(at, at + n, slab_bytes_, [&](std::size_t slab, std::size_t first, std::size_t last) {
+  for_each_touched_slab(at, at + n, slab_bytes_, [&](std::size_t slab, std::size_t first, std::size_t last) {
     if (slab != slab_) complete_slab(), slab_ = slab, added_bytes_ = first;
     piece_checksum_ = shifted_checksum(last - added_bytes_) ^ crc32c(bytes + (first - at), last - first);
     added_bytes_ = last;

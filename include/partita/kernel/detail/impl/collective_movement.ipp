@@ -41,7 +41,7 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
 
 PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
   collective_job job = make_job(call, &y);
-  if (sends_blocks(call.direction)) make_dense(job);
+  if (sends_blocks(call.direction)) make_dense_x(job);
   collective_transfer transfer(*world_, *channels_, job, false);
   transfer.start();
   transfer.finish();
@@ -51,7 +51,7 @@ PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call
   if (!pending_transfer_) pending_transfer_ = std::make_shared<started_transfer>(world_, channels_);
   pending_transfer_->start(make_job(call, &y), sends_blocks(call.direction));
   const std::uint64_t number = operation_->start(pending_transfer_);
-  world_->keep_pending(operation_);
+  world_->keep_call_pending(operation_);
   return number;
 }
 
@@ -62,9 +62,9 @@ PARTITA_DEF void collective_movement::fail_together(const collective_call& call,
 
 PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
   lent_header* block = nullptr;
-  channels_->start_counting();
+  channels_->start_traffic_count();
   collective_job job = make_job(call);
-  if (plan_.small) make_dense(job);
+  if (plan_.small) make_dense_x(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
     const worker_group& g = plan_.groups[k];
     const bool root = g.position == 0;
@@ -84,9 +84,9 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
 }
 
 collective_movement::speculative_start::~speculative_start() {
-  if (!has_begun_ || movement_ == nullptr) return;
+  if (!has_begun_movement_ || movement_ == nullptr) return;
   try {
-    movement_->channels_->discard_speculative();
+    movement_->channels_->discard_speculative_sends();
   } catch (const communication_error&) {  // an error is already being reported
   }
 }
@@ -108,17 +108,17 @@ PARTITA_DEF speculative_send* collective_movement::speculative_start::useful_sen
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
 
-void collective_movement::speculative_start::begin_undoable() {
-  has_begun_ = true;
+void collective_movement::speculative_start::begin_undoable_send() {
+  has_begun_movement_ = true;
   collective_job job = movement_->make_job(*call_);
-  movement_->make_dense(job);
-  collective_transfer(*movement_->world_, *movement_->channels_, job, false).show_ahead();
+  movement_->make_dense_x(job);
+  collective_transfer(*movement_->world_, *movement_->channels_, job, false).show_block_early();
 }
 
 void collective_movement::speculative_start::begin(std::uint64_t) {
-  has_begun_ = true;
+  has_begun_movement_ = true;
   collective_job job = movement_->make_job(*call_);
-  movement_->make_dense(job);
+  movement_->make_dense_x(job);
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).begin_ahead();
 }
 
@@ -215,7 +215,7 @@ PARTITA_DEF collective_job collective_movement::make_job(const collective_call& 
   return job;
 }
 
-PARTITA_DEF void collective_movement::make_dense(collective_job& job) {
+PARTITA_DEF void collective_movement::make_dense_x(collective_job& job) {
   if (job.needs_packing()) job.pack(world_->buffer_in_slot<char>(0, job.x->size() * job.kind->bytes));
   else job.dense_x = job.x->data;
 }

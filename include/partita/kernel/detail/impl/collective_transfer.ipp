@@ -34,14 +34,14 @@ PARTITA_DEF void collective_transfer::begin_ahead() {
   });
 }
 
-PARTITA_DEF void collective_transfer::show_ahead() {
+PARTITA_DEF void collective_transfer::show_block_early() {
   for_each_group([&](const worker_group& g, collective_channel& channel) {
-    if (g.position == 0) channel.show_ahead(messages(channel), {job_->dense_x, nullptr, job_->x->size()});
+    if (g.position == 0) channel.show_block_early(messages(channel), {job_->dense_x, nullptr, job_->x->size()});
   });
 }
 
 PARTITA_DEF void collective_transfer::start() {
-  channels_->start_counting();
+  channels_->start_traffic_count();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
     if (job_->direction != group_direction::spread) return job_->sums->start(*this, g, channel);

@@ -78,9 +78,9 @@ inline numbers_by_worker exchange_list_starts(const world_state& world, const nu
 }
 
 /// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
-inline index_travel request_rows(world_state& world, const numbers_by_worker& requests) {
+inline row_transfers request_rows(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
-  index_travel travel;
+  row_transfers travel;
   const numbers_by_worker incoming_requests = exchange_lists(world, requests);
   travel.received = requests.all.size();
   travel.sent = incoming_requests.all.size();
@@ -148,7 +148,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
 }
 
 /// Places rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at position j.
-inline void place_arriving_rows(index_travel& travel, const rows_with_owners& wanted,
+inline void place_arriving_rows(row_transfers& travel, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     if (wanted.owner[j] == me) continue;
@@ -158,14 +158,14 @@ inline void place_arriving_rows(index_travel& travel, const rows_with_owners& wa
 }
 
 /// The travel of rows in one step, each from its owner to a worker that wants the row.
-inline index_travel plan_direct_travel(world_state& world, const rows_with_owners& wanted) {
+inline row_transfers plan_direct_travel(world_state& world, const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id();
   const auto owner_asked = [&](std::size_t j) {
     return wanted.is_first(j) && wanted.owner[j] != me ? wanted.owner[j] : workers;
   };
   const auto requests =
       lists_by_worker(workers, wanted.size(), owner_asked, [&](std::size_t j) { return wanted.row[j]; });
-  index_travel travel = request_rows(world, requests);
+  row_transfers travel = request_rows(world, requests);
   std::vector<std::size_t> next(requests.first), arrival_positions(wanted.size());
   for (std::size_t j = 0; j < wanted.size(); ++j)
     if (owner_asked(j) < workers) arrival_positions[j] = next[owner_asked(j)]++;
@@ -176,8 +176,8 @@ inline index_travel plan_direct_travel(world_state& world, const rows_with_owner
 /// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
 /// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
 /// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
-inline std::optional<index_travel> plan_travel_by_node(world_state& world, const transport& shared_transport,
-                                                       const rows_with_owners& wanted) {
+inline std::optional<row_transfers> plan_travel_by_node(world_state& world, const transport& shared_transport,
+                                                        const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
   std::vector<std::size_t> nodes(workers);
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
@@ -216,7 +216,7 @@ inline std::optional<index_travel> plan_travel_by_node(world_state& world, const
   };
   const auto requests = lists_by_worker(workers, n + questions.size(), owner_asked,
                                         [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
-  index_travel travel = request_rows(world, requests);
+  row_transfers travel = request_rows(world, requests);
   travel.has_two_steps = true;
   std::vector<std::size_t> next(requests.first), arrival_positions(n);
   numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
@@ -235,7 +235,7 @@ inline std::optional<index_travel> plan_travel_by_node(world_state& world, const
   }
   const auto answered = exchange_lists(world, answers), placed_rows = exchange_lists(world, places);
   const auto returned = exchange_list_starts(world, owners);
-  const auto add_parts = [&](std::vector<index_travel::forwarded_part>& parts, const numbers_by_worker& own,
+  const auto add_parts = [&](std::vector<row_transfers::forwarded_part>& parts, const numbers_by_worker& own,
                              const numbers_by_worker& other, auto first_return_row_of) {
     for (std::size_t k = 0; k < workers; ++k) {
       std::vector<row_run> runs;
@@ -286,7 +286,7 @@ template <class AddRows>
 index_pattern make_sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();
   index_pattern pattern;
-  index_travel& travel = pattern.travel;
+  row_transfers& travel = pattern.travel;
   // Each receiver learns the number of rows from each sender, and their position in the sender's list.
   std::vector<std::size_t> lengths(workers, 0), firsts(workers, 0);
   for (std::size_t k = 0; k < workers; ++k) {

@@ -61,10 +61,10 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
     const structure& s, bool forward, const element_kind& kind,
     const std::shared_ptr<transport>& shared_transport) const {
   auto made = lasting_exchange(shared_transport, world_, lowered(s.plan(forward)), kind);
-  const index_travel& t = pattern_->travel;
+  const row_transfers& t = pattern_->travel;
   if (forward && s.gathered) made->from(s.gathered);
   if (forward && t.has_two_steps)
-    made->then_run(
+    made->append_exchange(
         shared_transport->exchange(lowered(make_parts_plan(world_->id(), t.forwarded_to_peers, t.forwarded_by_peers,
                                                            t.received, t.received, s.there.source_shape[1])),
                                    kind));
@@ -74,9 +74,9 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
 PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::exchanges_that_return_rows(
     structure& s, const element_kind& kind) const {
   return s.exchanges_that_return_rows.find(kind, [&] {
-    const index_travel& t = pattern_->travel;
-    std::vector<index_travel::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
-    std::vector<index_travel::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
+    const row_transfers& t = pattern_->travel;
+    std::vector<row_transfers::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
+    std::vector<row_transfers::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
     for (std::size_t k = 0; k < to.size(); ++k) to[k].first_row_at_peer = t.forwarded_by_peers[k].first_return_row;
     for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.forwarded_to_peers[k].first_return_row;
     return lasting_exchange(
@@ -86,7 +86,7 @@ PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::exchanges_that_r
 }
 
 PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const {
-  const index_travel& t = pattern_->travel;
+  const row_transfers& t = pattern_->travel;
   return make_parts_plan(world_->id(), t.to, t.from, t.sent, t.received, row_elements);
 }
 

@@ -27,13 +27,13 @@ class pencil_search {
     for (const std::size_t n : r_.extents) uncut_lines_ *= n;
   }
 
-  std::vector<pencil> find_best() {
+  std::vector<pencil> find_best_pencils() {
     if (r_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
       pencil_search search_in_place(r_);
       search_in_place.r_.grid_y = r_.grid_x;
       shape_list left = r_.dimensions;
       dimensions_to_transform(r_.grid_x, left);
-      if (left.empty()) return search_in_place.find_best();
+      if (left.empty()) return search_in_place.find_best_pencils();
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool allows_gathering : {false, true}) {
@@ -175,7 +175,7 @@ class pencil_search {
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {
-  return pencil_search(request).find_best();
+  return pencil_search(request).find_best_pencils();
 }
 
 }  // namespace partita::detail

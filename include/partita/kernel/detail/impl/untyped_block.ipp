@@ -45,7 +45,7 @@ PARTITA_DEF void copy(const element_kind& of, const untyped_block& to, const unt
           stores::by_size);
 }
 
-PARTITA_DEF bool share_memory(const untyped_block& a, const untyped_block& b) {
+PARTITA_DEF bool blocks_share_memory(const untyped_block& a, const untyped_block& b) {
   if (a.size() == 0 || b.size() == 0) return false;
   const auto range = [](const untyped_block& block) {
     std::ptrdiff_t low = 0, high = 1;

@@ -41,8 +41,8 @@ PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, co
 }
 
 PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* name, const shape_list& extents) {
-  if (run_state.is_dry || world_.state() == nullptr) return 0;
-  return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
+  if (run_state.is_dry_run || world_.state() == nullptr) return 0;
+  return world_.state()->log_local_operation(hasher(fingerprint_).mix(operation).value(), name, extents);
 }
 
 PARTITA_DEF transport& bound_mesh::channels(std::size_t lane) {

@@ -28,7 +28,7 @@ PARTITA_DEF bool bound_steps::is_set_by_step(const step_block& one) {
 
 PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& model) {
   for (std::size_t k = 0; k < steps_.size(); ++k) {
-    step_use& use = uses_[k];
+    step_use& use = step_uses_[k];
     if (const auto& exchange = steps_[k].exchange) {
       const auto most = static_cast<double>(exchange->most_taken() * exchange->kind().bytes);
       const double once = most == 0 ? 0 : link.latency;
@@ -43,10 +43,11 @@ PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& 
   }
 }
 
-PARTITA_DEF void bound_steps::order_locally(const order_limits& limits, bool join) {
-  for (step_use& one : uses_) one.joins = nothing;
+PARTITA_DEF void bound_steps::order_steps_locally(const order_limits& limits, bool join) {
+  for (step_use& one : step_uses_) one.joins = nothing;
   const auto ordered = [&](std::size_t first, std::size_t end, double now) {
-    return join ? order_joined(uses_, first, end, limits, now) : order_steps(uses_, first, end, limits, now);
+    return join ? order_and_join_steps(step_uses_, first, end, limits, now)
+                : order_steps(step_uses_, first, end, limits, now);
   };
   order_ = ordered(0, forward_, 0);
   backward_begin_ = order_.size();
@@ -54,15 +55,15 @@ PARTITA_DEF void bound_steps::order_locally(const order_limits& limits, bool joi
   order_.insert(order_.end(), back.begin(), back.end());
 }
 
-PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& limits, bool join) {
+PARTITA_DEF bool bound_steps::agree_on_step_order(bound_mesh& on, const order_limits& limits, bool join) {
   const world& everyone = on.everyone();
   const std::size_t first = on.where().worker(0);
   // 1. Hash what must be equal for a common order: movements on all workers, and computations on workers of the mesh.
   hasher computed;
   std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
   std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
-  for (std::size_t k = 0; k < uses_.size(); ++k) {
-    const step_use& one = uses_[k];
+  for (std::size_t k = 0; k < step_uses_.size(); ++k) {
+    const step_use& one = step_uses_[k];
     computed.mix(one.moves).mix(one.sets);
     number_of_exchange[k] = static_cast<std::uint32_t>(exchanges.size());
     if (one.moves) exchanges.push_back(static_cast<std::uint32_t>(k));
@@ -77,7 +78,7 @@ PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& 
   constexpr std::size_t header = 3;
   std::vector<std::uint64_t> sent;
   if (everyone.id() == first) {
-    order_locally(limits, join);
+    order_steps_locally(limits, join);
     sent = {computed.value(), exchanges.size(), backward_begin_};
     for (const ordered_step& one : order_) {
       const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
@@ -99,7 +100,7 @@ PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& 
   order_.clear();
   const auto compute_ahead = [&](std::size_t k, std::size_t end) {
     for (; !on.active() && k < end; ++k)
-      if (!uses_[k].moves) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
+      if (!step_uses_[k].moves) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
   };
   const std::size_t events = (got.count(first) - header) / 3;
   for (std::size_t i = 0; i <= events; ++i) {
@@ -120,18 +121,18 @@ PARTITA_DEF bool bound_steps::order_jointly(bound_mesh& on, const order_limits& 
   }
   // 4. Set which movements share their messages: those that start one after the other in the same lane.
   std::uint32_t leader = nothing;
-  for (step_use& one : uses_) one.joins = nothing;
+  for (step_use& one : step_uses_) one.joins = nothing;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     if (order_[k].done != ordered_step::what::start) continue;
     const bool joins = k > 0 && order_[k - 1].done == ordered_step::what::start && order_[k - 1].lane == order_[k].lane;
-    if (joins) uses_[order_[k].step].joins = leader;
+    if (joins) step_uses_[order_[k].step].joins = leader;
     else leader = order_[k].step;
   }
   return true;
 }
 
 PARTITA_DEF std::size_t bound_steps::place_blocks() {
-  const block_lives lives = lives_of(uses_, order_);
+  const block_lives lives = lives_of(step_uses_, order_);
   std::size_t bytes = 0;
   for (const std::size_t moved : {0U, 1U}) {
     lifetimes_[moved].clear(), block_numbers_[moved].clear();
@@ -141,7 +142,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
       lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
       block_numbers_[moved].push_back(k);
     }
-    bytes += place_in_storage(lifetimes_[moved]);
+    bytes += assign_storage_offsets(lifetimes_[moved]);
   }
   return bytes;
 }
@@ -152,7 +153,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
   for (const ordered_step& one : order_) {
     lanes[one.step] = one.lane;
     if (one.done != ordered_step::what::start) continue;
-    const std::uint32_t first = uses_[one.step].joins == nothing ? one.step : uses_[one.step].joins;
+    const std::uint32_t first = step_uses_[one.step].joins == nothing ? one.step : step_uses_[one.step].joins;
     parts[first].push_back(steps_[one.step].exchange);
   }
   struct opened {
@@ -163,11 +164,11 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     std::shared_ptr<planned_exchange>& exchange = steps_[k].exchange;
     if (!exchange) continue;
-    steps_[k].has_part = exchange->has_part() && uses_[k].joins == nothing;
-    if (uses_[k].joins != nothing) continue;
+    steps_[k].takes_part = exchange->takes_part() && step_uses_[k].joins == nothing;
+    if (step_uses_[k].joins != nothing) continue;
     if (parts[k].size() > 1) {
       steps_[k].joined = std::make_shared<joined_exchange>(parts[k]);
-      steps_[k].has_part = on.open(*steps_[k].joined, lanes[k]);
+      steps_[k].takes_part = on.open(*steps_[k].joined, lanes[k]);
       continue;
     }
     if (lanes[k] > 0 || uses_own_channels) {
@@ -184,7 +185,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
 PARTITA_DEF void bound_steps::drop_unread_blocks() {
   std::vector<bool> is_read(blocks_.size(), false), is_kept(steps_.size(), true);
   for (std::size_t k = steps_.size(); k-- > 0;) {
-    const step_use& one = uses_[k];
+    const step_use& one = step_uses_[k];
     is_kept[k] = one.moves || one.sets == nothing || blocks_[one.sets].is_outside || is_read[one.sets];
     if (!is_kept[k]) continue;
     if (one.sets != nothing) is_read[one.sets] = true;  // earlier steps may have set other elements of the block
@@ -192,14 +193,15 @@ PARTITA_DEF void bound_steps::drop_unread_blocks() {
       if (x != nothing) is_read[x] = true;
   }
   for (std::size_t k = 0; k < steps_.size(); ++k)
-    if (!is_kept[k] && !is_read[uses_[k].sets]) blocks_[uses_[k].sets].is_set = false, blocks_[uses_[k].sets].made = {};
+    if (!is_kept[k] && !is_read[step_uses_[k].sets])
+      blocks_[step_uses_[k].sets].is_set = false, blocks_[step_uses_[k].sets].made = {};
   std::size_t kept = 0, kept_forward = 0;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (!is_kept[k]) continue;
-    if (kept != k) steps_[kept] = std::move(steps_[k]), uses_[kept] = std::move(uses_[k]);
+    if (kept != k) steps_[kept] = std::move(steps_[k]), step_uses_[kept] = std::move(step_uses_[k]);
     ++kept, kept_forward += k < forward_ ? 1U : 0U;
   }
-  steps_.resize(kept), uses_.resize(kept);
+  steps_.resize(kept), step_uses_.resize(kept);
   forward_ = kept_forward;
 }
 
@@ -207,7 +209,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   forward_ = std::min(forward_, steps_.size());
   drop_unread_blocks();
   bool moves = false;
-  for (const step_use& one : uses_) moves = moves || one.moves;  // the result is the same on all workers
+  for (const step_use& one : step_uses_) moves = moves || one.moves;  // the result is the same on all workers
   const bool may_overlap = moves && options.pending > 1;
   const bool overlap =
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
@@ -217,9 +219,9 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   bool join = moves;
   std::size_t least = schedule_options::unlimited;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
-    if ((ahead == 0 && !join) || !order_jointly(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
+    if ((ahead == 0 && !join) || !agree_on_step_order(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
       ahead = 0, join = false;
-      order_locally(order_limits::in_program_order(), false);
+      order_steps_locally(order_limits::in_program_order(), false);
     }
     bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
@@ -277,7 +279,7 @@ PARTITA_DEF void bound_steps::begin_trace() {
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     const ordered_step& one = order_[k];
-    if (one.done != what::expect && one.done != what::finish && uses_[one.step].joins == nothing)
+    if (one.done != what::expect && one.done != what::finish && step_uses_[one.step].joins == nothing)
       lanes.push_back(one.lane);
     if (k < backward_begin_) forward = lanes.size();
   }
@@ -292,9 +294,9 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
   for (std::size_t k = backward ? backward_begin_ : 0; k < end; ++k) {
     const ordered_step& now = order_[k];
     const step& one = steps_[now.step];
-    const step_use& use = uses_[now.step];
+    const step_use& use = step_uses_[now.step];
     if (!step_times_.empty()) step_times_[2 * k] = step_times_[2 * k + 1] = seconds_now();
-    if (!one.has_part) continue;
+    if (!one.takes_part) continue;
     switch (now.done) {
       case ordered_step::what::compute:
         for (std::size_t i = 0; i < use.reads.size(); ++i) x[i] = address(use.reads[i]);
@@ -302,14 +304,14 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         break;
       case ordered_step::what::start:
         waiting_steps_.push_back(k);
-        if (pending_.empty()) start_next();  // if movements are pending, advance() starts this one later
+        if (pending_.empty()) start_next_movement();  // if movements are pending, advance() starts this one later
         break;
       case ordered_step::what::expect:
         one.exchange->expect(address(use.sets));
         break;
       case ordered_step::what::give:
         one.exchange->give(address(use.reads[0]));
-        add_pending(one);
+        add_pending_movement(one);
         break;
       case ordered_step::what::finish:
         finish(one);
@@ -319,14 +321,14 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     if (!pending_.empty() && k + 1 < end) advance();
     run_state.pending = pending_.empty() ? nullptr : this;
   }
-  if (trace_.has_begun()) trace_.add_run(timetable_of(uses_, order_, step_times_), backward);
+  if (trace_.has_recorded_program()) trace_.add_run(timetable_of(step_uses_, order_, step_times_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(uses_, order_); }
+PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(step_uses_, order_); }
 
 PARTITA_DEF timetable bound_steps::measured() {
   step_times_.resize(2 * order_.size(), 0);
@@ -338,44 +340,44 @@ PARTITA_DEF timetable bound_steps::measured() {
     times[2 * k] -= begin, times[2 * k + 1] -= begin;
     earlier = std::max(earlier, times[2 * k + 1]);
   }
-  return timetable_of(uses_, order_, times);
+  return timetable_of(step_uses_, order_, times);
 }
 
 void bound_steps::advance() const {
   std::size_t sent_count = 0;
   for (const pending_movement& one : pending_) sent_count += !one.exchange->advance() && one.sends_messages ? 1U : 0U;
-  start_waiting(sent_count);
+  start_waiting_steps(sent_count);
 }
 
-PARTITA_DEF void bound_steps::add_pending(const step& one) const {
+PARTITA_DEF void bound_steps::add_pending_movement(const step& one) const {
   pending_.push_back({one.opened(), one.opened()->counts().messages > 0});
 }
 
-PARTITA_DEF bool bound_steps::start_next() const {
+PARTITA_DEF bool bound_steps::start_next_movement() const {
   const std::size_t k = waiting_steps_.front();
   waiting_steps_.erase(waiting_steps_.begin());
   const step& one = steps_[order_[k].step];
   if (one.joined) {
     for (std::size_t i = 0; i < one.joined->parts(); ++i) {
-      const step_use& part = uses_[order_[k + i].step];
+      const step_use& part = step_uses_[order_[k + i].step];
       one.joined->set_memory(i, address(part.reads[0]), address(part.sets));
     }
     one.joined->start();
   } else {
-    const step_use& use = uses_[order_[k].step];
+    const step_use& use = step_uses_[order_[k].step];
     one.exchange->start(address(use.reads[0]), address(use.sets));
   }
-  add_pending(one);
+  add_pending_movement(one);
   return pending_.back().sends_messages;
 }
 
-PARTITA_DEF void bound_steps::start_waiting(std::size_t sent_count) const {
-  while (!waiting_steps_.empty() && sent_count < max_pending_sends_) sent_count += start_next() ? 1U : 0U;
+PARTITA_DEF void bound_steps::start_waiting_steps(std::size_t sent_count) const {
+  while (!waiting_steps_.empty() && sent_count < max_pending_sends_) sent_count += start_next_movement() ? 1U : 0U;
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {
   const auto is_same_exchange = [&](const pending_movement& other) { return other.exchange == one.opened(); };
-  while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_next();
+  while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_next_movement();
   // Advance other movements while waiting, because other workers may wait for them before they start this movement.
   one.opened()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
@@ -385,7 +387,7 @@ PARTITA_DEF void bound_steps::finish(const step& one) const {
 
 void bound_steps::add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                       const std::shared_ptr<planned_exchange>& exchange) {
-  step_use& use = uses_.emplace_back();
+  step_use& use = step_uses_.emplace_back();
   for (const step_block& operand : x) use.reads.push_back(block_number_of(operand, exchange != nullptr));
   use.sets = block_number_of(y, exchange != nullptr);
   use.task = task_;

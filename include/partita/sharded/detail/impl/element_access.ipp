@@ -11,7 +11,7 @@ PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint6
   return all;
 }
 
-PARTITA_DEF void element_places::find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
+PARTITA_DEF void element_locator::find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
   std::size_t n = 0;
   for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
   std::size_t wanted = n == 0 ? 0 : own_id_ % n;

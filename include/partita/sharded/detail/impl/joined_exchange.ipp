@@ -12,24 +12,24 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   for (const auto& one : all) {
     const exchange_plan<dynamic>& plan = one->plan();
     parts_.push_back({one->kind(), lowered(plan), dense(plan.source_shape), dense(plan.destination_shape)});
-    has_part_ = has_part_ || one->has_part();
+    takes_part_ = takes_part_ || one->takes_part();
     counts_.bytes += one->counts().bytes;
   }
   box_list sends(1);
   messages_.worker = parts_.front().plan.worker;
   messages_.has_several_blocks = true;  // senders do not know where the receiver unpacks
-  sent_.resize(pack_layout(&lowered_plan::sends, outgoing_, sends));
-  received_.resize(pack_layout(&lowered_plan::receives, incoming_, messages_.receives));
+  send_buffer_.resize(assign_box_offsets(&lowered_plan::sends, outgoing_boxes_, sends));
+  received_.resize(assign_box_offsets(&lowered_plan::receives, incoming_boxes_, messages_.receives));
   const std::ptrdiff_t unused = 0;
   for (std::size_t k = 0; k < sends.size(); ++k)
     messages_.add_send(sends[k].worker, sends[k].shape, sends[k].at, 0, &unused);
-  messages_.source_shape = {sent_.size()}, messages_.received_shape = {received_.size()};
+  messages_.source_shape = {send_buffer_.size()}, messages_.received_shape = {received_.size()};
   messages_.received_strides = {1};
   counts_.messages = messages_.receives.size();
 }
 
-PARTITA_DEF std::size_t joined_exchange::pack_layout(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
-                                                     box_list& messages) const {
+PARTITA_DEF std::size_t joined_exchange::assign_box_offsets(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
+                                                            box_list& messages) const {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t k = 0; k < (parts_[p].plan.*boxes).size(); ++k)
       all.push_back({(parts_[p].plan.*boxes)[k].worker, p, k, 0});
@@ -50,19 +50,19 @@ PARTITA_DEF std::size_t joined_exchange::pack_layout(box_list lowered_plan::*box
 }
 
 PARTITA_DEF bool joined_exchange::open(transport& channels) {
-  if (has_part_ && !exchange_) exchange_ = channels.exchange(std::move(messages_), element_kind::moved<word>());
-  return has_part_;
+  if (takes_part_ && !exchange_) exchange_ = channels.exchange(std::move(messages_), element_kind::moved<word>());
+  return takes_part_;
 }
 
 PARTITA_DEF void joined_exchange::start() {
   run_state.moved += counts_;
-  for (const packed_box& one : outgoing_) {
+  for (const packed_box& one : outgoing_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.sends[one.box], p.plan.rank, {static_cast<char*>(p.x), p.x_strides.data()},
-             reinterpret_cast<char*>(sent_.data() + one.at), true, stores::cached);
+             reinterpret_cast<char*>(send_buffer_.data() + one.at), true, stores::cached);
   }
   const std::ptrdiff_t unit = 1;
-  exchange_->start(sent_.data(), &unit, received_.data(), &unit);
+  exchange_->start(send_buffer_.data(), &unit, received_.data(), &unit);
   for (const movement_part& p : parts_)
     keep_boxes(p.plan, p.kind, {static_cast<char*>(p.x), p.x_strides.data()},
                {static_cast<char*>(p.y), p.y_strides.data()}, stores::cached);
@@ -70,7 +70,7 @@ PARTITA_DEF void joined_exchange::start() {
 
 PARTITA_DEF void joined_exchange::finish() {
   exchange_->finish();
-  for (const packed_box& one : incoming_) {
+  for (const packed_box& one : incoming_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.receives[one.box], p.plan.rank, {static_cast<char*>(p.y), p.y_strides.data()},
              reinterpret_cast<char*>(received_.data() + one.at), false, stores::cached);

@@ -38,8 +38,8 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
   return all;
 }
 
-PARTITA_DEF std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
-                                                   const order_limits& limits, double now) {
+PARTITA_DEF std::vector<ordered_step> order_and_join_steps(std::vector<step_use>& steps, std::size_t first,
+                                                           std::size_t end, const order_limits& limits, double now) {
   std::size_t orders_left = 64;  // chosen: binding stays fast, and most programs try fewer orders
   for (std::size_t k = first; k < end; ++k) steps[k].joins = step_use::nothing;
   std::vector<ordered_step> best = order_steps(steps, first, end, limits, now);

@@ -6,8 +6,9 @@
 namespace partita::detail {
 
 PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
-                                    const tensor_argument* actual, std::size_t n, const outside_argument* expected,
-                                    std::size_t arguments, const text& error_message) {
+                                    const tensor_argument* actual_arguments, std::size_t n,
+                                    const outside_argument* expected, std::size_t arguments,
+                                    const text& error_message) {
   hasher all(fingerprint);
   all.mix(call);
   local_error wrong;
@@ -16,7 +17,7 @@ PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerp
     wrong = local_error(text(call) << ": requires as many arguments as were traced, which are " << arguments << ", got "
                                    << n << "; give those");
   for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
-    const tensor_argument& x = actual[i];
+    const tensor_argument& x = actual_arguments[i];
     x.add_to_hash(all);
     if (!(*x.extents == expected[i].extents))
       wrong = local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
@@ -24,7 +25,7 @@ PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerp
     else if (x.type != expected[i].type)
       wrong = {failure::other, text(call) << ": tensor " << i << " was traced with elements of "
                                           << expected[i].type_name() << ", got " << x.type_name() << "; give those"};
-    else if (!expected[i].can_take(x))
+    else if (!expected[i].accepts_tensor(x))
       wrong = {failure::partition, text(call) << ": requires tensors on the mesh of the program, of which no gradient "
                                                  "is asked, but tensor "
                                               << i << " is another; call the traced program itself"};

@@ -21,7 +21,7 @@ PARTITA_DEF bool planned_exchange::open(transport& channels) {
   const bool can_forward = channels.can_forward();
   way* const on_node = can_forward ? &channels.forwarding_channel(kind_) : nullptr;  // the call is collective
   const std::shared_ptr<box_overlaps> boxes = std::exchange(boxes_, nullptr);
-  if (!has_part()) return false;
+  if (!takes_part()) return false;
   if (can_forward && boxes) {
     const std::vector<int>& first_of = channels.members().node_table();
     boxes->share_nodes(members_by_node({first_of.begin(), first_of.end()}));

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
+PARTITA_DEF std::size_t assign_storage_offsets(std::vector<block_lifetime>& all) {
   constexpr std::size_t line = 64, page_bytes = 4096;
   std::size_t total = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {

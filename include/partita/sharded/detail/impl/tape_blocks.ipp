@@ -19,7 +19,7 @@ PARTITA_DECL const std::shared_ptr<tape_ledger>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;
 }
-PARTITA_DEF tape_contents& current_contents() { return tape_of_thread()->now; }
+PARTITA_DEF tape_contents& current_tape_contents() { return tape_of_thread()->now; }
 
 PARTITA_INLINE tape_blocks::~tape_blocks() { release(); }
 
@@ -56,5 +56,5 @@ PARTITA_DEF void tape_blocks::release() {
 }  // namespace partita::detail
 
 namespace partita {
-PARTITA_DEF tape_contents tape_holds() { return detail::current_contents(); }
+PARTITA_DEF tape_contents tape_holds() { return detail::current_tape_contents(); }
 }  // namespace partita

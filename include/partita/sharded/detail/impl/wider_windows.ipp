@@ -21,9 +21,9 @@ class wider_box_finder {
         multiply_adds_(multiply_adds),
         wider_results_(of.operations()) {}
 
-  std::vector<wider_result> find_results() {
+  std::vector<wider_result> find_wider_results() {
     for (std::size_t o = wider_results_.size(); o-- > 0;)
-      if (find_box_operation(o) != nullptr) try_to_widen(o);
+      if (find_box_operation(o) != nullptr) try_to_widen_result(o);
     return std::move(wider_results_);
   }
 
@@ -32,7 +32,7 @@ class wider_box_finder {
     const operation_window* const window = g_.operation(o).window;
     if (window == nullptr || !window->is_needed(g_.operation(o).operands, placed_operations_[o].made)) return nullptr;
     const auto* const own = dynamic_cast<const any_box_operation*>(window);
-    return own != nullptr && own->computes_boxes() ? own : nullptr;
+    return own != nullptr && own->can_compute_boxes() ? own : nullptr;
   }
   value result(std::size_t o) const { return g_.of(g_.operation(o), g_.operation(o).operands); }
   const shape_list& shape(std::size_t o) const { return g_[result(o)].shape; }
@@ -57,11 +57,11 @@ class wider_box_finder {
                             const short_list<interval>& block) const {
     std::vector<shape_list> shapes;
     for (std::size_t t = 0; t <= g_.operation(o).operands; ++t) shapes.push_back(g_[g_.of(g_.operation(o), t)].shape);
-    return find_box_operation(o)->box_read_by(result, block, shapes.data());
+    return find_box_operation(o)->operand_box(result, block, shapes.data());
   }
   static double volume(const short_list<interval>& box) { return static_cast<double>(shape_size(shape_of_box(box))); }
 
-  void try_to_widen(std::size_t o) {
+  void try_to_widen_result(std::size_t o) {
     std::vector<std::size_t> path{o};  // followed by the elementwise operations before the next window
     std::size_t reader = find_reader(o);
     for (; reader < wider_results_.size() && find_box_operation(reader) == nullptr; reader = find_reader(reader))
@@ -112,7 +112,7 @@ class wider_box_finder {
 PARTITA_DEF std::vector<wider_result> wider_results(const graph& of,
                                                     const std::vector<placed_operation>& placed_operations,
                                                     bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
-  return wider_box_finder(of, placed_operations, on, element_bytes, multiply_adds).find_results();
+  return wider_box_finder(of, placed_operations, on, element_bytes, multiply_adds).find_wider_results();
 }
 
 }  // namespace partita::detail

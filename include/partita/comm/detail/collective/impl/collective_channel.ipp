@@ -6,15 +6,16 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void collective_channel::spread(const element_messages& group_messages, group_blocks b, bool has_started) {
+PARTITA_DEF void collective_channel::spread(const element_messages& group_messages, group_blocks b,
+                                            bool has_started_broadcast) {
   const bool root = is_root();
-  if (is_on_one_node && std::exchange(has_begun_early, false)) return finish_shown_broadcast(group_messages, b);
+  if (is_on_one_node && std::exchange(has_begun_early, false)) return finish_early_broadcast(group_messages, b);
   if (is_leader && node_leaders.members.size() > 1) {
-    if (!(root && (has_started || std::exchange(has_begun_early, false))))
+    if (!(root && (has_started_broadcast || std::exchange(has_begun_early, false))))
       group_messages.spread(node_leaders, root ? const_cast<char*>(b.x) : b.y, b.n, sent);  // the root only reads
     if (!root) b.x = b.y;
   }
-  broadcast_on_node(group_messages, b, root && has_started);
+  broadcast_on_node(group_messages, b, root && has_started_broadcast);
 }
 
 PARTITA_DEF void collective_channel::start_spread(const element_messages& group_messages, const group_blocks& b) {
@@ -59,9 +60,9 @@ PARTITA_DEF void collective_channel::send_block_early(const element_messages& gr
   has_begun_early = true;
 }
 
-PARTITA_DEF void collective_channel::show_ahead(const element_messages& group_messages, const group_blocks& b) {
+PARTITA_DEF void collective_channel::show_block_early(const element_messages& group_messages, const group_blocks& b) {
   has_begun_early = is_on_one_node && shared && is_root() && group_messages.of().in_shared_memory &&
-                    shared->show_ahead(b.x, group_messages.bytes(b.n));
+                    shared->show_block_early(b.x, group_messages.bytes(b.n));
 }
 
 PARTITA_DEF void collective_channel::send_node_sum_early(const element_messages& group_messages,
@@ -72,8 +73,8 @@ PARTITA_DEF void collective_channel::send_node_sum_early(const element_messages&
   has_begun_early = true;
   if (!alone) {
     const std::size_t room = group_messages.bytes(b.n) / sizeof(std::max_align_t) + 1;
-    if (is_leader && early_sum.size() < room) early_sum.resize(room);
-    const group_blocks sum{b.x, is_leader ? reinterpret_cast<char*>(early_sum.data()) : nullptr, b.n};
+    if (is_leader && early_node_sum.size() < room) early_node_sum.resize(room);
+    const group_blocks sum{b.x, is_leader ? reinterpret_cast<char*>(early_node_sum.data()) : nullptr, b.n};
     shared->start(make_node_sum(op, sum, false));
     finish_sum_on_node(group_messages, op, sum);
   }
@@ -84,7 +85,7 @@ PARTITA_DEF void collective_channel::send_node_sum_early(const element_messages&
   if (to != node_leaders.position) group_messages.post_send(sent, own, b.n, node_leaders.members[to]);
 }
 
-PARTITA_DEF void collective_channel::discard_speculative() {
+PARTITA_DEF void collective_channel::discard_speculative_sends() {
   if (!std::exchange(has_begun_early, false)) return;
   if (is_on_one_node) shared->roll_back();
   else sent.give_up();
@@ -99,7 +100,7 @@ PARTITA_DEF void collective_channel::post_send(const element_messages& group_mes
   if (to != first.position) group_messages.post_send(sent, b.x, b.n, first.members[to]);
 }
 
-PARTITA_DEF void collective_channel::finish_shown_broadcast(const element_messages& group_messages,
+PARTITA_DEF void collective_channel::finish_early_broadcast(const element_messages& group_messages,
                                                             const group_blocks& b) {
   shared->finish_spread(group_messages.bytes(b.n));
   group_messages.count_shared_bytes(b.n);
@@ -107,15 +108,16 @@ PARTITA_DEF void collective_channel::finish_shown_broadcast(const element_messag
 }
 
 PARTITA_DEF void collective_channel::broadcast_on_node(const element_messages& group_messages, const group_blocks& b,
-                                                       bool has_started) {
+                                                       bool has_started_broadcast) {
   if (node_members.members.size() > 1) {
     const bool tries = shared && group_messages.of().in_shared_memory;
-    if (tries && (has_started ? shared->finish_spread(group_messages.bytes(b.n))
-                              : shared->spread(b.x, b.y, group_messages.bytes(b.n)))) {
+    if (tries && (has_started_broadcast ? shared->finish_spread(group_messages.bytes(b.n))
+                                        : shared->spread(b.x, b.y, group_messages.bytes(b.n)))) {
       group_messages.count_shared_bytes(b.n);
       return sent.wait();
     }
-    if (tries || !has_started) group_messages.spread(node_members, is_leader ? const_cast<char*>(b.x) : b.y, b.n, sent);
+    if (tries || !has_started_broadcast)
+      group_messages.spread(node_members, is_leader ? const_cast<char*>(b.x) : b.y, b.n, sent);
   }
   sent.wait();
   if (is_leader && b.y != nullptr && b.y != b.x) group_messages.of().copy_row(b.y, b.x, b.n);

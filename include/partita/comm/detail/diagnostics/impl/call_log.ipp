@@ -75,7 +75,7 @@ PARTITA_DEF std::terminate_handler& call_log::previous_terminate_handler() {
   return handler;
 }
 
-PARTITA_DEF bool call_log::follows_other_output() {
+PARTITA_DEF bool call_log::has_other_worker_ended() {
   for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older_slot)
     if (slot->page->state == standing::has_failed || has_left_world(*slot->page)) return true;
   return false;
@@ -99,7 +99,7 @@ PARTITA_DEF void call_log::report_exception(status_slot& own, bool continues_out
   const std::size_t length = std::strlen(message), most = sizeof own.final_message - 1;
   std::memcpy(own.final_message, message, length < most ? length : most);
   own.final_message[length < most ? length : most] = '\0';
-  own.set_standing(standing::has_failed);
+  own.set_process_state(standing::has_failed);
   if (!continues_output) print_calls(own);
 }
 
@@ -107,7 +107,7 @@ PARTITA_DEF void call_log::handle_terminate() {
   static std::atomic_flag began;
   if (!process::is_forked() && !began.test_and_set()) {
     status_slots& pages = status_slots::instance();
-    const bool continues_output = follows_other_output();
+    const bool continues_output = has_other_worker_ended();
     report_exception(pages.own(), continues_output);
     // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
     // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
@@ -122,7 +122,7 @@ PARTITA_DEF void call_log::handle_terminate() {
 PARTITA_DEF void call_log::handle_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
-    pages.own().set_standing(standing::was_terminated);
+    pages.own().set_process_state(standing::was_terminated);
     for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot) {
       const standing state = slot->page->state;
       if (state == standing::has_ended || state == standing::was_terminated || state == standing::has_failed) continue;

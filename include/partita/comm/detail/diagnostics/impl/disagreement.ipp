@@ -49,7 +49,7 @@ PARTITA_DEF void throw_first_error(const std::vector<letter>& letters) {
   throw communication_error("partita: an agreement failed for a reason that no worker gave");
 }
 
-PARTITA_DEF text describe_two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
+PARTITA_DEF text describe_unequal_checks(std::uint64_t first, std::size_t worker, std::uint64_t other) {
   const auto name = [](std::uint64_t level) {
     return static_cast<checks>(level) == checks::local ? "checks::local" : "checks::agree";
   };
@@ -58,7 +58,7 @@ PARTITA_DEF text describe_two_levels(std::uint64_t first, std::size_t worker, st
          << "; give every worker of a world the same";
 }
 
-PARTITA_DEF text describe_two_settings(const setting_of_worker& one, const setting_of_worker& other) {
+PARTITA_DEF text describe_unequal_settings(const setting_of_worker& one, const setting_of_worker& other) {
   return text("partita::world: requires programs that were compiled in one way on all workers, got ")
          << one.value << " on worker " << one.worker << " and " << other.value << " on worker " << other.worker
          << "; compile the programs of all workers with the same headers and the same options";

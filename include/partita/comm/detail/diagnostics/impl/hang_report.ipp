@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF double hang_report::longest_wait() {
+PARTITA_DEF double hang_report::max_wait_seconds() {
   const double said = seconds_until_error();
   return said > 0 ? said : seconds_until_report.load();
 }
@@ -46,8 +46,8 @@ PARTITA_DEF void hang_report::set_up_world(const std::vector<introduction>& all)
         slots_.push_back({k, all[k].page.process, found});
 }
 
-void hang_report::still_waits(double seconds) {
-  if (reported_standing_ != own_standing()) own_slot_->set_standing(reported_standing_ = own_standing());
+void hang_report::on_long_wait(double seconds) {
+  if (reported_standing_ != own_standing()) own_slot_->set_process_state(reported_standing_ = own_standing());
   // If a worker has failed, or its process has ended, this worker waits for it in vain.
   for (const worker& w : slots_) {
     if (w.page->state == standing::has_failed) give_up(text(w.page->final_message));
@@ -64,8 +64,8 @@ void hang_report::still_waits(double seconds) {
     if (seconds > most)
       give_up(
           report(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
-  } else if (!has_reported_ && seconds > seconds_until_report && has_lowest_waiting_id()) {
-    has_reported_ = true;
+  } else if (!has_printed_report_ && seconds > seconds_until_report && has_lowest_waiting_id()) {
+    has_printed_report_ = true;
     print_line(report(seconds));
     std::size_t told = 0;
     for (const worker& w : slots_)
@@ -73,33 +73,33 @@ void hang_report::still_waits(double seconds) {
   }
 }
 
-void hang_report::waits_no_more() noexcept {
-  own_slot_->set_standing(reported_standing_ = status_slot::standing::is_computing);
-  has_reported_ = false;
+void hang_report::on_wait_end() noexcept {
+  own_slot_->set_process_state(reported_standing_ = status_slot::standing::is_computing);
+  has_printed_report_ = false;
 }
 
-void hang_report::lacks_memory(std::size_t bytes) noexcept {
+void hang_report::on_memory_lack(std::size_t bytes) noexcept {
   if (size_ == 1 || is_preparing_call_ || progress_ == progress::before_agreement) return;
   end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
                                    << waiting_workers_text);
 }
 
-void hang_report::lacks_memory_amid_call() noexcept {
+void hang_report::on_memory_lack_midcall() noexcept {
   if (size_ == 1) return;
   end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << waiting_workers_text);
 }
 
 PARTITA_DEF void hang_report::give_up(const text& sentence) {
-  has_given_up_ = true;
+  has_given_up_wait_ = true;
   throw communication_error(sentence);
 }
 
 PARTITA_DEF void hang_report::require_no_worker_has_left() {
   if (number_ == 0) return require_all_can_make_world();
   for (const worker& w : slots_) {
-    const bool left = chosen_workers_ == nullptr
-                          ? w.page->has_left_after_calls(number_, calls_)
-                          : chosen_workers_->contains(w.id) && w.page->has_left_after_calls(number_, calls_ + 1);
+    const bool left = calling_workers_ == nullptr
+                          ? w.page->has_left_before_call(number_, calls_)
+                          : calling_workers_->contains(w.id) && w.page->has_left_before_call(number_, calls_ + 1);
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_
@@ -126,7 +126,7 @@ PARTITA_DEF void hang_report::require_all_can_make_world() {
 }
 
 PARTITA_DEF bool hang_report::has_lowest_waiting_id() const {
-  if (number_ == 0) return !status_slots::instance().any_waits();
+  if (number_ == 0) return !status_slots::instance().has_waiting_worker();
   for (const worker& w : slots_)
     if (w.id < id_ && w.page->state == standing::is_waiting) return false;
   return true;

@@ -22,14 +22,14 @@ PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan
     return ways.between_nodes().prepare(std::move(boxes), kind_of_bytes);
   };
   collecting_transport_ = ways.collecting_channel(kind).prepare(std::move(plan.collecting_boxes), kind);
-  distributing_transport_ = ways.distributing_way(kind).prepare(std::move(plan.distributing_boxes), kind);
+  distributing_transport_ = ways.distributing_channel(kind).prepare(std::move(plan.distributing_boxes), kind);
   leaving_transport_ = messages(std::move(plan.leaving_messages), box_list(1));
   arriving_transport_ = messages(box_list(1), std::move(plan.arriving_messages));
 }
 
 void joint_messages::expect(const block_memory& y) {
   y_ = y;
-  if (current_stage_ != stage::has_collected) start_collecting();
+  if (current_stage_ != stage::has_collected_boxes) start_collecting_boxes();
   if (arriving_bytes_ != 0) arriving_area_ = static_cast<char*>(memory_->allocate(arriving_bytes_));
   distributing_transport_->expect(y);
   arriving_transport_->expect({arriving_area_, nullptr});
@@ -37,14 +37,14 @@ void joint_messages::expect(const block_memory& y) {
 }
 
 void joint_messages::give(const block_memory& x) {
-  if (current_stage_ == stage::has_collected) send_joint_messages();
+  if (current_stage_ == stage::has_collected_boxes) send_joint_messages();
   else write(x);
 }
 
 void joint_messages::send_speculatively(const block_memory& x) {
-  start_collecting();
+  start_collecting_boxes();
   write(x);
-  finish_collecting();
+  finish_collecting_boxes();
   leaving_transport_->send_speculatively({leaving_area_, nullptr});
 }
 
@@ -56,7 +56,7 @@ void joint_messages::roll_back() {
 
 bool joint_messages::advance() {
   if (current_stage_ == stage::collecting_channel) {
-    finish_collecting();
+    finish_collecting_boxes();
     send_joint_messages();
   }
   const bool left = leaving_transport_->advance();
@@ -84,7 +84,7 @@ carried joint_messages::counts() const {
   return all;
 }
 
-PARTITA_DEF void joint_messages::start_collecting() {
+PARTITA_DEF void joint_messages::start_collecting_boxes() {
   current_stage_ = stage::collecting_channel;
   if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
   collecting_transport_->expect({leaving_area_, nullptr});
@@ -98,10 +98,10 @@ PARTITA_DEF void joint_messages::write(const block_memory& x) {
   }
 }
 
-PARTITA_DEF void joint_messages::finish_collecting() {
+PARTITA_DEF void joint_messages::finish_collecting_boxes() {
   for (backoff p(oversubscribed_); !collecting_transport_->advance();) p.pause();
   collecting_transport_->finish();
-  current_stage_ = stage::has_collected;
+  current_stage_ = stage::has_collected_boxes;
 }
 
 PARTITA_DEF void joint_messages::send_joint_messages() {

@@ -15,7 +15,7 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
       kind_(kind),
       policy_(policy),
       oversubscribed_(oversubscribed) {
-  is_unmeasured_ = policy_.how == messages::measured && !pairs_worth_a_trial().empty();
+  is_unmeasured_ = policy_.how == messages::measured && !partners_to_measure().empty();
   choose_forms();
 }
 
@@ -38,7 +38,7 @@ bool pair_messages::advance() {
   return received_messages_->advance() && left;
 }
 
-PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_worth_a_trial() const {
+PARTITA_DEF std::vector<std::size_t> pair_messages::partners_to_measure() const {
   std::vector<std::size_t> all;
   for (const auto* boxes : {&sent_boxes_, &received_boxes_})
     for (const pair_volume& c : pair_volumes(*boxes, kind_.bytes)) {
@@ -54,7 +54,7 @@ PARTITA_DEF messages pair_messages::choose_form(const pair_volume& c) const {
   if (policy_.how == messages::measured && c.is_worth_a_trial())
     for (const auto& [worker, form] : measured_forms_)
       if (worker == c.worker) return form;
-  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.default_form() : policy_.how;
+  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.default_message_form() : policy_.how;
 }
 
 PARTITA_DEF void pair_messages::choose_forms() {
@@ -71,7 +71,7 @@ PARTITA_DEF void pair_messages::choose_forms() {
 }
 
 PARTITA_DEF void pair_messages::measure(const block_memory& x) {
-  const std::vector<std::size_t> pairs = pairs_worth_a_trial();
+  const std::vector<std::size_t> pairs = partners_to_measure();
   const auto large = [this](const box_list& boxes) {
     box_list chosen(boxes.rank());
     const auto all = pair_volumes(boxes, kind_.bytes);

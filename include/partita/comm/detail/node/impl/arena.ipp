@@ -17,7 +17,7 @@ PARTITA_DEF arena& arena::of(const own_node& members, std::size_t most) {
   arena& chosen = known != nullptr ? *known : *new arena(members, most);
   if (known == nullptr) {
     const std::lock_guard<spin_lock> guard(arena_list_lock());
-    chosen.next_older_ = newest().load();
+    chosen.next_older_arena_ = newest().load();
     newest().store(&chosen);
   }
   members.arenas_by_limit().emplace_back(most, &chosen);
@@ -34,7 +34,7 @@ PARTITA_DEF void* arena::allocate(std::size_t bytes) {
     const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_blocks_.take(bytes)) return memory_use_.add(bytes), block;
   }
-  return allocate_new_or_heap(bytes);
+  return allocate_new_block_or_heap(bytes);
 }
 
 PARTITA_DEF void arena::release(void* block, std::size_t bytes) {
@@ -49,7 +49,7 @@ PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
     const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_signal_blocks().take(bytes)) return block;
   }
-  return allocate_new_or_heap(bytes);
+  return allocate_new_block_or_heap(bytes);
 }
 
 PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
@@ -61,8 +61,8 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
   }
 }
 
-PARTITA_DEF void arena::release_anywhere(void* block, std::size_t bytes) {
-  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->next_older_)
+PARTITA_DEF void arena::release_arena_or_heap(void* block, std::size_t bytes) {
+  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->next_older_arena_)
     if (known->is_in_own_part(block)) return known->release(block, bytes);
   heap_pool::instance().release(block, bytes);
 }
@@ -93,7 +93,7 @@ PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t
   std::size_t count = 0;
   // Exchange the names of the arenas that each worker knows.
   for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < most_compared;
-       known = known->next_older_)
+       known = known->next_older_arena_)
     if (known->max_bytes_ == most && known->serves_communicator(members.communicator())) {
       found[count] = known;
       mine[count++] = known->arena_name_;
@@ -138,17 +138,17 @@ PARTITA_DEF spare_blocks& arena::spare_signal_blocks() {
   return spare_signal_blocks_.emplace_back(own, spare_blocks{}).second;
 }
 
-PARTITA_DEF void* arena::allocate_new_or_heap(std::size_t bytes) {
+PARTITA_DEF void* arena::allocate_new_block_or_heap(std::size_t bytes) {
   try {
-    if (void* const block = allocate_new(bytes)) return block;
+    if (void* const block = allocate_new_block(bytes)) return block;
     return heap_pool::instance().allocate(bytes);
   } catch (const std::bad_alloc&) {
-    if (watcher != nullptr) watcher->lacks_memory(bytes);
+    if (watcher != nullptr) watcher->on_memory_lack(bytes);
     throw;
   }
 }
 
-PARTITA_DEF void* arena::allocate_new(std::size_t bytes) {
+PARTITA_DEF void* arena::allocate_new_block(std::size_t bytes) {
   if (!shared()) return nullptr;
   const std::size_t size = spare_blocks::round_up_block_bytes(bytes);
   char* block = nullptr;
@@ -175,16 +175,16 @@ PARTITA_DEF char* arena::merged_block(std::size_t size) {
   if (mapped_bytes_ + size <= memory_use_.allowed_bytes(size)) return nullptr;
   merged_ranges_.make_room(spare_blocks_.size());  // reserve memory first, so that no block is lost half-way
   unmapped_ranges_.make_room(merged_ranges_.size() + spare_blocks_.size());
-  spare_blocks_.take_all(
+  spare_blocks_.drain_all(
       [this](void* spare_block, std::size_t bytes) { merged_ranges_.add(static_cast<char*>(spare_block), bytes); });
-  merged_ranges_.merge_adjacent();
+  merged_ranges_.merge_adjacent_ranges();
   if (char* const block = merged_ranges_.take(size)) return block;
-  merged_ranges_.take_all([this](char* range, std::size_t bytes) {
+  merged_ranges_.drain_all([this](char* range, std::size_t bytes) {
     mapped_bytes_ -= bytes;
     static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if the call fails, the memory stays allocated
     unmapped_ranges_.add(range, bytes);
   });
-  unmapped_ranges_.merge_adjacent();
+  unmapped_ranges_.merge_adjacent_ranges();
   return nullptr;
 }
 

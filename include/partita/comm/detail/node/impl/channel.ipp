@@ -53,12 +53,12 @@ PARTITA_DEF void node_channel::roll_back(std::size_t from) {
 
 PARTITA_DEF std::size_t node_channel::filled_slots(std::size_t from) const {
   const pair& p = pairs_[from];
-  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken_count);
+  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken_slot_count);
 }
 
 PARTITA_DEF void node_channel::take(std::size_t from) {
   pair& p = pairs_[from];
-  p.peer_flags->slot_is_empty.post(++p.taken_count);
+  p.peer_flags->slot_is_empty.post(++p.taken_slot_count);
 }
 
 PARTITA_DEF announced_memory node_channel::await_destination(std::size_t to) {
@@ -68,7 +68,7 @@ PARTITA_DEF announced_memory node_channel::await_destination(std::size_t to) {
   return at.by_message() ? announced_memory{nullptr, at.slot_bytes} : at;
 }
 
-PARTITA_DEF bool node_channel::has_slot(std::size_t to) const {
+PARTITA_DEF bool node_channel::has_empty_slot(std::size_t to) const {
   const pair& p = pairs_[to];
   return p.filled - p.own_flags->slot_is_empty.epoch.load(std::memory_order_acquire) < slots;
 }

@@ -32,11 +32,11 @@ PARTITA_DEF void backoff::check_clock() {
   if (watcher == nullptr) return;
   reported_watcher_ = watcher;
   is_long_wait_ = true;
-  reported_watcher_->still_waits(seconds_);
+  reported_watcher_->on_long_wait(seconds_);
 }
 
 PARTITA_DEF void backoff::end() {
-  if (reported_watcher_ != nullptr) reported_watcher_->waits_no_more();
+  if (reported_watcher_ != nullptr) reported_watcher_->on_wait_end();
   if (trace_begin_time_ != clock::time_point{}) trace::end_wait(clock::now() - trace_begin_time_);
 }
 

@@ -12,7 +12,7 @@ PARTITA_DEF void free_ranges::make_room(std::size_t further_ranges) {
 
 PARTITA_DEF void free_ranges::add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
 
-PARTITA_DEF void free_ranges::merge_adjacent() {
+PARTITA_DEF void free_ranges::merge_adjacent_ranges() {
   std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.first < b.first; });
   std::size_t n = 0;
   for (const range& r : ranges_) {

@@ -110,9 +110,9 @@ void memory_transport::give(const block_memory& x) {
     is_packed_ = false;
   }
   waiting_receivers_ = 0;
-  for (target& t : receivers_) t.was_served = t.is_staged, waiting_receivers_ += t.is_staged ? 0 : 1;
-  if (is_streaming_ && !plan_.is_polled) push_to_all_at_once();
-  else if (!plan_.is_polled) push_when_announced();
+  for (target& t : receivers_) t.has_destination = t.is_staged, waiting_receivers_ += t.is_staged ? 0 : 1;
+  if (is_streaming_ && !plan_.is_polled) push_to_all_receivers();
+  else if (!plan_.is_polled) push_in_announced_order();
   for (sending_worker& o : senders_)
     if (o.is_staged) unpack(o);
   advance();
@@ -122,7 +122,7 @@ bool memory_transport::advance() {
   if (waiting_receivers_ > 0) push_to_ready_receivers();
   bool done = waiting_receivers_ == 0;
   for (target& t : receivers_)
-    if (t.was_served) done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > ring_in_cache) && done;
+    if (t.has_destination) done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > ring_in_cache) && done;
   for (sending_worker& o : senders_) done = o.ring.receive(*channel_, y_, is_streaming_) && done;
   return done;
 }
@@ -200,12 +200,12 @@ PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t firs
 PARTITA_DEF void memory_transport::await_destination_of_target(target& t) {
   const announced_memory at = channel_->await_destination(t.ring.place());
   t.ring.start(at);
-  t.was_served = true;
+  t.has_destination = true;
   --waiting_receivers_;
   blocks_[t.ring.place()] = at.address;
 }
 
-PARTITA_DEF void memory_transport::push_to_all_at_once() {
+PARTITA_DEF void memory_transport::push_to_all_receivers() {
   bool in_place = plan_.kept.empty() || is_dense();
   for (target& t : receivers_) {
     if (t.is_staged) continue;
@@ -226,7 +226,7 @@ PARTITA_DEF void memory_transport::push_to_all_at_once() {
 PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
   const std::size_t before = waiting_receivers_;
   for (target& t : receivers_) {
-    if (t.was_served || !channel_->has_announced(t.ring.place())) continue;
+    if (t.has_destination || !channel_->has_receiver_announced(t.ring.place())) continue;
     await_destination_of_target(t);
     if (!t.ring.in_place()) continue;
     push(boxes_, t.ring.first(), t.ring.last());
@@ -235,7 +235,7 @@ PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
   return waiting_receivers_ < before;
 }
 
-PARTITA_DEF void memory_transport::push_when_announced() {
+PARTITA_DEF void memory_transport::push_in_announced_order() {
   bool kept = false;
   for (backoff p(oversubscribed_); waiting_receivers_ > 0;) {
     const bool pushed = push_to_ready_receivers();

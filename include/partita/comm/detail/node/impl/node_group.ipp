@@ -30,11 +30,12 @@ void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
     staging_block_.reset();
     return announce(e, by_message);
   }
-  write_in_chunks(x, const_cast<char*>(written_block), bytes, e, 4 * arena_->offset(written_block) + at_root_block);
+  write_block_in_chunks(x, const_cast<char*>(written_block), bytes, e,
+                        4 * arena_->offset(written_block) + at_root_block);
   if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
 }
 
-bool node_group::show_ahead(const char* x, std::size_t bytes) {
+bool node_group::show_block_early(const char* x, std::size_t bytes) {
   if (bytes == 0 || bytes > group_page::slot_bytes || !has_room(call_ + 1)) return false;
   fill_slot(x, bytes, ++call_);
   return true;
@@ -101,7 +102,7 @@ PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::si
   }
   if (written_block != nullptr) {
     const std::uint64_t offset = held == at_first_member_block ? ready(1, e).block : arena_->offset(written_block);
-    write_in_chunks(x, written_block, bytes, e, 4 * offset + held);
+    write_block_in_chunks(x, written_block, bytes, e, 4 * offset + held);
     if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
     if (held == at_root_block) wait_for_members(&group_page::done_flag, e);
     return end(true);
@@ -111,14 +112,14 @@ PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::si
     announce(e, by_message);
     return end(false);
   }
-  write_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + at_root_block);
+  write_block_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + at_root_block);
   if (y != nullptr) std::memcpy(y, x, bytes);
   wait_for_members(&group_page::done_flag, e);
   return end(true);
 }
 
-PARTITA_DEF void node_group::write_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t e,
-                                             std::uint64_t block) {
+PARTITA_DEF void node_group::write_block_in_chunks(const char* x, char* written_block, std::size_t bytes,
+                                                   std::uint64_t e, std::uint64_t block) {
   announce(e, block);
   const std::size_t chunk = spread_chunk(bytes);
   if (written_block != x) {

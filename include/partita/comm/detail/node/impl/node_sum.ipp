@@ -10,7 +10,7 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
   if (s.n == 0) {
     end(true);
   } else if (!is_small(s)) {
-    start_large(s, e);
+    start_large_sum(s, e);
   } else if (own_index_ != 0 || s.to_all) {
     fill_slot(s.x, s.bytes(), e);
     if (!s.to_all) end(true);
@@ -19,11 +19,11 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
 
 PARTITA_DEF bool node_sum::finish(const block_sum& s) {
   if (s.n == 0) return true;
-  if (!is_small(s)) return finish_large(s, call_);
-  return (own_index_ != 0 && !s.to_all) || finish_small(s, call_);
+  if (!is_small(s)) return finish_large_sum(s, call_);
+  return (own_index_ != 0 && !s.to_all) || finish_small_sum(s, call_);
 }
 
-PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
+PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t e) {
   for (std::size_t k = 0; k < size(); ++k) {
     if (k != own_index_) wait(ready(k, e), e);
     if (k != own_index_) measure_distance(k, e, s.bytes());
@@ -36,7 +36,7 @@ PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
   return end(true);
 }
 
-PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
+PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t e) {
   staging_block_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
   // memory to which the other members of the group can write this member's sum
   result_memory_.emplace(*arena_, receives_sum(s) && !is_reachable(s.y) ? s.bytes_of_result() : 0);
@@ -53,37 +53,37 @@ PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
            receives_sum(s) && within_reach ? arena_->offset(result) : nowhere);
 }
 
-PARTITA_DEF bool node_sum::finish_large(const block_sum& s, std::uint64_t e) {
-  bool are_all_in_place = true, reached = true;
+PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t e) {
+  bool are_blocks_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
     const group_page::call_flag& shown = ready(k, e);
     if (k != own_index_) wait(shown, e);
     if (k != own_index_) measure_distance(k, e, s.bytes());
     reached = reached && shown.block != nowhere;
     peer_blocks_[k].has_whole_block = shown.block % 4 == 1;
-    are_all_in_place = are_all_in_place && peer_blocks_[k].has_whole_block;
+    are_blocks_in_place = are_blocks_in_place && peer_blocks_[k].has_whole_block;
     if (!reached) continue;
     peer_blocks_[k].data =
         k == own_index_ && contributes_block(s) ? s.x : arena_->at(member_places_[k], shown.block / 4);
     if (s.to_all || k == 0) result_addresses_[k] = arena_->at(member_places_[k], shown.result);
   }
-  if (reached) combine_chunks(s, are_all_in_place, e);
+  if (reached) combine_chunks(s, are_blocks_in_place, e);
   staging_block_.reset();
   result_memory_.reset();
   return end(reached);
 }
 
-PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_all_in_place, std::uint64_t e) {
-  const bool is_distant = far(), streaming = exceeds_cache(size() * s.bytes());
+PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t e) {
+  const bool bypasses_cache = far(), streaming = exceeds_cache(size() * s.bytes());
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
-  const std::size_t step = are_all_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
+  const std::size_t step = are_blocks_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, is_distant, e);
+    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, bypasses_cache, e);
     for (std::size_t k = 0; k < size(); ++k)
       if (k != own_index_ && !peer_blocks_[k].has_whole_block)
         wait(member_pages_[k]->progress_flag, progress_count(e, round + 1));
     combine_range(s, slice(s, round, step), round % 2 * chunk_elements(s),
-                  {s.to_all ? size() : 1, streaming, streaming || is_distant});
+                  {s.to_all ? size() : 1, streaming, streaming || bypasses_cache});
     own().summed_flag.post(progress_count(e, round + 1));
   }
   wait_for_members(&group_page::summed_flag, progress_count(e, rounds));
@@ -100,15 +100,15 @@ PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t roun
   return r;
 }
 
-PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool is_distant, std::uint64_t e) {
+PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t e) {
   const range r = slice(s, round, chunk_elements(s));
   const std::size_t element = s.element();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
   if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(e, round - 1));
-  move(to, from, r.first * element, is_distant);
-  move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, is_distant);
-  if (is_distant) finish_streaming_stores();
+  move(to, from, r.first * element, bypasses_cache);
+  move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, bypasses_cache);
+  if (bypasses_cache) finish_streaming_stores();
   own().progress_flag.post(progress_count(e, round + 1));
 }
 

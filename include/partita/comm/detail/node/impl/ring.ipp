@@ -16,7 +16,7 @@ PARTITA_DEF void ring_boxes::start(const announced_memory& at) {
 
 PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
   if (announced_memory_.by_message()) return send_messages(channel, block);
-  for (; !done() && channel.has_slot(place_); ++next_piece_) {
+  for (; !done() && channel.has_empty_slot(place_); ++next_piece_) {
     pack(block, channel.next_slot_to_fill(place_), true, streaming);
     channel.fill_next_slot(place_);
   }

@@ -29,11 +29,11 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
     return k == members.place() ? own_words_ : reinterpret_cast<posted_words*>(arena_->at(k, offsets[k]));
   };
   for (std::size_t k = 0; k < members.size(); ++k)
-    if (k != members.place() && (first || !is_two_level_)) read_words_.push_back(lines_of(k));
+    if (k != members.place() && (first || !is_two_level_)) words_to_read_.push_back(lines_of(k));
   has_several_nodes_ = members.has_other_nodes();
-  if (!has_several_nodes_) words_by_worker_.resize(members.size());
-  for (std::size_t k = 0; k < words_by_worker_.size(); ++k) words_by_worker_[members.worker(k)] = lines_of(k);
-  if (is_two_level_ && !first) read_result_ = lines_of(0) + 2;
+  if (!has_several_nodes_) flag_words_by_worker_.resize(members.size());
+  for (std::size_t k = 0; k < flag_words_by_worker_.size(); ++k) flag_words_by_worker_[members.worker(k)] = lines_of(k);
+  if (is_two_level_ && !first) result_to_read_ = lines_of(0) + 2;
   if (!has_several_nodes_ || !first) return;
   const std::vector<int> lowest_workers = members.lowest_workers();
   std::size_t node = 0;
@@ -52,15 +52,15 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_
   all = own;
   if (observer != nullptr && !has_several_nodes_) observer->notify_own_words_written();
   // On a large node, or with several nodes, all workers but the first of the node read the result from the first.
-  if (read_result_ != nullptr) {
+  if (result_to_read_ != nullptr) {
     if (has_several_nodes_ && observer != nullptr) {
-      if (!combine_posted_words(read_result_[2 + current_epoch_ % 2], all, max_seconds)) return false;
+      if (!combine_posted_words(result_to_read_[2 + current_epoch_ % 2], all, max_seconds)) return false;
       observer->receive_node_words(all);
     }
-    return combine_posted_words(read_result_[current_epoch_ % 2], all, max_seconds);
+    return combine_posted_words(result_to_read_[current_epoch_ % 2], all, max_seconds);
   }
   // Read the words of the workers of this node.
-  for (const posted_words* both : read_words_)
+  for (const posted_words* both : words_to_read_)
     if (!combine_posted_words(both[current_epoch_ % 2], all, max_seconds)) return false;
   if (has_several_nodes_) {
     post(own_words_[4 + current_epoch_ % 2], all);

@@ -16,12 +16,12 @@ namespace partita::detail {
 PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& sentence) {
   static spin_lock naming;  // between the threads of this process; other processes only read the names
   const std::lock_guard one_at_a_time(naming);
-  auto& names = fingerprints[fingerprint % description_sets];
+  auto& names = fingerprints[fingerprint % description_set_count];
   std::size_t k = 0;
   while (k < descriptions_per_set && names[k] != fingerprint && names[k] != 0) ++k;
   if (k == descriptions_per_set) k = calls.load() % descriptions_per_set;
   names[k] = 0;
-  char* const to = descriptions[fingerprint % description_sets][k];
+  char* const to = descriptions[fingerprint % description_set_count][k];
   const std::size_t n = sentence.size() < max_description_length - 1 ? sentence.size() : max_description_length - 1;
   std::memcpy(to, sentence.c_str(), n);
   to[n] = '\0';
@@ -29,12 +29,12 @@ PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& senten
 }
 
 PARTITA_DEF void status_slot::note_departure(std::uint64_t world, std::uint64_t calls_of_world) {
-  departure& here = departures[left_world_count++ % max_departures];
+  departure& here = departures[departure_count++ % max_departures];
   here.calls.store(calls_of_world, std::memory_order_relaxed);
   here.world.store(world, std::memory_order_release);
 }
 
-PARTITA_DEF bool status_slot::has_left_after_calls(std::uint64_t world, std::uint64_t calls_of_world) const {
+PARTITA_DEF bool status_slot::has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const {
   for (const departure& one : departures)
     if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
   return false;
@@ -42,16 +42,16 @@ PARTITA_DEF bool status_slot::has_left_after_calls(std::uint64_t world, std::uin
 
 PARTITA_DEF text status_slot::find_description(std::uint64_t fingerprint) const {
   for (std::size_t k = 0; k < descriptions_per_set; ++k)
-    if (fingerprints[fingerprint % description_sets][k] == fingerprint) {
+    if (fingerprints[fingerprint % description_set_count][k] == fingerprint) {
       char copy[max_description_length];
-      std::memcpy(copy, descriptions[fingerprint % description_sets][k], max_description_length);
+      std::memcpy(copy, descriptions[fingerprint % description_set_count][k], max_description_length);
       copy[max_description_length - 1] = '\0';
       return text(copy);
     }
   return {};
 }
 
-PARTITA_DEF void status_slot::set_standing(standing how) {
+PARTITA_DEF void status_slot::set_process_state(standing how) {
   state_begin_nanoseconds.store(nanoseconds(), std::memory_order_relaxed);
   state.store(how, std::memory_order_release);
 }
@@ -91,7 +91,7 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
   return found;
 }
 
-PARTITA_DEF bool status_slots::any_waits() const {
+PARTITA_DEF bool status_slots::has_waiting_worker() const {
   for (const mapped_slot* slot = newest(); slot != nullptr; slot = slot->older_slot)
     if (slot->page->state == status_slot::standing::is_waiting) return true;
   return false;
@@ -132,7 +132,7 @@ PARTITA_DEF status_slots::status_slots() {
   own_slot_->process = own_address_.process;
   process::call_at_finalize() = [] { instance().own().has_called_finalize = true; };
   std::atexit([] {
-    if (!process::is_forked()) instance().own().set_standing(status_slot::standing::has_ended);
+    if (!process::is_forked()) instance().own().set_process_state(status_slot::standing::has_ended);
   });
 }
 

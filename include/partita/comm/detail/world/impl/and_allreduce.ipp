@@ -41,7 +41,7 @@ PARTITA_DEF bool and_allreduce::timed_all_and(const words& own_words, words& all
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
     met = start_allreduce((*allreduce_buffers_)[0], (*allreduce_buffers_)[1], request) == MPI_SUCCESS &&
-          finish_in_time(request, max_seconds) == wait_result::completed_in_time;
+          wait_with_time_limit(request, max_seconds) == wait_result::completed_in_time;
   }
   if (met) all = (*allreduce_buffers_)[1];
   else leak_on_purpose(std::move(allreduce_buffers_));

@@ -28,7 +28,8 @@ PARTITA_DEF std::uint64_t part_fingerprint(const workers& chosen) {
 }
 
 /// Whether all chosen workers make this call with the same choice. If one does not, MPI_Comm_create_group hangs.
-PARTITA_DECL bool have_all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
+PARTITA_DECL bool have_equal_choices(MPI_Comm everyone, std::size_t id, const workers& chosen,
+                                     std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct exchange {
     std::uint64_t mine, peer = 0;
@@ -60,7 +61,7 @@ PARTITA_DECL bool have_all_come(MPI_Comm everyone, std::size_t id, const workers
 
 PARTITA_DEF MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen) {
   constexpr int tag = 31001;
-  if (!have_all_come(everyone, id, chosen, part_fingerprint(chosen)))
+  if (!have_equal_choices(everyone, id, chosen, part_fingerprint(chosen)))
     throw disagreement_error(text("partita: workers make different calls: worker ")
                              << id << " makes " << describe_part(chosen)
                              << ", another makes a part of other workers; all workers of a part name the same, in "

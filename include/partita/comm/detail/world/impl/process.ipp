@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void process::expect_worker(const char* call) {
-  if (now().load(std::memory_order_relaxed) == standing::not_yet_known) find_standing_of_process(call);
+  if (now().load(std::memory_order_relaxed) == standing::unknown_standing) find_process_state(call);
   switch (now().load(std::memory_order_relaxed)) {
     case standing::after_finalize:
       throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
@@ -37,17 +37,17 @@ PARTITA_DEF std::atomic<void (*)()>& process::call_at_finalize() {
 }
 
 PARTITA_DEF std::atomic<process::standing>& process::now() {
-  static std::atomic<standing> it{standing::not_yet_known};
+  static std::atomic<standing> it{standing::unknown_standing};
   return it;
 }
 
-PARTITA_DEF void process::find_standing_of_process(const char* call) {
+PARTITA_DEF void process::find_process_state(const char* call) {
   int initialized = 0, after_finalize = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&after_finalize);
   if (initialized == 0)
     throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
-  standing expected = standing::not_yet_known;
+  standing expected = standing::unknown_standing;
   if (!now().compare_exchange_strong(expected, after_finalize != 0 ? standing::after_finalize : standing::worker))
     return;
   if (after_finalize != 0) return;

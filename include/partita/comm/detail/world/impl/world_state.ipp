@@ -24,13 +24,13 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_com
   communicator_ = owns_communicator ? given : private_duplicate(given);
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
   and_allreduce_ = and_allreduce(communicator_, size_);
-  exchange_introductions();
+  exchange_setup_data();
 }
 
 world_state::~world_state() {
   trace::leave();
   watcher = nullptr;  // the watcher could throw, and nothing catches exceptions of a destructor
-  const bool kept = !process::is_worker() || is_lost_ || (check_level_ != checks::local && !announce_departure());
+  const bool kept = !process::is_worker() || is_world_lost_ || (check_level_ != checks::local && !announce_departure());
   hang_report_->note_world_destroyed();
   if (kept) and_allreduce_.leak_flags();
   else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
@@ -44,14 +44,14 @@ PARTITA_DEF MPI_Comm world_state::make_communicator_for(const workers& chosen) {
     hang_report& report;
     ~scope() { report.end_call_of_some_workers(); }
   } const now{*hang_report_};
-  finish_pending();
+  finish_pending_operation();
   return part_communicator(communicator_, id_, chosen);
 }
 
-PARTITA_DEF void world_state::lacks_memory() {
-  if (size_ == 1 || is_lost_) return;
+PARTITA_DEF void world_state::on_memory_lack() {
+  if (size_ == 1 || is_world_lost_) return;
   if (check_level_ == checks::local || hang_report_->call_progress() == hang_report::progress::after_agreement)
-    hang_report_->lacks_memory_amid_call();
+    hang_report_->on_memory_lack_midcall();
   fail_at_next_agreement(text("partita: worker ")
                          << id_ << " has no memory for a call that begins after " << hang_report_->name()
                          << "; give each worker smaller blocks, or more memory");
@@ -59,7 +59,7 @@ PARTITA_DEF void world_state::lacks_memory() {
 
 PARTITA_DEF void world_state::leave_messages_unread() {
   leaves_messages_unread_ = true;
-  hang_report_->abandon_call();
+  hang_report_->record_failed_call();
 }
 
 PARTITA_DEF void world_state::all_and(const std::uint64_t* mine, std::uint64_t* all) {
@@ -74,7 +74,7 @@ PARTITA_DEF bool world_state::is_true_on_all(bool is_true_here) {
   const words all = combine_words_of_workers(
       {fingerprint, ~fingerprint, (is_true_here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
   if (agree(all)) return (all[2] & 1U) != 0;
-  if (begin_speculative(all)) discard_messages();
+  if (has_begun_speculation(all)) discard_messages();
   report(fingerprint, have_same_call(all), failure::none, "a comparison of blocks");
 }
 
@@ -97,10 +97,10 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
                                              const call_description& describe, speculative_send* ahead) {
   const thread_guard is_true_here(calling_thread(), describe);
   begin_call(fingerprint, describe);
-  if (is_lost_)
+  if (is_world_lost_)
     throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                               << describe() << " needs all; make a new world of the workers that are there");
-  finish_pending();
+  finish_pending_operation();
   if (steps_ != nullptr && steps_->is_replaying()) return next_step(fingerprint, choices, kind, describe);
   const bool has_several_nodes = and_allreduce_.has_flags_between_nodes();
   if (!has_several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
@@ -112,7 +112,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
   try {
     const words all = combine_words_of_workers(mine, ahead);
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
-    const bool began = begin_speculative(all);
+    const bool began = has_begun_speculation(all);
     if (!agree(all)) {
       if (trace::on()) trace::end_call();
       if (began) discard_messages();
@@ -125,7 +125,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     if (steps_ != nullptr) steps_->record_step(fingerprint, common);
     return common;
   } catch (const std::bad_alloc&) {  // the other workers continue the call
-    hang_report_->lacks_memory_amid_call();
+    hang_report_->on_memory_lack_midcall();
     throw;
   }
 }
@@ -135,7 +135,7 @@ PARTITA_DEF world_state::words world_state::combine_words_of_workers(const words
   try {
     and_allreduce_.all_and(mine, all, ahead);
   } catch (const communication_error&) {
-    is_lost_ = true;  // an operation that was never completed is still pending
+    is_world_lost_ = true;  // an operation that was never completed is still pending
     if (trace::on()) trace::end_call();
     throw;
   }
@@ -143,7 +143,7 @@ PARTITA_DEF world_state::words world_state::combine_words_of_workers(const words
   return all;
 }
 
-PARTITA_DEF bool world_state::begin_speculative(const words& all) {
+PARTITA_DEF bool world_state::has_begun_speculation(const words& all) {
   const bool before = std::exchange(needs_second_agreement_, false);
   return and_allreduce_.has_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
 }
@@ -152,10 +152,10 @@ PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
   hang_report_->note(0x6d656d6f7279ULL,
                      // the other workers count this call, so this worker notes it too
                      [] { return text("a call for which memory is missing"); });
-  finish_pending();
+  finish_pending_operation();
   constexpr std::uint64_t any = ~std::uint64_t{0};
   const words all = combine_words_of_workers({any, any, any, 0}, nullptr);
-  if (begin_speculative(all)) discard_messages();
+  if (has_begun_speculation(all)) discard_messages();
   report(0, have_same_call(all), failure::memory, sentence);
 }
 
@@ -164,7 +164,7 @@ PARTITA_DEF void world_state::discard_messages() {
   leave_messages_unread();
 }
 
-PARTITA_DEF void world_state::exchange_introductions() {
+PARTITA_DEF void world_state::exchange_setup_data() {
   using introduction = hang_report::introduction;
   auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
   said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(check_level_));
@@ -180,7 +180,7 @@ PARTITA_DEF void world_state::exchange_introductions() {
   for (std::size_t k = 1; k < size_; ++k) {
     if (all[k].level == all[0].level) continue;
     MPI_Comm_free(&communicator_);
-    throw disagreement_error(describe_two_levels(all[0].level, k, all[k].level));
+    throw disagreement_error(describe_unequal_checks(all[0].level, k, all[k].level));
   }
 }
 
@@ -205,7 +205,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     finish_collective(request, values);
     MPI_Comm_free(&communicator_);
     throw disagreement_error(
-        describe_two_settings({first, text((*values)[first].data())}, {other, text((*values)[other].data())}));
+        describe_unequal_settings({first, text((*values)[first].data())}, {other, text((*values)[other].data())}));
   }
 }
 
@@ -215,14 +215,14 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
   if (trace::on()) trace::end_call();
   const std::uint64_t common = steps_->next(fingerprint, choices, kind);
   if (common != 0) return common;
-  is_lost_ = true;  // the other workers continue
+  is_world_lost_ = true;  // the other workers continue
   throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
 }
 
 PARTITA_DEF void world_state::end_agreement() {
   if (trace::on()) trace::end_call();
   skips_work_after_agreement_ = !trace::on();
-  if (std::exchange(has_tried_flags_, true) || size_ == 1) return;
+  if (std::exchange(has_tried_making_flags_, true) || size_ == 1) return;
   and_allreduce_.make_flags();
   tags_ = &own_node::of(communicator_);
 }
@@ -230,23 +230,23 @@ PARTITA_DEF void world_state::end_agreement() {
 PARTITA_DEF bool world_state::announce_departure() {
   if (size_ == 1) return true;
   words all{};
-  if (!and_allreduce_.timed_all_and({departure_word, ~departure_word, 0, ~std::uint64_t{0}}, all,
-                                    hang_report::longest_wait())) {
-    is_lost_ = true;
+  if (!and_allreduce_.timed_all_and({departure_code, ~departure_code, 0, ~std::uint64_t{0}}, all,
+                                    hang_report::max_wait_seconds())) {
+    is_world_lost_ = true;
     return false;
   }
   const bool is_same_call = agree(all);
   if (!is_same_call) try {
-      try_gather({departure_word, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+      try_gather({departure_code, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
     }
-  is_lost_ = !is_same_call;  // freeing is collective, and the other workers do not come to it
+  is_world_lost_ = !is_same_call;  // freeing is collective, and the other workers do not come to it
   // all workers must have read this worker's words before another thread reuses their memory
   if (is_same_call && and_allreduce_.has_flags()) MPI_Barrier(communicator_);
   return is_same_call;
 }
 
-PARTITA_DEF letter world_state::make_letter(std::uint64_t fingerprint, failure kind, const text& mine) const {
+PARTITA_DEF letter world_state::make_error_letter(std::uint64_t fingerprint, failure kind, const text& mine) const {
   letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_operations_.history(), {}};
   for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_operations_.fingerprint(k);
   return own;
@@ -258,17 +258,17 @@ PARTITA_DEF std::vector<letter> world_state::try_gather(const letter& own) {
   const auto bytes = static_cast<int>(sizeof(letter));
   if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
     return {};
-  const wait_result how = finish_in_time(request, hang_report::longest_wait());
+  const wait_result how = wait_with_time_limit(request, hang_report::max_wait_seconds());
   if (how == wait_result::completed_in_time) return std::move(*letters);
-  is_lost_ = is_lost_ || how == wait_result::too_late;
+  is_world_lost_ = is_world_lost_ || how == wait_result::timed_out;
   leak_on_purpose(std::move(letters));  // MPI may still write to the letters
   return {};
 }
 
 PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine) {
-  const std::vector<letter> letters = gather_letters(make_letter(fingerprint, kind, mine), mine);
+  const std::vector<letter> letters = gather_call_reports(make_error_letter(fingerprint, kind, mine), mine);
   // Note whether a worker has destroyed the world. If a worker has no memory, all workers throw its error.
-  for (const letter& l : letters) is_lost_ = is_lost_ || l.fingerprint == departure_word;
+  for (const letter& l : letters) is_world_lost_ = is_world_lost_ || l.fingerprint == departure_code;
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
       local_operations_.reset();  // the worker without memory may have noted fewer operations than the others
@@ -282,15 +282,15 @@ PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_cal
   }
   // The workers make different calls, or have executed different local operations before.
   const std::size_t k = first_difference(letters).operation;
-  if (is_lost_ || k == first_difference::none) throw disagreement_error(describe_difference(letters));
+  if (is_world_lost_ || k == first_difference::none) throw disagreement_error(describe_difference(letters));
   const letter own{
       k < local_operations::max_operations ? local_operations_.fingerprint(k) : local_operations_.history(), 0,
       local_operations_.description(k)};
   local_operations_.reset();
-  throw disagreement_error(describe_difference(gather_letters(own, mine)));
+  throw disagreement_error(describe_difference(gather_call_reports(own, mine)));
 }
 
-PARTITA_DEF std::vector<letter> world_state::gather_letters(const letter& own, const text& call) {
+PARTITA_DEF std::vector<letter> world_state::gather_call_reports(const letter& own, const text& call) {
   const std::vector<letter> letters = try_gather(own);
   if (letters.empty())
     throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << call
