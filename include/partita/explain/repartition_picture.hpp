@@ -88,8 +88,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
   const detail::tiling<Rank> before(picture.from, picture.p_x.shape(), length),
       after(picture.to, picture.p_y.shape(), length);
   const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
-  const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles,
-                        bool is_source_side) {
+  const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool sends) {
     on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading_style);
     const drawing::px top = 26 + (tallest - tiles.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place) {
@@ -97,10 +96,10 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
       const auto plan = picture.plan(k);
       const drawing::px left = x + tiles.x(place), y = top + tiles.y(place);
       drawing::style who = detail::caption_style;
-      if (is_source_side) who.ink = colour_of(k).ink;
+      if (sends) who.ink = colour_of(k).ink;
       on.words(left, y - 5, long_text("worker ") << k, who);
-      detail::draw_block(on, left, y, is_source_side ? plan.source_shape : plan.destination_shape, length,
-                         is_source_side ? detail::source_parts(plan) : detail::destination_parts(plan));
+      detail::draw_block(on, left, y, sends ? plan.source_shape : plan.destination_shape, length,
+                         sends ? detail::source_parts(plan) : detail::destination_parts(plan));
     }
   };
   side(0, "x", picture.p_x, before, true);

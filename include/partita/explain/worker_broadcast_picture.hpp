@@ -55,12 +55,11 @@ long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large
   const tile_drawing<Small::rank()> small_tiles{small_grid.shape()};
   const tile_drawing<Large::rank()> large_tiles{large_grid.shape()};
   const px top = 28, a = small_tiles.height(), b = large_tiles.height(), tallest = a > b ? a : b, length = 134;
-  const auto side = [&](px left, const char* name, const auto& t, bool transposed, const auto& draw_tile_at) {
+  const auto side = [&](px left, const char* name, const auto& t, bool transposed, const auto& draw) {
     on.words(left, 14, long_text(name) << ", " << extents_text(t.shape, " × ") << (transposed ? ", transposed" : ""),
              {.size = 14, .bold = true});
     const px above = top + (tallest - t.height()) / 2;
-    for (std::size_t place = 0; place < volume_of(t.shape); ++place)
-      draw_tile_at(left + t.x(place), above + t.y(place), place);
+    for (std::size_t place = 0; place < volume_of(t.shape); ++place) draw(left + t.x(place), above + t.y(place), place);
   };
   const auto draw_small = [&](px left) {
     side(left, is_sum ? "p_y" : "p_x", small_tiles, small_transposed, [&](px x, px y, std::size_t place) {

@@ -120,9 +120,8 @@ struct block_routes {
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t max_gathered_bytes =
-      16384;                                            // in bytes: one member has such a buffer for each other member
-  static constexpr std::size_t max_header_bytes = 256;  // in bytes: three times the headers of a packet
+  static constexpr std::size_t max_gathered_bytes = 16384;  // one member has such a buffer for each other member
+  static constexpr std::size_t max_header_bytes = 256;      // three times the headers of a packet
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
   constexpr double block_seconds() const { return link.message + as_double(bytes) * link.byte; }

@@ -41,14 +41,14 @@ struct box_overlap {
 /// Requires: two lists of equal length.
 class box_overlaps {
  public:
-  PARTITA_DECL box_overlaps(std::vector<worker_box> held_boxes, std::vector<worker_box> wanted_boxes);
+  PARTITA_DECL box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted);
 
   /// Makes workers receive from copies on their own node, if the node has any. If it has none, and several workers of a
   /// node want the same part of a box, one of these workers receives the part and passes it on to the others.
   void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
-  const std::vector<worker_box>& had() const { return held_boxes_; }
-  const std::vector<worker_box>& wanted() const { return wanted_boxes_; }
+  const std::vector<worker_box>& had() const { return held_; }
+  const std::vector<worker_box>& wanted() const { return wanted_; }
   /// The transfers that a worker receives, including from itself, in the order of the senders. Cost: O(workers).
   PARTITA_DECL std::vector<box_overlap> taken(std::size_t worker) const;
   /// The transfers that a worker sends, including to itself, in the order of the receivers.
@@ -68,7 +68,7 @@ class box_overlaps {
   PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
                                          const short_list<interval>& where) const;
 
-  std::vector<worker_box> held_boxes_, wanted_boxes_;
+  std::vector<worker_box> held_, wanted_;
   members_by_node nodes_{{}};
   std::vector<range> copies_;
   std::vector<std::size_t> order_;

@@ -22,9 +22,7 @@ class members_by_node {
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
   /// The index, among n workers of another node, of the worker that is paired with a member in this way.
-  std::size_t matching_position(std::size_t k, std::size_t n) const {
-    return ranks_[k] * n / members_[nodes_[k]].size();
-  }
+  std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:
   std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its local rank there

@@ -124,14 +124,14 @@ std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes
 
 /// Calls f(cuts, i, shape) for the block at a place, which is part i of these cuts, and has this shape.
 template <class Extents, std::size_t Rank, class F>
-void call_with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
-                    const axes_order<Rank>& order, F f) {
+void with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
+               const axes_order<Rank>& order, F f) {
   const index<Rank> i = side.index(place);
   f(pointers_to_cuts(blocks, order), in_result_order(i, order), blocks.shape(i));
 }
 template <class Extents, std::size_t Rank, class F>
-void call_with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
-                    const axes_order<Rank>& order, F f) {
+void with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
+               const axes_order<Rank>& order, F f) {
   const decomposition<Rank> around = cuts_at_box(blocks[place], tensor_extents(blocks));
   f(pointers_to_cuts(around, order), middle_part<Rank>(), blocks[place].shape());
 }

@@ -89,30 +89,29 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   static thread_local std::vector<overlap> scratch;  // kept, so that repeated planning allocates nothing
   // As a source, send or keep the overlaps of this worker's block with the destination.
   if (plan.gives)
-    call_with_cuts(src.first(), from, src_place, identity,
-                   [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
-                     plan.source_shape = shape;
-                     for (std::size_t c = 0; c < dst.count; ++c) {
-                       const workers& receivers_of_copy = dst.copies[c].workers();
-                       for_each_block_overlap(
-                           cuts, i, dst.copies[c], to, back, scratch,
-                           [&, worker, is_permuted, replicated](std::size_t place, const block_overlap<Rank>& m) {
-                             const std::size_t peer = receivers_of_copy[place];
-                             if (replicated && sender(src_place, peer) != worker) return;
-                             const auto at = is_permuted ? in_result_order(m.other_start, axes) : m.other_start;
-                             if (peer == worker) {
-                               plan.kept.push_back({m.where, m.at, at});
-                               return;
-                             }
-                             const auto peer_shape = is_permuted ? in_result_order(m.other_shape, axes) : m.other_shape;
-                             plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, peer_shape)});
-                           },
-                           [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
-                     }
-                   });
+    with_cuts(src.first(), from, src_place, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+      plan.source_shape = shape;
+      for (std::size_t c = 0; c < dst.count; ++c) {
+        const workers& receivers_of_copy = dst.copies[c].workers();
+        for_each_block_overlap(
+            cuts, i, dst.copies[c], to, back, scratch,
+            [&, worker, is_permuted, replicated](std::size_t place, const block_overlap<Rank>& m) {
+              const std::size_t peer = receivers_of_copy[place];
+              if (replicated && sender(src_place, peer) != worker) return;
+              const auto at = is_permuted ? in_result_order(m.other_start, axes) : m.other_start;
+              if (peer == worker) {
+                plan.kept.push_back({m.where, m.at, at});
+                return;
+              }
+              const auto peer_shape = is_permuted ? in_result_order(m.other_shape, axes) : m.other_shape;
+              plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, peer_shape)});
+            },
+            [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
+      }
+    });
   // As a destination, receive the overlaps of this worker's block with the source.
   if (plan.takes)
-    call_with_cuts(dst.first(), to, dst_place, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+    with_cuts(dst.first(), to, dst_place, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
       const workers& senders = src.first().workers();
       for_each_block_overlap(

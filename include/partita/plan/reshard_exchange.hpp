@@ -111,9 +111,9 @@ class exchange_counter {
   struct dimension {
     std::vector<interval> from{}, to{};
     std::vector<overlap_range> of{};  ///< the overlapping parts, for each part of the target
-    std::vector<std::vector<std::size_t>>
-        part_numbers{};  ///< for each class but the last: a number for each source part; it
-                         ///< is equal for parts with equal coordinates in the classes so far
+    /// For each class but the last: a number for each source part, which is equal for parts with equal coordinates in
+    /// the classes so far.
+    std::vector<std::vector<std::size_t>> part_numbers{};
   };
   struct axis_steps {
     std::size_t from_dimension = 0, from = 0, to_dimension = 0, to = 0;

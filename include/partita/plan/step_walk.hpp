@@ -31,19 +31,13 @@ template <class Graph, class Prices, class Note>
 class step_walk {
  public:
   step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& costs, const step_model& model,
-            const std::vector<sharding>& states, Prices& prices, Note& sink)
-      : completed_program_(done),
-        g_(*done.program),
-        costs_(costs),
-        model_(model),
-        states_(states),
-        prices_(prices),
-        sink_(sink) {}
+            const std::vector<sharding>& states, Prices& price, Note& out)
+      : completion_(done), g_(*done.program), costs_(costs), model_(model), states_(states), price_(price), out_(out) {}
 
   step_cost run() {
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (const value one{v}; g_[one].producer == Graph::none) {
-        add_memory(bytes_of(one, completed_program_[one]));
+        add_memory(bytes_of(one, completion_[one]));
         if (g_[one].is_parameter) add_memory(model_.states * bytes_of(one, state_layout(v)));
       }
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
@@ -67,10 +61,8 @@ class step_walk {
   // --- shardings ---
 
   /// The sharding in which operation o reads operand t, or makes result t.
-  const sharding& used(std::size_t o, std::size_t t) const { return completed_program_.used(o, t); }
-  const sharding& state_layout(std::uint32_t v) const {
-    return states_.empty() ? completed_program_[value{v}] : states_[v];
-  }
+  const sharding& used(std::size_t o, std::size_t t) const { return completion_.used(o, t); }
+  const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
   /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
   static sharding cotangent_layout(sharding s) {
     for (std::size_t a = 0; a < s.on.rank(); ++a)
@@ -94,24 +86,24 @@ class step_walk {
   void release_memory(std::size_t bytes) { memory_ -= bytes; }
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing += seconds;
-    sink_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
+    out_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    move_price price = prices_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
+    move_price price = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
     if (model_.times != nullptr) price.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
     if (price.starting > price.seconds) price.starting = price.seconds;
     cost_.moving += price.seconds;
     cost_.starting += price.starting;
     cost_.received += price.bytes;
     cost_.movements += 1;
-    sink_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, memory_});
+    out_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, memory_});
   }
   /// Adds the cost of what an operation itself moves along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
     const std::uint32_t y = g_.operation(o).first_result;
-    exchange_figures figures = completed_program_.window(o, model_.links, model_.element_bytes);
+    exchange_figures figures = completion_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
     if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // measured with the operation
     const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
@@ -120,7 +112,7 @@ class step_walk {
     cost_.starting += figures.starting;
     cost_.received += bytes;
     cost_.movements += 1;
-    sink_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
+    out_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
     release_memory(bytes);
   }
   /// The time of an operation, or of some gradients: from the multiply-adds of its loops and the bytes of its blocks.
@@ -159,7 +151,7 @@ class step_walk {
     const node& n = g_.operation(o);
     std::size_t copies = 0;
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = completed_program_.move_of(o, i)) {
+      if (const graph_reshard* m = completion_.move_of(o, i)) {
         copies += bytes_of(value{m->of}, m->to);
         add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
@@ -169,7 +161,7 @@ class step_walk {
     exchange_window(false, o);
     add_event(step_event::what::compute, false, o, n.first_result, estimate_seconds(o));
     for (std::size_t j = 0; j < n.results; ++j)
-      if (const graph_reshard* m = completed_program_.move_of(o, n.operands + j); m != nullptr && is_live(o, j)) {
+      if (const graph_reshard* m = completion_.move_of(o, n.operands + j); m != nullptr && is_live(o, j)) {
         add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
         release_memory(bytes_of(value{m->of}, m->from));
@@ -181,7 +173,7 @@ class step_walk {
       bool is_repeated = false;
       for (std::size_t k = 0; k < i; ++k) is_repeated = is_repeated || g_.operand(n, k) == v;
       if (!is_repeated && g_[v].producer != Graph::none && costs_.last_reader[v.number] == o)
-        release_memory(bytes_of(v, completed_program_[v]));
+        release_memory(bytes_of(v, completion_[v]));
     }
   }
 
@@ -194,7 +186,7 @@ class step_walk {
   }
 
   void begin_cotangent(std::uint32_t v) {
-    pending_[v] = {cotangent_layout(completed_program_[value{v}]), true};
+    pending_[v] = {cotangent_layout(completion_[value{v}]), true};
     add_memory(bytes_of(value{v}, pending_[v].layout));
   }
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
@@ -204,7 +196,7 @@ class step_walk {
       return add_memory(bytes_of(v, layout));
     }
     if (layouts.layout.same_layout(layout)) return;
-    const sharding meet = cotangent_layout(completed_program_[v]);
+    const sharding meet = cotangent_layout(completion_[v]);
     move(true, o, v.number, true, layouts.layout, meet);
     move(true, o, v.number, true, layout, meet);
     release_memory(bytes_of(v, layouts.layout));
@@ -218,10 +210,10 @@ class step_walk {
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].has_contribution;
     if (estimate.wanted != 0 && arrived) differentiate(o);
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = completed_program_.move_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
+      if (const graph_reshard* m = completion_.move_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      if (is_live(o, j)) release_memory(bytes_of(v, completed_program_[v]));
+      if (is_live(o, j)) release_memory(bytes_of(v, completion_[v]));
       if (pending_[v.number].has_contribution) release_memory(bytes_of(v, pending_[v.number].layout));
     }
   }
@@ -242,15 +234,15 @@ class step_walk {
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const sharding wanted = cotangent_layout(completed_program_[v]), made = cotangent_layout(used(o, n.operands + j));
+      const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used(o, n.operands + j));
       if (pending_[v.number].has_contribution) {
         move(true, o, v.number, true, pending_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
       }
       add(v, made);
     }
-    const propagation p = propagate(g_.on(), estimate.gradient, {specs_.data(), specs_.size()}, {}, direction::forward,
-                                    completed_program_.by);
+    const propagation p =
+        propagate(g_.on(), estimate.gradient, {specs_.data(), specs_.size()}, {}, direction::forward, completion_.by);
     for (std::size_t k = 0; k < specs_.size(); ++k)
       move(true, o, value_numbers_[k], k >= values, specs_[k].layout, p.operands[k]);
     std::size_t gradients = 0;
@@ -266,7 +258,7 @@ class step_walk {
     if (!pending_[v].has_contribution) return;
     const value one{v};
     const sharding state = state_layout(v).finished();
-    sharding plain = completed_program_[one];
+    sharding plain = completion_[one];
     plain.reduced_over = 0;
     move(true, step_event::none, v, true, pending_[v].layout, state);
     const double bytes_touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
@@ -277,13 +269,13 @@ class step_walk {
     move(true, step_event::none, v, false, state, plain);
   }
 
-  const completion_of<Graph>& completed_program_;
+  const completion_of<Graph>& completion_;
   const Graph& g_;
   const step_estimate<Graph>& costs_;
   const step_model& model_;
   const std::vector<sharding>& states_;
-  Prices& prices_;
-  Note& sink_;
+  Prices& price_;
+  Note& out_;
   step_cost cost_{};
   std::size_t memory_ = 0;
   std::vector<partial_cotangent> pending_;

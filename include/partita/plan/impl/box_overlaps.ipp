@@ -7,25 +7,22 @@
 
 namespace partita {
 
-PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held_boxes, std::vector<worker_box> wanted_boxes)
-    : held_boxes_(std::move(held_boxes)),
-      wanted_boxes_(std::move(wanted_boxes)),
-      copies_(held_boxes_.size()),
-      order_(held_boxes_.size()) {
+PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted)
+    : held_(std::move(held)), wanted_(std::move(wanted)), copies_(held_.size()), order_(held_.size()) {
   // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replicas.
-  std::vector<std::uint64_t> number(held_boxes_.size());
+  std::vector<std::uint64_t> number(held_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) {
     order_[k] = k;
-    hasher all(held_boxes_[k].summand);
-    for (const interval& one : held_boxes_[k].box) all.mix(one.start).mix(one.stop);
-    number[k] = all.mix(held_boxes_[k].there).value();
+    hasher all(held_[k].summand);
+    for (const interval& one : held_[k].box) all.mix(one.start).mix(one.stop);
+    number[k] = all.mix(held_[k].there).value();
   }
-  detail::stable_sort(order_, [&](std::size_t worker) { return held_boxes_[worker].replica; });
+  detail::stable_sort(order_, [&](std::size_t worker) { return held_[worker].replica; });
   detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
   // Find the ranges of workers with equal boxes: these workers hold copies.
   for (std::size_t k = 0; k < order_.size();) {
     std::size_t end = k + 1;
-    while (end < order_.size() && held_boxes_[order_[end]] == held_boxes_[order_[k]]) ++end;
+    while (end < order_.size() && held_[order_[end]] == held_[order_[k]]) ++end;
     for (std::size_t i = k; i < end; ++i) copies_[order_[i]] = {k, end};
     k = end;
   }
@@ -35,8 +32,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) con
   std::vector<box_overlap> all;
   short_list<interval> where;
   for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end)
-    if (intersect(held_boxes_[order_[k]], wanted_boxes_[worker], where))
-      all.push_back(find_transfer(order_[k], worker, where));
+    if (intersect(held_[order_[k]], wanted_[worker], where)) all.push_back(find_transfer(order_[k], worker, where));
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
@@ -45,15 +41,14 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
   std::vector<box_overlap> all;
   short_list<interval> where;
   const auto give = [&](std::size_t holder, std::size_t other, bool passed_on) {
-    if (!intersect(held_boxes_[holder], wanted_boxes_[other], where)) return;
+    if (!intersect(held_[holder], wanted_[other], where)) return;
     const box_overlap one = find_transfer(holder, other, where);
     if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, where, passed_on});
   };
-  for (std::size_t other = 0; other < wanted_boxes_.size() && held_boxes_[worker].there; ++other)
-    give(worker, other, false);
+  for (std::size_t other = 0; other < wanted_.size() && held_[worker].there; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
-    if (intersect(held_boxes_[order_[k]], wanted_boxes_[worker], where))
+    if (intersect(held_[order_[k]], wanted_[worker], where))
       for (const std::size_t neighbour : nodes_.members(nodes_.node_of(worker)))
         if (neighbour != worker) give(order_[k], neighbour, true);
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
@@ -67,11 +62,11 @@ PARTITA_DEF std::size_t box_overlaps::most_taken() const {
     return n;
   };
   std::size_t most = 0;
-  for (std::size_t worker = 0; worker < wanted_boxes_.size(); ++worker) {
-    if (!wanted_boxes_[worker].there) continue;
+  for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
+    if (!wanted_[worker].there) continue;
     short_list<interval> own;
-    const std::size_t kept = intersect(held_boxes_[worker], wanted_boxes_[worker], own) ? volume(own) : 0;
-    if (const std::size_t taken = volume(wanted_boxes_[worker].box) - kept; taken > most) most = taken;
+    const std::size_t kept = intersect(held_[worker], wanted_[worker], own) ? volume(own) : 0;
+    if (const std::size_t taken = volume(wanted_[worker].box) - kept; taken > most) most = taken;
   }
   return most;
 }
@@ -89,21 +84,19 @@ PARTITA_DEF bool box_overlaps::intersect(const worker_box& a, const worker_box& 
 
 PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::size_t receiver,
                                                     const short_list<interval>& where) const {
-  if (held_boxes_[receiver] == held_boxes_[holder]) return {receiver, where};
+  if (held_[receiver] == held_[holder]) return {receiver, where};
   const range all = copies_[holder];
-  const std::size_t number =
-      wanted_boxes_[receiver].replica == worker_box::by_worker ? receiver : wanted_boxes_[receiver].replica;
+  const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
     std::vector<std::size_t> copies, equal_receivers;  // on the receiver's node
     short_list<interval> wanted;
     for (const std::size_t neighbour : nodes_.members(nodes_.node_of(receiver))) {
       if (copies_[neighbour].first == all.first) copies.push_back(neighbour);
-      if (intersect(held_boxes_[holder], wanted_boxes_[neighbour], wanted) && wanted == where)
-        equal_receivers.push_back(neighbour);
+      if (intersect(held_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
     // The one that is paired with the first holder receives the box from another node, and passes it on to the others.
-    const std::size_t chosen = equal_receivers[nodes_.matching_position(order_[all.first], equal_receivers.size())];
+    const std::size_t chosen = equal_receivers[nodes_.peer_index(order_[all.first], equal_receivers.size())];
     if (chosen != receiver) return {chosen, where, true};
   }
   return {order_[all.first + number % (all.end - all.first)], where};

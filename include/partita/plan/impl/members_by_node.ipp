@@ -25,7 +25,7 @@ PARTITA_DEF members_by_node::members_by_node(const std::vector<std::size_t>& nod
 
 PARTITA_DEF std::size_t members_by_node::lane(std::size_t member, std::size_t node) const {
   if (nodes_[member] == node) return member;
-  return members_[node][matching_position(member, members_[node].size())];
+  return members_[node][peer_index(member, members_[node].size())];
 }
 
 }  // namespace partita

@@ -146,10 +146,10 @@ PARTITA_DECL void reject_cycle(const pipeline_shape& shape, const pipeline_tasks
 class pipeline_chooser {
  public:
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
-      : shape_(shape), times_(times), has_weights_pass_(has_weights) {}
+      : shape_(shape), times_(times), has_weights_(has_weights) {}
 
   pipeline_tasks choose_tasks() {
-    const std::size_t all = (has_weights_pass_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
+    const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
     for (std::size_t k = 0; k < all; ++k) {
       // Find the task that can begin first; among several that could begin at that time, the preferred task.
       pipeline_task best;
@@ -158,13 +158,13 @@ class pipeline_chooser {
         for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
           const pipeline_task one{pass, s, next(pass, s)};
           if (!is_allowed(one)) continue;
-          const double due = clock_.inputs_arrival_time(one), free = free_times_of_groups_[shape_.group_of[s]],
+          const double due = clock_.inputs_arrival_time(one), free = free_times_[shape_.group_of[s]],
                        from = due > free ? due : free;
           if (start == pipeline_clock::unknown_end_time || from < start || (from == start && is_preferred(one, best)))
             best = one, start = from;
         }
       next(best.pass, best.stage) += 1;
-      clock_.end_time(best) = free_times_of_groups_[shape_.group_of[best.stage]] = start + times_.of(best);
+      clock_.end_time(best) = free_times_[shape_.group_of[best.stage]] = start + times_.of(best);
       group_tasks_[shape_.group_of[best.stage]].push_back(best);
     }
     return group_tasks_;
@@ -175,14 +175,13 @@ class pipeline_chooser {
     return next_micro_batches_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
   bool is_allowed(const pipeline_task& one) {
-    if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_pass_))
-      return false;
+    if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // A stage keeps at most as many micro-batches as there are stages from it to the last, and twice as many if the
     // gradients of its weights wait.
     if (one.pass == pipeline_pass::forward) {
       const std::uint32_t to_last = shape_.stages() - one.stage;
       if (one.micro_batch - next(pipeline_pass::backward, one.stage) >= to_last) return false;
-      if (has_weights_pass_ && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
+      if (has_weights_ && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
     }
     return clock_.first_missing_task(one) == one;
   }
@@ -197,9 +196,9 @@ class pipeline_chooser {
 
   const pipeline_shape& shape_;
   const pipeline_times& times_;
-  bool has_weights_pass_;
+  bool has_weights_;
   pipeline_clock clock_{shape_, times_.moving};
-  std::vector<double> free_times_of_groups_ = std::vector<double>(shape_.groups(), 0);
+  std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);
   std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
   pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
 };

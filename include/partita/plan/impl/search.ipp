@@ -34,8 +34,7 @@ class searcher {
       if (best != nothing) starts.push_back(best);
     }
     for (std::vector<choice> from : starts) descend(from);
-    for (std::vector<choice> from = best_result_.selection; try_count_ < options_.most && improve_two_groups(from);)
-      descend(from);
+    for (std::vector<choice> from = best_.selection; try_count_ < options_.most && improve_pair(from);) descend(from);
     restart_randomly();
     const bool is_exact = space_.size(options_.most) < options_.most;
     if (is_exact) evaluate_all_candidates();
@@ -76,7 +75,7 @@ class searcher {
     log_.push_back({selection, judge_(annotations_), true});
     slot = static_cast<std::uint32_t>(log_.size());
     const evaluation& result = log_.back();
-    if (is_better(result, best_result_)) best_result_ = result;
+    if (is_better(result, best_)) best_ = result;
     if (!fastest_.is_evaluated || result.result.plain.seconds() < fastest_.result.plain.seconds()) fastest_ = result;
     return result;
   }
@@ -116,7 +115,7 @@ class searcher {
     }
   }
   /// Changes the shardings of two units (groups of inputs) at a time, and stops at the first gain.
-  bool improve_two_groups(std::vector<choice>& from) {
+  bool improve_pair(std::vector<choice>& from) {
     const evaluation start = evaluate(from);
     for (std::size_t g = 0; g < input_groups_.size(); ++g)
       for (std::size_t h = 0; h < g; ++h)
@@ -139,7 +138,7 @@ class searcher {
       return static_cast<std::size_t>(state >> 11) % upper_bound;
     };
     for (std::size_t attempt = 0; try_count_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
-      std::vector<choice> from = best_result_.selection;
+      std::vector<choice> from = best_.selection;
       const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : input_groups_.size();
       for (std::size_t u = 0; u < parts; ++u) {
         if (attempt % 2 == 0 && random(2) == 0) continue;
@@ -173,19 +172,18 @@ class searcher {
     return c;
   }
   search_answer_of<Graph> make_search_answer(bool is_exact) {
-    if (best_result_.result.over > 0)
+    if (best_.result.over > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
                             << memory_limit_ << " bytes of each worker, but the least that was found holds "
-                            << best_result_.result.cost.peak << "; give more memory, more workers or smaller tensors");
-    search_answer_of<Graph> out{
-        &g_, options_.model, options_.by, memory_limit_, try_count_, is_exact, describe(best_result_, true)};
+                            << best_.result.cost.peak << "; give more memory, more workers or smaller tensors");
+    search_answer_of<Graph> out{&g_,        options_.model, options_.by,          memory_limit_,
+                                try_count_, is_exact,       describe(best_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
     for (const evaluation& one : log_)
-      if (one.result.over == 0 && !(one.result.layouts == best_result_.result.layouts) && is_better(one, second))
-        second = one;
+      if (one.result.over == 0 && !(one.result.layouts == best_.result.layouts) && is_better(one, second)) second = one;
     out.runner_up = describe(second, true);
-    if (fastest_.result.plain.seconds() < best_result_.result.cost.seconds() * (1 - 1e-12))
+    if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))
       out.without_limit = describe(fastest_, false);
     return out;
   }
@@ -194,13 +192,13 @@ class searcher {
   std::size_t memory_limit_;
   const search_options& options_;
   search_space<Graph> space_;
-  std::vector<std::vector<std::size_t>>
-      input_groups_{};  ///< choices that change together: each group, then each choice alone
+  /// Choices that change together: each group, then each choice alone.
+  std::vector<std::vector<std::size_t>> input_groups_{};
   search_judge<Graph> judge_;
   std::vector<evaluation> log_{};
   std::vector<std::uint32_t> slots_{};
   std::vector<annotated_value> annotations_{};
-  evaluation best_result_{}, fastest_{};
+  evaluation best_{}, fastest_{};
   std::size_t try_count_ = 0;
 };
 

@@ -61,7 +61,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           is_finished_(end - first, false),
           is_lane_used_(limits.pending, false),
           time_(now),
-          link_free_time_(now) {
+          link_free_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
         if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready_step(k);
     }
@@ -97,10 +97,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         std::size_t lane = 0;
         while (is_lane_used_[lane]) ++lane;
         is_lane_used_[lane] = true;
-        link_free_time_ = (time_ < link_free_time_ ? link_free_time_ : time_) + steps_[first_ + k].once;
-        for (const std::size_t j : graph_.joined[k]) link_free_time_ += steps_[j].seconds - steps_[j].once;
-        pending_.push_back(
-            {ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_time_});
+        link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].once;
+        for (const std::size_t j : graph_.joined[k]) link_free_ += steps_[j].seconds - steps_[j].once;
+        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_});
         for (const std::size_t j : graph_.joined[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
@@ -141,7 +140,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;
     std::size_t first_unfinished_ = 0;  // the first step that is not finished
-    double time_, link_free_time_;
+    double time_, link_free_;
   };
 
   return step_walker(steps, first, end, limits, now).order();

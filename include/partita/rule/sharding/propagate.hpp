@@ -71,8 +71,7 @@ struct sharding_conclusion {
     }
     return true;
   }
-  constexpr void conclude_operand_sharding(std::size_t i,
-                                           std::array<pending_reduction, most_axes>& kept_reductions) const {
+  constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& kept_reductions) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
     sharding required = resolved_sharding(i);
     if (unread) {
@@ -93,8 +92,7 @@ struct sharding_conclusion {
     out.operands.push_back(required);
     if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
-  constexpr void conclude_result_sharding(std::size_t j,
-                                          const std::array<pending_reduction, most_axes>& kept_reductions) const {
+  constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& kept_reductions) const {
     const std::size_t t = s.r.operand_count + j;
     sharding left = resolved_sharding(t);
     left.pending = kept_reductions;
@@ -165,8 +163,8 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.
   const detail::sharding_conclusion<Policy> conclude{resolved, out};
   std::array<pending_reduction, most_axes> kept_reductions{};
-  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand_sharding(i, kept_reductions);
-  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result_sharding(j, kept_reductions);
+  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, kept_reductions);
+  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, kept_reductions);
   return out;
 }
 template <class Policy = policy>

@@ -178,8 +178,7 @@ struct factor_proposals : factor_projection<Policy> {
         first = false;
       }
       if (!same) disputed_axes |= std::uint32_t{1} << a;
-      if (same && common < most_factors)
-        assign_factor_axis(common, a, proposer), assigned_factors |= std::uint32_t{1} << common;
+      if (same && common < most_factors) add_axis(common, a, proposer), assigned_factors |= std::uint32_t{1} << common;
     }
     for (std::size_t a = 0; disputed_axes >> a != 0; ++a) {
       if ((disputed_axes >> a & 1U) == 0) continue;
@@ -192,11 +191,10 @@ struct factor_proposals : factor_projection<Policy> {
         const double price = reshard_price(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
-      if (best != most_factors)
-        assign_factor_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
+      if (best != most_factors) add_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
-  constexpr void assign_factor_axis(std::size_t f, std::size_t a, std::size_t t) {
+  constexpr void add_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
     log_decision(decision::what::took, t, decision::none, f, a);

@@ -32,8 +32,8 @@ struct reshape_walk {
   };
   struct side {
     const shape_list& shape;
-    std::size_t d = 0, size_left = 1,
-                processed_size = 1;  ///< dimension d - 1 is being split; `size_left` is left of it
+    /// Dimension d - 1 is being split, and `size_left` is left of it.
+    std::size_t d = 0, size_left = 1, processed = 1;
     dimension_term terms[max_terms]{};
     std::size_t count = 0;
     std::uint8_t group[most_dimensions]{};
@@ -52,13 +52,13 @@ struct reshape_walk {
   }
   static constexpr void append(side& s, std::size_t f, std::size_t size) {
     s.terms[s.count++] = {static_cast<std::uint8_t>(s.d - 1), static_cast<std::uint8_t>(f)};
-    s.processed_size *= size;
+    s.processed *= size;
     s.size_left /= size;
   }
-  constexpr void append_replicated_factor(side& s, std::size_t size) {
+  constexpr void append_replicated(side& s, std::size_t size) {
     append(s, new_factor(size, factor_kind::replicate), size);
   }
-  constexpr void append_shared_factor(std::size_t size) {
+  constexpr void append_shared(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass);
     const bool counts = size != dynamic && size != 0;
     if (!counts) from.size_left = to.size_left = 1;
@@ -88,17 +88,17 @@ struct reshape_walk {
     if (walk_empty_shapes()) return;
     while (true) {
       // If both shapes are at the end of a dimension after the same number of elements, a new group starts.
-      const bool between = from.size_left == 1 && to.size_left == 1 && from.processed_size == to.processed_size;
+      const bool between = from.size_left == 1 && to.size_left == 1 && from.processed == to.processed;
       if (between && is_at_end(from) && is_at_end(to)) return;
       if (between) ++groups;
       if (between && !is_at_end(from) && !is_at_end(to) && from.shape[from.d] == to.shape[to.d]) {
         next_dimension(from), next_dimension(to);
-        append_shared_factor(from.size_left);
+        append_shared(from.size_left);
         continue;
       }
       if (append_unit_dimension(from) || append_unit_dimension(to)) continue;
       // The side that is ahead waits, so that both sides can reach a dimension boundary together.
-      const std::size_t from_passed = from.processed_size, to_passed = to.processed_size;
+      const std::size_t from_passed = from.processed, to_passed = to.processed;
       if (from.size_left == 1 && !is_at_end(from) && from_passed <= to_passed) next_dimension(from);
       if (to.size_left == 1 && !is_at_end(to) && to_passed <= from_passed) next_dimension(to);
       if (from.size_left == dynamic || to.size_left == dynamic)
@@ -112,25 +112,24 @@ struct reshape_walk {
   constexpr bool append_unit_dimension(side& s) {
     if (s.size_left != 1 || is_at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);
-    append_replicated_factor(s, 1);
+    append_replicated(s, 1);
     return true;
   }
   constexpr void append_next_factor() {
-    if (from.processed_size == to.processed_size && from.size_left != 1 && to.size_left != 1) {
+    if (from.processed == to.processed && from.size_left != 1 && to.size_left != 1) {
       const std::size_t common = greatest_common_divisor(from.size_left, to.size_left);
       if (common == 0) throw_error("extents that are not 0 in merged dimensions");
-      if (common > 1) return append_shared_factor(common);
+      if (common > 1) return append_shared(common);
     }
-    const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.processed_size <= to.processed_size);
+    const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.processed <= to.processed);
     side& behind = from_is_behind ? from : to;
     const side& ahead = from_is_behind ? to : from;
-    if (behind.processed_size == ahead.processed_size && behind.size_left != 1 && ahead.size_left == 1)
+    if (behind.processed == ahead.processed && behind.size_left != 1 && ahead.size_left == 1)
       throw_error("as many elements before as after");
     // The side that is behind takes a factor of its own, which brings it closer to the other side.
-    const std::size_t missing =
-        ahead.processed_size / greatest_common_divisor(behind.processed_size, ahead.processed_size);
+    const std::size_t missing = ahead.processed / greatest_common_divisor(behind.processed, ahead.processed);
     const std::size_t common = greatest_common_divisor(behind.size_left, missing);
-    append_replicated_factor(behind, common > 1 ? common : behind.size_left);
+    append_replicated(behind, common > 1 ? common : behind.size_left);
   }
   constexpr void throw_error(const char* requirement) const { throw_reshape_error(requirement, from.shape, to.shape); }
   constexpr void write(const side& s) {

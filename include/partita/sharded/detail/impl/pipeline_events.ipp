@@ -19,7 +19,7 @@ class pipeline_writer {
     for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
       end_times_[shape_.number(one.task)] = one.until;
-      has_weights_pass_ = has_weights_pass_ || one.task.pass == pipeline_pass::weights;
+      has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
     }
   }
 
@@ -110,7 +110,7 @@ class pipeline_writer {
     const bool is_forward = one.pass == pipeline_pass::forward;
     const auto& all = steps_of_task_[numbers_.of(
         is_forward ? pipeline_numbering::forward : pipeline_numbering::backward, one.stage, one.micro_batch)];
-    if (is_forward || !has_weights_pass_) return add_steps(all);
+    if (is_forward || !has_weights_) return add_steps(all);
     std::vector<std::uint32_t> part;
     const std::vector<bool> needed = is_read_upstream(one, all);
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -144,7 +144,7 @@ class pipeline_writer {
   pipeline_numbering numbers_;
   std::vector<std::vector<std::uint32_t>> steps_of_task_;
   std::vector<double> end_times_;
-  bool has_weights_pass_ = false;
+  bool has_weights_ = false;
   std::vector<event> events_;
   std::vector<ordered_step> order_;
 };
