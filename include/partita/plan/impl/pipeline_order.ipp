@@ -41,7 +41,7 @@ class pipeline_clock {
     return missing;
   }
   /// The time at which all inputs of a pipeline task have arrived at its group of workers.
-  double inputs_arrival_time(const pipeline_task& one) const {
+  double arrival_time(const pipeline_task& one) const {
     double start = 0;
     for_each_dependency(one, [&](const pipeline_task& needed_task, double transfer) {
       const double arrival = end_times_[shape_.number(needed_task)] + transfer;
@@ -158,7 +158,7 @@ class pipeline_chooser {
         for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
           const pipeline_task one{pass, s, next(pass, s)};
           if (!is_allowed(one)) continue;
-          const double due = clock_.inputs_arrival_time(one), free = free_times_[shape_.group_of[s]],
+          const double due = clock_.arrival_time(one), free = free_times_[shape_.group_of[s]],
                        from = due > free ? due : free;
           if (start == pipeline_clock::unknown_end_time || from < start || (from == start && is_preferred(one, best)))
             best = one, start = from;
@@ -274,7 +274,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
       if (next[g] == tasks[g].size()) continue;
       const pipeline_task& one = tasks[g][next[g]];
       if (!(clock.first_missing_task(one) == one)) continue;
-      const double ready = clock.inputs_arrival_time(one), from = ready > free[g] ? ready : free[g];
+      const double ready = clock.arrival_time(one), from = ready > free[g] ? ready : free[g];
       if (first == tasks.size() || from < at) first = g, at = from;
     }
     if (first == tasks.size()) detail::reject_cycle(shape, tasks, next, clock);

@@ -204,10 +204,9 @@ struct factor_proposals : factor_projection<Policy> {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
-      bool shards_factor = false;
-      for (const proposal& one : list_proposals(t))
-        shards_factor = shards_factor || (one.is_usable() && one.factor == f);
-      if (shards_factor) continue;
+      bool shards = false;
+      for (const proposal& one : list_proposals(t)) shards = shards || (one.is_usable() && one.factor == f);
+      if (shards) continue;
       double elements = static_cast<double>(m.size(a));
       for (std::size_t d = 0; d < tensor_spec(t).shape.size(); ++d)
         elements *= (tensor_spec(t).shape[d] == dynamic ? 1 : static_cast<double>(tensor_spec(t).shape[d])) /

@@ -55,9 +55,7 @@ struct reshape_walk {
     s.processed *= size;
     s.size_left /= size;
   }
-  constexpr void append_replicated(side& s, std::size_t size) {
-    append(s, new_factor(size, factor_kind::replicate), size);
-  }
+  constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
   constexpr void append_shared(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass);
     const bool counts = size != dynamic && size != 0;
