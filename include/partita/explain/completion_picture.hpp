@@ -23,7 +23,7 @@ template <class Graph>
 class program_listing {
  public:
   explicit program_listing(const completion_of<Graph>& done)
-      : completion_(done), g_(*done.program), value_rows_(g_.values(), 0), has_reader_(g_.values(), 0) {
+      : result_(done), g_(*done.program), value_rows_(g_.values(), 0), has_reader_(g_.values(), 0) {
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i) has_reader_[g_.operand(g_.operation(o), i).number] = 1;
     long_text title("mesh");
@@ -39,32 +39,30 @@ class program_listing {
 
  private:
   void add_value(value v, const long_text& description) {
-    value_rows_[v.number] = rows_.add_value(description, text_of(completion_[v]), g_.annotation(v) != nullptr);
+    value_rows_[v.number] = rows_.add_value(description, text_of(result_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
     std::vector<bool> moves;
     for (std::size_t i = 0; i < n.operands; ++i) {
-      const graph_reshard* move = find_reshard(completion_, o, i);
+      const graph_reshard* move = find_reshard(result_, o, i);
       if (move != nullptr)
-        rows_.add_move(
-            long_text("    ") << steps_text(completion_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-            text_of(move->to));
+        rows_.add_move(long_text("    ") << steps_text(result_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
+                       text_of(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
       rows_.add_arc(value_rows_[g_.operand(n, i).number], rows_.rows(), moves[i]);
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const graph_reshard* move = find_reshard(completion_, o, n.operands + j);
+      const graph_reshard* move = find_reshard(result_, o, n.operands + j);
       if (j > 0 && has_reader_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr)
-        rows_.add_move(long_text("    then ") << steps_text(completion_.plan(*move)), text_of(move->to));
+      if (move != nullptr) rows_.add_move(long_text("    then ") << steps_text(result_.plan(*move)), text_of(move->to));
     }
   }
 
-  const completion_of<Graph>& completion_;
+  const completion_of<Graph>& result_;
   const Graph& g_;
   listing_rows rows_{};
   std::vector<std::size_t> value_rows_;
