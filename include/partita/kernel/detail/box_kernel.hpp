@@ -71,7 +71,7 @@ class box_kernel {
  private:
   friend struct kernel_access;
 
-  kernel_identity kernel_identity_() const { return movement_.identity(); }
+  kernel_identity identity_() const { return movement_.identity(); }
   /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
