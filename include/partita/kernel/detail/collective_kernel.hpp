@@ -19,7 +19,7 @@
 
 namespace partita::detail {
 
-/// X is a block that a kernel can inspect; the kernel itself reports other errors of X.
+/// Whether X is an array of a rank that kernels support. Ranks above 16 are refused here; kernels report other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {

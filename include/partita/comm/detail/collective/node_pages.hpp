@@ -14,7 +14,8 @@
 
 namespace partita::detail {
 
-/// The pages of the groups of a node's workers. The constructor is collective over the workers of the node.
+/// The pages of shared memory through which groups of workers of one node exchange blocks. The constructor is
+/// collective over the workers of the node.
 class node_pages final : public group_channel {
  public:
   PARTITA_DECL node_pages(const own_node& members, arena& memory, const group_plan& plan);
