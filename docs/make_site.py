@@ -97,8 +97,9 @@ def shown_as(figure):
 
 # what the functions do that these macros define, of the operation that a macro is given
 MACROS = {
-    "PARTITA_DEFINE_BINARY_OPERATION": "The operation `{}` on the elements of x and y: plain arrays, or an array and a number, "
-                                "with XLA's broadcasting. `dims` maps the dimensions of the smaller array; see array-broadcasting.",
+    "PARTITA_DEFINE_BINARY_OPERATION": "The operation `{}` on the elements of x and y: plain arrays, or an array and a "
+                                       "number, with XLA's broadcasting. `dims` maps the dimensions of the smaller "
+                                       "array; see array-broadcasting.",
     "PARTITA_NUMPY_OPERATION": "The operation `{}` on the elements of two arrays, with the broadcasting of NumPy: "
                                "shapes are aligned at the last dimension.",
     "PARTITA_ELEMENT_FUNCTION_OF_TWO": "The operation `{}` on the elements of two sharded tensors, or of a tensor and a number, with XLA's "
@@ -269,7 +270,8 @@ def filtered(header, declared_by=None):
 PUBLISHED = {
     "sharded/detail/tape_blocks.hpp": "sharded/value_and_gradient.hpp", "sharded/detail/custom_op.hpp": "sharded/operate.hpp",
     "sharded/detail/execution.hpp": "sharded/movements.hpp", "sharded/detail/rearrange_operations.hpp": "sharded/rearrange.hpp",
-    "io/detail/checkpoint_writer.hpp": "io/save_checkpoint.hpp", "kernel/detail/fourier_plan.hpp": "kernel/fourier_transform.hpp",
+    "io/detail/checkpoint_writer.hpp": "io/save_checkpoint.hpp",
+    "kernel/detail/fourier_plan.hpp": "kernel/fourier_transform.hpp",
 }
 
 

@@ -17,8 +17,8 @@ struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
   double epsilon = 1e-5;
   bool affine = true;  ///< the result is multiplied by weight(), and in layer_norm bias() is added
-  std::optional<decomposition<K>>
-      cuts{};  ///< how the last K dimensions are split over the workers; balanced by default
+  /// How the last K dimensions are split over the workers; balanced by default.
+  std::optional<decomposition<K>> cuts{};
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };

@@ -86,8 +86,8 @@ template <std::size_t Rank>
 struct kept_box {
   box<Rank> where{};  ///< the indices of the global tensor, in the order of the source's dimensions
   typename detail::numbers_per_dimension<Rank>::type at_source{};  ///< the position of the box in the source block
-  typename detail::numbers_per_dimension<Rank>::type
-      at_destination{};  ///< the position of the box in the destination block
+  /// The position of the box in the destination block.
+  typename detail::numbers_per_dimension<Rank>::type at_destination{};
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };

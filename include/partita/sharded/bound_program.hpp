@@ -88,8 +88,8 @@ class bound_program {
     return gradients_;
   }
 
-  /// bytes_held() is the number of bytes of storage for intermediate values, separate_bytes() the number that would be
-  /// needed if no two blocks shared memory.
+  /// bytes_held() is the number of bytes of storage for intermediate values, bytes_without_sharing() the number that
+  /// would be needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
   std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 

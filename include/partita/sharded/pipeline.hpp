@@ -408,8 +408,8 @@ class pipeline {
                              [&] { return text("partita::pipeline(x, targets, parameters)"); });
   }
 
-  std::shared_ptr<detail::bound_mesh>
-      all_workers_mesh_;  // a mesh of all workers, over whose channels stages exchange results
+  // A mesh of all workers, over whose channels stages exchange results.
+  std::shared_ptr<detail::bound_mesh> all_workers_mesh_;
   std::vector<stage_on_workers> stages_;
   pipeline_shape shape_;
   std::vector<interval> parts_;  // the rows of each micro-batch

@@ -641,18 +641,13 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_a_reshard_are_those_of_the_elements_that_a_wor
     for (const char* columns : {"", "a", "b", "a+b", "b+a"})
       if (refused<partition_error>([&] { on.layout(rows, columns); }).empty())
         layouts.push_back(on.layout(rows, columns));
-  const auto is_prefix = [](const axis_list& x, const axis_list& y) {
-    bool same = x.size() <= y.size();
-    for (std::size_t k = 0; same && k < x.size(); ++k) same = x[k] == y[k];
-    return same;
-  };
   std::size_t compared = 0;
   for (const sharding& from : layouts)
     for (const sharding& to : layouts) {
       bool slices_or_gathers = true;  // the bytes are a mean over all positions where a dimension is cut by other axes
       for (std::size_t d = 0; d < 2; ++d)
         slices_or_gathers =
-            slices_or_gathers && (is_prefix(from.cuts[d], to.cuts[d]) || is_prefix(to.cuts[d], from.cuts[d]));
+            slices_or_gathers && (to.cuts[d].starts_with(from.cuts[d]) || from.cuts[d].starts_with(to.cuts[d]));
       if (!slices_or_gathers) continue;
       std::size_t received = 0;
       for (std::size_t w = 0; w < on.size(); ++w) {

@@ -60,7 +60,7 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 
 /// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with negative strides
 /// in both blocks is reversed (the pointers move to its other end). Loops have the order of the source, so that memory
-/// is read forwards. Requires a rank of at most most_loops and extents that are not 0.
+/// is read forwards. Requires a rank of at most max_loops and extents that are not 0.
 PARTITA_DECL strided_pair make_strided_pair(char*& to, const std::ptrdiff_t* dst_strides, const char*& from,
                                             const std::ptrdiff_t* src_strides, const std::size_t* shape,
                                             std::size_t rank, std::size_t element);

@@ -51,7 +51,8 @@ std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& whe
 }
 
 /// Returns the checksums of all slabs of a file on the leader of the call, and nothing on the other workers. `own` is
-/// the result of own_checksums on this worker. Collective. Cost: one message of 4 bytes per slab from each owner.
+/// the result of compute_own_checksums on this worker. Collective. Cost: one message of 4 bytes per slab from each
+/// owner.
 template <std::size_t Rank>
 std::vector<std::uint32_t> combine_file_checksums(const file_call& call, const slab_partition<Rank>& where,
                                                   const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {

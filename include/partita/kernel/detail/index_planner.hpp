@@ -44,7 +44,7 @@ class index_planner {
   static constexpr bool sums_back = false, checks_itself = false;
   using structure = index_structure;
 
-  /// Makes a planner with the pattern that pattern_by_index(...) returns. Collective.
+  /// Makes a planner with the pattern of the owned and wanted indices of all workers. Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
                              const index_call_texts& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,

@@ -81,10 +81,9 @@ class bound_steps final : public step_list {
   };
   /// The number of movements with messages that may be pending at the same time, if each node has one worker: movements
   /// that start together share the link, and all of them arrive late; with a single movement the link is idle until the
-  /// next poll. Training steps of six layers on two hosts at 1 Gbit took 72.7 ms with any number, 70.3 with 1 and 68.6
-  /// with
-  /// 2. Workers that share a node start every movement at once, because a start may wait for the starts of other
-  ///    workers.
+  /// next poll. Training steps of six layers on two hosts at 1 Gbit took 72.7 ms with any number, 70.3 with one and 68.6
+  /// with two. Workers that share a node start every movement at once, because a start may wait for the starts of
+  /// other workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
@@ -126,13 +125,13 @@ class bound_steps final : public step_list {
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
   std::size_t backward_begin_ = 0;         // the position in order_ where the backward pass begins
   std::vector<block> blocks_;
-  std::vector<block_lifetime> lifetimes_[2];  // lifetimes of the blocks in each storage; whose_: their numbers
-  std::vector<std::size_t> block_numbers_[2];
+  std::vector<block_lifetime> lifetimes_[2];   // the lifetimes of the blocks in each storage
+  std::vector<std::size_t> block_numbers_[2];  // the numbers of these blocks
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, unshared_bytes_ = 0;
   mutable std::vector<pending_movement> pending_;
-  mutable std::vector<std::size_t>
-      waiting_steps_;  // positions in order_ of movements that wait to be started, the earliest first
+  // Positions in order_ of movements that wait to be started, the earliest first.
+  mutable std::vector<std::size_t> waiting_steps_;
   std::size_t max_pending_sends_ = any_number;
   mutable std::vector<double> step_times_;  // begin and end of each event; empty if times are not measured
   program_trace trace_;

@@ -50,7 +50,7 @@ class memory_transport : public box_transport {
 
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
-  /// Lists all boxes that push_together will write.
+  /// Lists all boxes that push_to_all_receivers will write.
   PARTITA_DECL void list_all_boxes();
   PARTITA_DECL void announce(sending_worker& o);
 

@@ -48,8 +48,8 @@ class node_sum : protected group_meeting {
   /// The block of another member, as this worker sees it.
   struct source {
     const char* data = nullptr;
-    bool has_whole_block =
-        false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
+    /// Whether the whole block is at `data`; if not, chunks of it pass through two slots.
+    bool has_whole_block = false;
   };
   /// A chunk of the blocks, and the slice of this chunk that this worker combines.
   struct range {

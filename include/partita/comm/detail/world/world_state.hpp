@@ -71,7 +71,7 @@ class world_state {
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
-  /// workers may call passed_numbers afterwards: if they are on one node, and not at the first agreement.
+  /// workers may call published_numbers afterwards: if they are on one node, and not at the first agreement.
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return and_allreduce_.publish_numbers(numbers, count);
   }
@@ -187,8 +187,8 @@ class world_state {
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failure_count_ = 0;
   own_node* tags_ = nullptr;
-  bool has_tried_making_flags_ = false,
-       skips_work_after_agreement_ = false;  // skips_end_work_: an agreement needs no work after it
+  bool has_tried_making_flags_ = false;
+  bool skips_work_after_agreement_ = false;  // an agreement needs no work after it
   and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_operations_;

@@ -227,8 +227,8 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
   // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
-  numbers_by_worker places =
-      requested_owners;  // the rows' numbers among those that arrive at the worker that wants them
+  // The rows' numbers among those that arrive at the worker that wants them.
+  numbers_by_worker places = requested_owners;
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];
     places.all[k] = is_own ? 0 : travel.received + passed++;
