@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <partita/array/elementwise.hpp>
+#include <partita/array/overlapping.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -14,31 +14,17 @@ namespace partita {
 
 namespace detail {
 
-/// Computes the lowest and one past the highest element address of a strided expression.
-template <strided_expression E>
-auto address_range(const E& e) {
-  auto* low = e.data() + static_cast<std::ptrdiff_t>(e.data_offset());
-  if (e.size() == 0) return std::pair(low, low);
-  auto* high = low + 1;
-  for (std::size_t d = 0; d < e.dimension(); ++d) {
-    const std::ptrdiff_t reach =
-        e.shape()[d] == 1 ? 0
-                          : static_cast<std::ptrdiff_t>(e.strides()[d]) * static_cast<std::ptrdiff_t>(e.shape()[d] - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return std::pair(low, high);
-}
-
 /// Whether writing to `target` cannot change elements of `operand` that are read later, because both share no memory.
 template <class Target, class E>
 bool is_disjoint(const Target& target, const E& operand) {
   if constexpr (number<E>) {
     return true;
   } else if constexpr (strided_expression<Target> && strided_expression<E>) {
-    const auto [a_low, a_high] = address_range(target);
-    const auto [b_low, b_high] = address_range(operand);
-    const std::less_equal<const void*> before;
-    return before(a_high, b_low) || before(b_high, a_low);
+    const auto addresses = [](const auto& e) {
+      return address_range(e.data() + static_cast<std::ptrdiff_t>(e.data_offset()), e.shape(), e.strides(),
+                           e.dimension());
+    };
+    return are_disjoint(addresses(target), addresses(operand));
   } else {
     return false;
   }

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <partita/array/strided.hpp>
 #include <partita/core/config.hpp>
+#include <utility>
 
 namespace partita {
 
@@ -19,6 +21,25 @@ struct step_range {
 /// need to be tried; after `tries_left` multiples the answer is true, which is safe.
 PARTITA_DECL bool is_reachable_offset(const step_range* ranges, std::size_t count, std::ptrdiff_t offset,
                                       std::size_t& tries_left);
+
+/// The lowest address of the elements of a block, and the address behind the highest; null if there is no element.
+template <class T, class Shape, class Strides>
+std::pair<const void*, const void*> address_range(const T* data, const Shape& shape, const Strides& strides,
+                                                  std::size_t rank) {
+  std::ptrdiff_t low = 0, high = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (shape[d] == 0) return {nullptr, nullptr};
+    const std::ptrdiff_t span = (static_cast<std::ptrdiff_t>(shape[d]) - 1) * static_cast<std::ptrdiff_t>(strides[d]);
+    (span < 0 ? low : high) += span;
+  }
+  return {data + low, data + high};
+}
+
+/// Whether no address is in both ranges.
+inline bool are_disjoint(const std::pair<const void*, const void*>& a, const std::pair<const void*, const void*>& b) {
+  const std::less_equal<const void*> before;
+  return before(a.second, b.first) || before(b.second, a.first);
+}
 
 }  // namespace detail
 

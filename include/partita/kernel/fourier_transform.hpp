@@ -10,9 +10,9 @@
 #include <memory>
 #include <optional>
 #include <partita/array/fourier_rule.hpp>
-#include <partita/array/overlapping.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/rejected_call.hpp>
+#include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/fourier_arguments.hpp>
 #include <partita/kernel/detail/fourier_engine.hpp>
@@ -69,7 +69,7 @@ class fourier_operator {
   /// together: the result is a tuple, bitwise equal to the results of separate calls.
   template <class X, class... More>
   auto operator()(const X& x, const More&... more) const {
-    if constexpr (takes<true, X, More...>())
+    if constexpr (accepts<true, X, More...>())
       return carry_out<true>(std::tie(x, more...), targets<true, X, More...>(), text());
     else return detail::rejected_call{};
   }
@@ -87,7 +87,7 @@ class fourier_operator {
   /// the rest. The block x must not change before finish().
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
-    if constexpr (takes<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
+    if constexpr (accepts<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
       return begin<true>(std::forward<X>(x), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
@@ -96,7 +96,7 @@ class fourier_operator {
   /// blocks.
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
-    if constexpr (takes<false, Y, More...>())
+    if constexpr (accepts<false, Y, More...>())
       return carry_out<false>(std::tie(dy, more...), targets<false, Y, More...>(), text());
     else return detail::rejected_call{};
   }
@@ -110,7 +110,7 @@ class fourier_operator {
   }
   template <class Y, class... More>
   auto start_adjoint(Y&& dy, More&&... more) const {
-    if constexpr (takes<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
+    if constexpr (accepts<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
       return begin<false>(std::forward<Y>(dy), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
@@ -188,101 +188,15 @@ class fourier_operator {
     }
   }
 
-  template <class X>
-  static consteval bool takes() {
-    static_assert(detail::has_known_rank<X>(),
-                  "partita::fourier_transform(p_x, p_y)(x): requires an xtensor expression whose rank is part of its "
-                  "type; as_rank<2>(a) gives it one");
-    static_assert(!ranked_array<X> || detail::has_rank<X, Rank>(),
-                  PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::fourier_transform(p_x, p_y)(x)"));
-    if constexpr (detail::has_rank<X, Rank>()) {
-      constexpr bool suits = !std::is_void_v<result<element_of<X>, true>>;
-      static_assert(
-          suits,
-          "partita::fourier_transform(p_x, p_y, kind)(x): requires the elements of its kind, of float or double: "
-          "complex numbers for complex_to_complex and complex_to_real, real ones for real_to_complex and "
-          "real_to_real");
-      return suits;
-    } else {
-      return false;
-    }
-  }
-  template <class Y>
-  static consteval bool takes_back() {
-    static_assert(detail::has_known_rank<Y>() && detail::has_rank<Y, Rank>(),
-                  "partita::fourier_transform(p_x, p_y).adjoint(dy): requires an xtensor expression of the rank of its "
-                  "partitions, which is part of its type");
-    if constexpr (detail::has_rank<Y, Rank>()) {
-      constexpr bool suits = !std::is_void_v<result<element_of<Y>, false>>;
-      static_assert(
-          suits,
-          "partita::fourier_transform(p_x, p_y, kind).adjoint(dy): requires the elements of its result, of float "
-          "or double: complex numbers for complex_to_complex and real_to_complex, real ones for complex_to_real "
-          "and real_to_real");
-      return suits;
-    } else {
-      return false;
-    }
-  }
-  /// Whether a call accepts these fields, which have one type of elements.
   template <bool Forward, class... X>
-  static consteval bool takes() {
-    constexpr bool each = [] {
-      if constexpr (Forward) return (takes<X>() && ...);
-      else return (takes_back<X>() && ...);
-    }();
-    if constexpr (each) {
-      constexpr bool alike = (std::is_same_v<element_of<X>, element_of<first_type<X...>>> && ...);
-      static_assert(alike,
-                    "partita::fourier_transform(p_x, p_y)(x...): requires fields with elements of one type; transform "
-                    "fields of different types one by one");
-      return alike;
-    } else {
-      return false;
-    }
-  }
-  template <class View, class X, bool Forward>
-  static consteval bool fills() {
-    static_assert(
-        !detail::is_temporary_tensor<View>,
-        "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
-        "tensor takes the result with it");
-    constexpr bool fit = [] {
-      if constexpr (strided_array<View>)
-        return rank_of<View> == Rank && std::is_same_v<element_of<View>, result<element_of<X>, Forward>> &&
-               !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
-      else return false;
-    }();
-    static_assert(
-        fit,
-        "partita::fourier_transform(p_x, p_y).into(x, view): requires a view with memory (an xt::xtensor, or an "
-        "xt::view of ranges of one) of the rank and the elements of the result, which is not const");
-    return fit;
+  static consteval bool accepts() {
+    return detail::accepts_fourier_fields<Kind, Rank, Forward, X...>();
   }
   template <class... X>
   using first_type = std::tuple_element_t<0, std::tuple<X...>>;
   /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
   using targets = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
-  template <class X>
-  static std::array<std::size_t, Rank> shape_of(const X& x) {
-    std::array<std::size_t, Rank> shape{};
-    for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
-    return shape;
-  }
-
-  /// Whether two blocks share an element, or are interleaved if their elements have different types.
-  template <class In, class Out>
-  static bool shares_memory(const strided<const In, Rank>& x, const strided<Out, Rank>& y) {
-    if constexpr (std::is_same_v<In, Out>) {
-      return overlapping<In, Rank>(x, y);
-    } else {
-      const auto [x_first, x_last] = detail::address_range(x);
-      const auto [y_first, y_last] = detail::address_range(y);
-      return x_first < y_last && y_first < x_last;
-    }
-  }
-
   /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
   text find_argument_error(const targets<Forward, X...>& outputs, const X&... x) const {
@@ -290,20 +204,20 @@ class fourier_operator {
     std::array<std::array<std::size_t, Rank>, N> views{};
     for (std::size_t f = 0; f < N; ++f) views[f] = outputs[f].block.shape;
     const bool given = outputs[0].given;
-    const text problem =
-        here().template describe_unequal_fields<N>(Forward, {shape_of(x)...}, given ? views.data() : nullptr);
+    const text problem = here().template describe_unequal_fields<N>(Forward, {detail::shape_array<Rank>(x.shape())...},
+                                                                    given ? views.data() : nullptr);
     if (!problem.empty()) return problem;
     using read_only = strided<const result<element_of<first_type<X...>>, Forward>, Rank>;
     bool shared = false;
     const auto compare = [&](const auto& field, const auto& view) {  // a lazy field is evaluated into other memory
       if constexpr (strided_array<std::remove_reference_t<decltype(field)>>)
-        shared = shared || shares_memory(block_argument(field).block(), view);
+        shared = shared || detail::shares_memory(block_argument(field).block(), view);
     };
     for (std::size_t f = 0; f < N && given; ++f) {
       (compare(x, outputs[f].block), ...);
       if constexpr (N > 1)  // g++ 12 warns of a loop that never runs
         for (std::size_t g = 0; g < f; ++g)
-          shared = shared || shares_memory(read_only(outputs[g].block), outputs[f].block);
+          shared = shared || detail::shares_memory(read_only(outputs[g].block), outputs[f].block);
     }
     if (!shared) return {};
     return text(engine::name) << ".into(x, view): requires a view that shares no element with x"
@@ -311,9 +225,11 @@ class fourier_operator {
   }
 
   /// Makes the workers agree on a call with these blocks, and prepares its transform.
-  template <bool Forward, class In, class Out, std::size_t N>
-  auto make_fourier_run(const std::array<strided<const In, Rank>, N>& x,
-                        const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
+  template <bool Forward, class In, class Out, std::size_t N, class Arguments>
+  auto make_fourier_run(const Arguments& arguments, const std::array<detail::target<Out, Rank>, N>& outputs,
+                        const text& error_message) const {
+    using blocks = std::array<strided<const In, Rank>, N>;
+    const auto x = std::apply([](const auto&... a) { return blocks{a.block()...}; }, arguments);
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
     if (outputs[0].given) call.view = outputs[0].block.shape;
     const auto& s = here().agree(call, detail::local_error(error_message));
@@ -341,12 +257,7 @@ class fourier_operator {
               error_message.empty() ? find_argument_error<Forward, X...>(outputs, each...) : error_message;
           const auto run = [&] {
             const std::tuple<block_argument<X>...> arguments(each...);
-            auto made = std::apply(
-                [&](const auto&... a) {
-                  return make_fourier_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs,
-                                                   problem);
-                },
-                arguments);
+            auto made = make_fourier_run<Forward, In>(arguments, outputs, problem);
             made.begin();
             return made.finish();
           };
@@ -367,11 +278,7 @@ class fourier_operator {
     engine& it = here();
     const detail::thread_guard only(it.state().calling_thread(), engine::name);
     return detail::one_call(it.state(), [&] {
-      auto made = std::apply(
-          [&](const auto&... a) {
-            return make_fourier_run<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
-          },
-          *arguments);
+      auto made = make_fourier_run<Forward, In>(*arguments, none, problem);
       if (made.begin()) made.keep_call_pending();
       return detail::pending_fourier<In, Out, Rank, N>(std::move(made), arguments);
     });
@@ -382,8 +289,10 @@ class fourier_operator {
                   "partita::fourier_transform(p_x, p_y).into(std::tie(x...), std::tie(views...)): requires a view for "
                   "each field");
     if constexpr (sizeof...(X) == sizeof...(View) && sizeof...(X) > 0) {
-      if constexpr (takes<Forward, std::remove_cvref_t<X>...>()) {
-        if constexpr ((fills<detail::stored_view_type<View>, std::remove_cvref_t<X>, Forward>() && ...)) {
+      if constexpr (accepts<Forward, std::remove_cvref_t<X>...>()) {
+        if constexpr ((detail::accepts_fourier_view<detail::stored_view_type<View>,
+                                                    result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>() &&
+                       ...)) {
           const auto outputs = std::apply(
               [](auto&... view) {
                 return targets<Forward, std::remove_cvref_t<X>...>{

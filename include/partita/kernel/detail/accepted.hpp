@@ -54,16 +54,22 @@ std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> kee
   return x;
 }
 
-/// Whether View is an array in writable memory with the element type of X.
-template <class View, class X>
-constexpr bool is_matching_view() {
+/// Whether View is an array in writable memory, of rank Rank and with elements T.
+template <class View, class T, std::size_t Rank>
+constexpr bool is_view_of() {
   static_assert(
       !is_temporary_tensor<View>,
       "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
       "tensor takes the result with it");
-  if constexpr (ranked_array<X> && strided_array<View>)
-    return rank_of<View> == rank_of<X> && std::is_same_v<element_of<View>, element_of<X>> &&
+  if constexpr (strided_array<View>)
+    return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
            !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
+  else return false;
+}
+/// Whether View is an array in writable memory, of the rank of X and with elements of the type of those of X.
+template <class View, class X>
+constexpr bool is_matching_view() {
+  if constexpr (ranked_array<X>) return is_view_of<View, element_of<X>, rank_of<X>>();
   else return false;
 }
 

@@ -3,10 +3,12 @@
 
 #include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <partita/array/fourier_rule.hpp>
+#include <partita/array/overlapping.hpp>
 #include <partita/array/real_part.hpp>
 #include <partita/array/strided.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -61,19 +63,80 @@ consteval bool has_fourier_transform() {
   return RankX == RankY && sizeof...(D) > 0 && sizeof...(D) <= most && inside && once && kinds;
 }
 
-/// The lowest address of a block's elements, and the address behind the highest element.
-template <class T, std::size_t Rank>
-std::pair<std::uintptr_t, std::uintptr_t> address_range(const strided<T, Rank>& block) {
-  if (block.size() == 0) return {0, 0};
-  std::ptrdiff_t low = 0, high = 1;
-  for (std::size_t d = 0; d < Rank; ++d) {
-    const std::ptrdiff_t span = (static_cast<std::ptrdiff_t>(block.shape[d]) - 1) * block.strides[d];
-    (span < 0 ? low : high) += span;
+/// Whether a transform of this kind accepts a field X; if not, the compiler prints one error message.
+template <class Kind, std::size_t Rank, class X>
+consteval bool accepts_fourier_input() {
+  static_assert(has_known_rank<X>(),
+                "partita::fourier_transform(p_x, p_y)(x): requires an xtensor expression whose rank is part of its "
+                "type; as_rank<2>(a) gives it one");
+  static_assert(!ranked_array<X> || has_rank<X, Rank>(),
+                PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::fourier_transform(p_x, p_y)(x)"));
+  if constexpr (has_rank<X, Rank>()) {
+    constexpr bool suits = !std::is_void_v<fourier_result_type<Kind, element_of<X>, true>>;
+    static_assert(
+        suits,
+        "partita::fourier_transform(p_x, p_y, kind)(x): requires the elements of its kind, of float or double: "
+        "complex numbers for complex_to_complex and complex_to_real, real ones for real_to_complex and "
+        "real_to_real");
+    return suits;
+  } else {
+    return false;
   }
-  const auto at = [&](std::ptrdiff_t n) {
-    return reinterpret_cast<std::uintptr_t>(block.data) + static_cast<std::uintptr_t>(n) * sizeof(T);
-  };
-  return {at(low), at(high)};
+}
+/// Whether the adjoint of a transform of this kind accepts a field Y.
+template <class Kind, std::size_t Rank, class Y>
+consteval bool accepts_fourier_cotangent() {
+  static_assert(has_known_rank<Y>() && has_rank<Y, Rank>(),
+                "partita::fourier_transform(p_x, p_y).adjoint(dy): requires an xtensor expression of the rank of its "
+                "partitions, which is part of its type");
+  if constexpr (has_rank<Y, Rank>()) {
+    constexpr bool suits = !std::is_void_v<fourier_result_type<Kind, element_of<Y>, false>>;
+    static_assert(
+        suits,
+        "partita::fourier_transform(p_x, p_y, kind).adjoint(dy): requires the elements of its result, of float "
+        "or double: complex numbers for complex_to_complex and real_to_complex, real ones for complex_to_real "
+        "and real_to_real");
+    return suits;
+  } else {
+    return false;
+  }
+}
+/// Whether a call accepts these fields, which have one type of elements.
+template <class Kind, std::size_t Rank, bool Forward, class First, class... X>
+consteval bool accepts_fourier_fields() {
+  constexpr bool each = [] {
+    if constexpr (Forward)
+      return accepts_fourier_input<Kind, Rank, First>() && (accepts_fourier_input<Kind, Rank, X>() && ...);
+    else return accepts_fourier_cotangent<Kind, Rank, First>() && (accepts_fourier_cotangent<Kind, Rank, X>() && ...);
+  }();
+  if constexpr (each) {
+    constexpr bool alike = (std::is_same_v<element_of<X>, element_of<First>> && ...);
+    static_assert(alike,
+                  "partita::fourier_transform(p_x, p_y)(x...): requires fields with elements of one type; transform "
+                  "fields of different types one by one");
+    return alike;
+  } else {
+    return false;
+  }
+}
+/// Whether the result of rank Rank with elements T can be written into a view of the caller.
+template <class View, class T, std::size_t Rank>
+consteval bool accepts_fourier_view() {
+  constexpr bool fit = is_view_of<View, T, Rank>();
+  static_assert(
+      fit,
+      "partita::fourier_transform(p_x, p_y).into(x, view): requires a view with memory (an xt::xtensor, or an "
+      "xt::view of ranges of one) of the rank and the elements of the result, which is not const");
+  return fit;
+}
+
+/// Whether two blocks share an element, or are interleaved if their elements have different types.
+template <class In, class Out, std::size_t Rank>
+bool shares_memory(const strided<const In, Rank>& x, const strided<Out, Rank>& y) {
+  if constexpr (std::is_same_v<In, Out>) return overlapping<In, Rank>(x, y);
+  else
+    return !are_disjoint(address_range(x.data, x.shape, x.strides, Rank),
+                         address_range(y.data, y.shape, y.strides, Rank));
 }
 
 }  // namespace partita::detail
