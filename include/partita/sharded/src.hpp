@@ -14,6 +14,7 @@
 #include <partita/sharded/detail/impl/joined_movements.ipp>
 #include <partita/sharded/detail/impl/outside_tensors.ipp>
 #include <partita/sharded/detail/impl/pipeline_events.ipp>
+#include <partita/sharded/detail/impl/pipeline_stages.ipp>
 #include <partita/sharded/detail/impl/planned_exchange.ipp>
 #include <partita/sharded/detail/impl/step_storage.ipp>
 #include <partita/sharded/detail/impl/tape_blocks.ipp>

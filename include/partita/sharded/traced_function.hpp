@@ -38,6 +38,7 @@ class traced_function_to;
 namespace detail {
 
 struct mixed_program_access;
+class pipeline_stages;
 
 /// T is an element type for which a program can be bound.
 template <class T>
@@ -127,6 +128,7 @@ class traced_function {
   template <class>
   friend class measured_times;
   friend struct detail::mixed_program_access;
+  friend class detail::pipeline_stages;
   template <class>
   friend class traced_function_to;
   template <class Traced, class F, class... Spec>

@@ -1,0 +1,66 @@
+// The stages of a pipeline on their workers, traced for each number of rows of a micro-batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/core/config.hpp>
+#include <partita/plan/cut.hpp>
+#include <partita/plan/pipeline_order.hpp>
+#include <partita/sharded/detail/bound_mesh.hpp>
+#include <partita/sharded/pipeline_options.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The stages of a pipeline, which fit together and are equal on all workers.
+class pipeline_stages {
+ public:
+  /// A stage, its mesh on workers, and its program for each size of a micro-batch.
+  struct stage {
+    std::shared_ptr<bound_mesh> on;
+    std::vector<std::size_t> rows;  ///< the rows for which each of the programs was traced
+    std::vector<traced_function> programs;
+
+    PARTITA_DECL const traced_function& program(std::size_t program_for_rows) const;
+  };
+
+  pipeline_stages() = default;
+  /// Traces the stages for elements of the type with this number. Collective: all workers agree that their stages and
+  /// options are equal and fit together, or throw the same error.
+  PARTITA_DECL pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
+                               const pipeline_options& options, std::uint64_t element_type);
+
+  std::size_t size() const { return stages_.size(); }
+  const stage& operator[](std::size_t k) const { return stages_[k]; }
+  const pipeline_shape& shape() const { return shape_; }
+  /// The rows of each micro-batch.
+  const std::vector<interval>& parts() const { return parts_; }
+  /// The number of arguments of a stage before its parameters.
+  std::size_t first_parameter(std::size_t k) const { return k + 1 == stages_.size() ? 2 : 1; }
+  /// A hash of the stages and of the options, which is equal on all workers.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  PARTITA_DECL void find_shape(const world& everyone, const std::vector<pipeline_stage>& stages,
+                               const pipeline_options& options, std::uint64_t element_type);
+  PARTITA_DECL void trace_stages(const std::vector<pipeline_stage>& stages);
+  /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
+  PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
+  /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
+  /// if there is none.
+  PARTITA_DECL std::size_t second_row_count(std::size_t k, std::size_t program) const;
+  PARTITA_DECL shape_list result_shape(std::size_t k, std::size_t program) const;
+
+  std::vector<stage> stages_;
+  pipeline_shape shape_;
+  std::vector<interval> parts_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/pipeline_stages.ipp>
+#endif

@@ -1,0 +1,39 @@
+// The stages of a pipeline, and the options of its training step.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <partita/plan/pipeline_order.hpp>
+#include <partita/sharded/schedule_options.hpp>
+#include <partita/sharded/traced_function.hpp>
+
+namespace partita {
+
+/// One stage of a pipeline: a function that traces its program for a number of rows, and its mesh on workers.
+///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
+///    placed_mesh(m, workers(0, 2))}
+/// The first argument is the micro-batch: of the inputs in the first stage, then the result of the stage before. In the
+/// last stage the second argument is the micro-batch of the targets, and the result is the loss, of one element, the
+/// mean over the rows. The other arguments of the program are the parameters of the stage.
+struct pipeline_stage {
+  std::function<traced_function(std::size_t rows)> program{};
+  placed_mesh where;
+};
+
+struct pipeline_options {
+  std::size_t rows = 0;  ///< the number of rows of a batch
+  /// The number of parts of a batch, which are as equal as possible; the last parts may have one row fewer.
+  std::size_t micro_batches = 1;
+  pipeline_order order = pipeline_order::one_forward_one_backward;
+  /// The order of the tasks of each group of workers, if it is not one of the orders of `order`. Groups are numbered in
+  /// the order of their first stages.
+  pipeline_tasks tasks{};
+  /// The times by which the order is simulated. Without times, all stages count as equally long, and a backward pass as
+  /// twice as long as a forward pass.
+  pipeline_times times{};
+  /// The limit of bytes of storage for intermediate values on any worker. If the order needs more, all workers throw an
+  /// error that states the bytes that it needs, and the least possible number of bytes.
+  std::size_t memory = schedule_options::unlimited;
+};
+
+}  // namespace partita
