@@ -94,8 +94,8 @@ constexpr rule rule_of_values_and_keys(const shape_span& x, const char* name) {
 template <std::size_t D>
 struct sort_by_keys_operation;
 
-/// The adjoint of sort_by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys took
-/// them, and 0 elsewhere.
+/// The adjoint of sort_by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys
+/// took them, and 0 elsewhere.
 template <std::size_t D>
 struct sort_adjoint_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys

@@ -16,6 +16,7 @@
 #include <partita/sharded/detail/impl/pipeline_events.ipp>
 #include <partita/sharded/detail/impl/pipeline_stages.ipp>
 #include <partita/sharded/detail/impl/planned_exchange.ipp>
+#include <partita/sharded/detail/impl/program_order.ipp>
 #include <partita/sharded/detail/impl/step_storage.ipp>
 #include <partita/sharded/detail/impl/tape_blocks.ipp>
 #include <partita/sharded/detail/impl/tensor_block.ipp>

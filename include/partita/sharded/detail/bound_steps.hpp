@@ -12,6 +12,7 @@
 #include <partita/sharded/detail/bound_mesh.hpp>
 #include <partita/sharded/detail/execution.hpp>
 #include <partita/sharded/detail/planned_exchange.hpp>
+#include <partita/sharded/detail/program_order.hpp>
 #include <partita/sharded/detail/step_storage.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
 #include <partita/sharded/schedule_options.hpp>
@@ -81,9 +82,9 @@ class bound_steps final : public step_list {
   };
   /// The number of movements with messages that may be pending at the same time, if each node has one worker: movements
   /// that start together share the link, and all of them arrive late; with a single movement the link is idle until the
-  /// next poll. Training steps of six layers on two hosts at 1 Gbit took 72.7 ms with any number, 70.3 with one and 68.6
-  /// with two. Workers that share a node start every movement at once, because a start may wait for the starts of
-  /// other workers.
+  /// next poll. Training steps of six layers on two hosts at 1 Gbit took 72.7 ms with any number, 70.3 with one
+  /// and 68.6 with two. Workers that share a node start every movement at once, because a start may wait for the starts
+  /// of other workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
@@ -93,12 +94,6 @@ class bound_steps final : public step_list {
   PARTITA_DECL void drop_unread_blocks();
   /// Estimates the time of each step.
   PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
-  /// Orders the steps by this worker's estimates of their times. If `join` is true, small movements may share messages.
-  PARTITA_DECL void order_steps_locally(const order_limits& limits, bool join);
-  /// Orders the steps on all workers as the first worker of the mesh orders them, because estimates differ between
-  /// workers whose blocks differ. Returns false on all workers, without an order, if some worker has other steps.
-  /// Collective.
-  PARTITA_DECL bool agree_on_step_order(bound_mesh& on, const order_limits& limits, bool join);
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
@@ -120,10 +115,9 @@ class bound_steps final : public step_list {
 
   std::vector<step> steps_;
   std::vector<step_use> step_uses_;  // the blocks that each step reads and sets
-  std::vector<ordered_step> order_;
+  program_order order_;
   std::uint32_t task_ = 0;
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
-  std::size_t backward_begin_ = 0;         // the position in order_ where the backward pass begins
   std::vector<block> blocks_;
   std::vector<block_lifetime> lifetimes_[2];   // the lifetimes of the blocks in each storage
   std::vector<std::size_t> block_numbers_[2];  // the numbers of these blocks

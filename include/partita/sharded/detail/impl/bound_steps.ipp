@@ -2,13 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <partita/comm/fingerprint.hpp>
-#include <partita/comm/numbers_by_worker.hpp>
+#include <partita/comm/facts.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/joined_exchange.hpp>
-#include <partita/sharded/detail/joined_movements.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -43,96 +40,8 @@ PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& 
   }
 }
 
-PARTITA_DEF void bound_steps::order_steps_locally(const order_limits& limits, bool join) {
-  for (step_use& one : step_uses_) one.joins = nothing;
-  const auto ordered = [&](std::size_t first, std::size_t end, double now) {
-    return join ? order_and_join_steps(step_uses_, first, end, limits, now)
-                : order_steps(step_uses_, first, end, limits, now);
-  };
-  order_ = ordered(0, forward_, 0);
-  backward_begin_ = order_.size();
-  const std::vector<ordered_step> back = ordered(forward_, steps_.size(), order_.empty() ? 0 : order_.back().until);
-  order_.insert(order_.end(), back.begin(), back.end());
-}
-
-PARTITA_DEF bool bound_steps::agree_on_step_order(bound_mesh& on, const order_limits& limits, bool join) {
-  const world& everyone = on.everyone();
-  const std::size_t first = on.where().worker(0);
-  // 1. Hash what must be equal for a common order: movements on all workers, and computations on workers of the mesh.
-  hasher computed;
-  std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
-  std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
-  for (std::size_t k = 0; k < step_uses_.size(); ++k) {
-    const step_use& one = step_uses_[k];
-    computed.mix(one.moves).mix(one.sets);
-    number_of_exchange[k] = static_cast<std::uint32_t>(exchanges.size());
-    if (one.moves) exchanges.push_back(static_cast<std::uint32_t>(k));
-    std::vector<bool>& touched = one.moves ? is_moved : is_computed;
-    if (one.sets != nothing) touched[one.sets] = true;
-    for (const std::uint32_t x : one.reads) {
-      computed.mix(x);
-      if (x != nothing) touched[x] = true;
-    }
-  }
-  // 2. Order the steps on the first worker of the mesh, and send the order to all workers.
-  constexpr std::size_t header = 3;
-  std::vector<std::uint64_t> sent;
-  if (everyone.id() == first) {
-    order_steps_locally(limits, join);
-    sent = {computed.value(), exchanges.size(), backward_begin_};
-    for (const ordered_step& one : order_) {
-      const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
-      sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.done));
-      sent.push_back(std::bit_cast<std::uint64_t>(one.from));
-      sent.push_back(std::bit_cast<std::uint64_t>(one.until));
-    }
-  }
-  auto mine = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
-  for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
-  const numbers_by_worker got = exchange_lists(*everyone.state(), mine);
-  const std::uint64_t* const first_order = got.list_of_worker(first);
-  // 3. Check whether each worker can use this order of the steps. A worker that is not on the mesh executes its
-  // computations before all movements, so none of them may depend on a movement.
-  bool can_use_order = first_order[1] == exchanges.size() && (!on.active() || first_order[0] == computed.value());
-  for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
-    can_use_order = can_use_order && !(is_moved[b] && is_computed[b]);
-  if (maximum_over_workers<1>(*everyone.state(), {can_use_order ? 0U : 1U})[0] != 0) return false;
-  order_.clear();
-  const auto compute_ahead = [&](std::size_t k, std::size_t end) {
-    for (; !on.active() && k < end; ++k)
-      if (!step_uses_[k].moves) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
-  };
-  const std::size_t events = (got.count(first) - header) / 3;
-  for (std::size_t i = 0; i <= events; ++i) {
-    if (i == 0) compute_ahead(0, forward_);
-    if (i == first_order[2]) {
-      backward_begin_ = order_.size();
-      compute_ahead(forward_, steps_.size());
-    }
-    if (i == events) break;
-    const std::uint64_t* const one = first_order + header + 3 * i;
-    const auto done = static_cast<ordered_step::what>(one[0] & 3U);
-    const auto number = static_cast<std::uint32_t>(one[0] >> 32U),
-               lane = static_cast<std::uint32_t>(one[0] & 0xffffffffU) >> 2U;
-    const bool computes = done == ordered_step::what::compute;
-    if (computes && !on.active()) continue;
-    order_.push_back({done, computes ? number : exchanges[number], lane, std::bit_cast<double>(one[1]),
-                      std::bit_cast<double>(one[2])});
-  }
-  // 4. Set which movements share their messages: those that start one after the other in the same lane.
-  std::uint32_t leader = nothing;
-  for (step_use& one : step_uses_) one.joins = nothing;
-  for (std::size_t k = 0; k < order_.size(); ++k) {
-    if (order_[k].done != ordered_step::what::start) continue;
-    const bool joins = k > 0 && order_[k - 1].done == ordered_step::what::start && order_[k - 1].lane == order_[k].lane;
-    if (joins) step_uses_[order_[k].step].joins = leader;
-    else leader = order_[k].step;
-  }
-  return true;
-}
-
 PARTITA_DEF std::size_t bound_steps::place_blocks() {
-  const block_lives lives = lives_of(step_uses_, order_);
+  const block_lives lives = lives_of(step_uses_, order_.events);
   std::size_t bytes = 0;
   for (const std::size_t moved : {0U, 1U}) {
     lifetimes_[moved].clear(), block_numbers_[moved].clear();
@@ -150,7 +59,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
 PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_channels) {
   std::vector<std::uint32_t> lanes(steps_.size(), 0);
   std::vector<std::vector<std::shared_ptr<planned_exchange>>> parts(steps_.size());
-  for (const ordered_step& one : order_) {
+  for (const ordered_step& one : order_.events) {
     lanes[one.step] = one.lane;
     if (one.done != ordered_step::what::start) continue;
     const std::uint32_t first = step_uses_[one.step].joins == nothing ? one.step : step_uses_[one.step].joins;
@@ -219,10 +128,15 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   bool join = moves;
   std::size_t least = schedule_options::unlimited;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
-    if ((ahead == 0 && !join) || !agree_on_step_order(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
+    std::optional<program_order> agreed;
+    if (ahead > 0 || join)
+      agreed = agree_on_program_order(on, step_uses_, forward_, blocks_.size(),
+                                      {ahead > 0 ? options.pending : 1, ahead}, join);
+    if (!agreed) {
       ahead = 0, join = false;
-      order_steps_locally(order_limits::in_program_order(), false);
+      agreed = order_program(step_uses_, forward_, order_limits::in_program_order(), false);
     }
+    order_ = std::move(*agreed);
     bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
     const std::size_t most = maximum_over_workers<1>(*on.everyone().state(), {bytes_held_})[0];
@@ -241,14 +155,15 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
 
 PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, std::vector<ordered_step> order) {
   estimate(on.movement_link(), {});
-  order_ = std::move(order);
-  forward_ = steps_.size(), backward_begin_ = order_.size();
+  forward_ = steps_.size();
+  order_ = {std::move(order), 0};
+  order_.backward_begin = order_.events.size();
   bytes_held_ = place_blocks();
   make_room(on, true);
 }
 
 PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<ordered_step> order) {
-  order_ = std::move(order);
+  order_.events = std::move(order);
   return maximum_over_workers<1>(*on.everyone().state(), {place_blocks()})[0];
 }
 
@@ -274,14 +189,14 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool uses_own_channels) 
 
 PARTITA_DEF void bound_steps::begin_trace() {
   using what = ordered_step::what;
-  step_times_.resize(2 * order_.size(), 0);
+  step_times_.resize(2 * order_.events.size(), 0);
   std::vector<std::uint32_t> lanes;
   std::size_t forward = 0;
-  for (std::size_t k = 0; k < order_.size(); ++k) {
-    const ordered_step& one = order_[k];
+  for (std::size_t k = 0; k < order_.events.size(); ++k) {
+    const ordered_step& one = order_.events[k];
     if (one.done != what::expect && one.done != what::finish && step_uses_[one.step].joins == nothing)
       lanes.push_back(one.lane);
-    if (k < backward_begin_) forward = lanes.size();
+    if (k < order_.backward_begin) forward = lanes.size();
   }
   trace_.begin(estimated_times(), std::move(lanes), forward);
 }
@@ -290,9 +205,9 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
   const scoped_value<const step_list*> no_pending_program(run_state.pending, nullptr);
   pending_.clear(), waiting_steps_.clear();
   void* x[max_step_operands] = {};
-  const std::size_t end = backward ? order_.size() : backward_begin_;
-  for (std::size_t k = backward ? backward_begin_ : 0; k < end; ++k) {
-    const ordered_step& now = order_[k];
+  const std::size_t end = backward ? order_.events.size() : order_.backward_begin;
+  for (std::size_t k = backward ? order_.backward_begin : 0; k < end; ++k) {
+    const ordered_step& now = order_.events[k];
     const step& one = steps_[now.step];
     const step_use& use = step_uses_[now.step];
     if (!step_times_.empty()) step_times_[2 * k] = step_times_[2 * k + 1] = seconds_now();
@@ -321,26 +236,26 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     if (!pending_.empty() && k + 1 < end) advance();
     run_state.pending = pending_.empty() ? nullptr : this;
   }
-  if (trace_.has_recorded_program()) trace_.add_run(timetable_of(step_uses_, order_, step_times_), backward);
+  if (trace_.has_recorded_program()) trace_.add_run(timetable_of(step_uses_, order_.events, step_times_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(step_uses_, order_); }
+PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(step_uses_, order_.events); }
 
 PARTITA_DEF timetable bound_steps::measured() {
-  step_times_.resize(2 * order_.size(), 0);
+  step_times_.resize(2 * order_.events.size(), 0);
   // Subtract the time that has passed between the forward and the backward pass.
   std::vector<double> times = step_times_;
   double begin = 0, earlier = 0;
-  for (std::size_t k = 0; k < order_.size(); ++k) {
-    if (k == 0 || k == backward_begin_) begin = times[2 * k] - earlier;
+  for (std::size_t k = 0; k < order_.events.size(); ++k) {
+    if (k == 0 || k == order_.backward_begin) begin = times[2 * k] - earlier;
     times[2 * k] -= begin, times[2 * k + 1] -= begin;
     earlier = std::max(earlier, times[2 * k + 1]);
   }
-  return timetable_of(step_uses_, order_, times);
+  return timetable_of(step_uses_, order_.events, times);
 }
 
 void bound_steps::advance() const {
@@ -356,15 +271,15 @@ PARTITA_DEF void bound_steps::add_pending_movement(const step& one) const {
 PARTITA_DEF bool bound_steps::start_next_movement() const {
   const std::size_t k = waiting_steps_.front();
   waiting_steps_.erase(waiting_steps_.begin());
-  const step& one = steps_[order_[k].step];
+  const step& one = steps_[order_.events[k].step];
   if (one.joined) {
     for (std::size_t i = 0; i < one.joined->parts(); ++i) {
-      const step_use& part = step_uses_[order_[k + i].step];
+      const step_use& part = step_uses_[order_.events[k + i].step];
       one.joined->set_memory(i, address(part.reads[0]), address(part.sets));
     }
     one.joined->start();
   } else {
-    const step_use& use = step_uses_[order_[k].step];
+    const step_use& use = step_uses_[order_.events[k].step];
     one.exchange->start(address(use.reads[0]), address(use.sets));
   }
   add_pending_movement(one);
