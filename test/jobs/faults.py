@@ -33,7 +33,7 @@ ROWS = {
                   r"noticed that process rank \d+"],
     "loops": [r"partita: worker \d+ has waited for 1 s .* is missing: it computes"],
 }
-# In some of these runs Open MPI's mpirun notices that the workers have ended, and then crashes or waits for ever itself.
+# In some of these runs Open MPI's mpirun notices that the workers have ended, and then waits for ever itself.
 LAUNCHER_MAY_HANG = {"finalizes"}
 EMPTY_DEV = """mkdir -p "$0" && mount -t tmpfs none "$0"
 for f in null zero full random urandom tty; do touch "$0"/$f; mount --bind /dev/$f "$0"/$f; done
