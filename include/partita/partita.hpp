@@ -1,5 +1,5 @@
-// Includes the whole library, for programs. No other header includes partita.hpp. The order is by folder from the
-// bottom layer up; headers that others include come first, so that compiler errors have short "included from" lists.
+// Includes the whole library, for programs. No other header includes partita.hpp. Includes are ordered by folder,
+// bottom layer first; headers that others include come first, so that compiler errors have short "included from" lists.
 #pragma once
 
 #include <partita/core/version.hpp>

@@ -104,8 +104,8 @@ long_text to_dot(const completion_of<Graph>& done) {
   return all << "}\n";
 }
 
-/// Draws a completed program from top to bottom. Annotated values are bold. Communication is red and is drawn where the
-/// value is read or computed.
+/// Draws a completed program from top to bottom. Annotated values are bold. Communication is red, and is drawn at the
+/// operation that reads or computes the moved value.
 template <class Graph>
 long_text to_svg(const completion_of<Graph>& done) {
   return detail::program_listing<Graph>(done).svg();

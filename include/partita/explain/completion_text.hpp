@@ -27,7 +27,7 @@ long_text name_of(const Node& n) {
   return long_text() << n.name << " " << text_of(n.how);
 }
 
-/// Whether a decision of propagation is against the sharding that a tensor of the operation proposes.
+/// Whether a decision of propagation rejects the sharding that a tensor of the operation proposes.
 constexpr bool is_rejected_proposal(decision::what done) {
   using enum decision::what;
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||

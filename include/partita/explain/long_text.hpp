@@ -53,7 +53,7 @@ class long_text {
   std::vector<char> characters_ = std::vector<char>(1, '\0');
 };
 
-/// Writes a long_text to a stream (any stream with `write`). The type is deduced, so that this overload does not
+/// Writes a long_text to a stream (any stream with `write`). The type `Text` is deduced, so that this overload does not
 /// convert literals that are written to a stream.
 template <class Stream, class Text>
   requires(std::is_same_v<Text, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })

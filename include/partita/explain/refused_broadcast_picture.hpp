@@ -38,7 +38,7 @@ struct refused_picture {
 }  // namespace detail
 
 /// A call broadcast(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
-/// accepts the call, this is a partition_error: draw a worker_broadcast_picture.
+/// accepts the call, the constructor throws a partition_error: use a worker_broadcast_picture.
 template <class Src, class Dst>
 struct refused_broadcast_picture : detail::refused_picture<Src, Dst, false> {
   template <class P, class Q, class... Policies>
@@ -50,7 +50,7 @@ refused_broadcast_picture(const P&, const Q&, Policies...)
     -> refused_broadcast_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
 /// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
-/// accepts the call, this is a partition_error: draw a sum_reduce_picture.
+/// accepts the call, the constructor throws a partition_error: use a sum_reduce_picture.
 template <class Src, class Dst>
 struct refused_sum_reduce_picture : detail::refused_picture<Src, Dst, true> {
   template <class P, class Q, class... Policies>
@@ -98,7 +98,7 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
                                 << (Sums ? "broadcast" : "sum_reduce"),
              broken);
   } else {
-    // The extent of dimension d of the larger rank; a leading dimension that a partition lacks has extent 1.
+    // Dimensions are numbered as in the larger partition; leading dimensions that the other lacks have extent 1.
     const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
       const std::size_t rank = shape.size(), missing = large_rank - rank;
       if (d < missing) return 1;

@@ -47,7 +47,7 @@ long_text annotation_code(const Graph& g, const found_annotation& one) {
   }
   return all << "));  // " << name_of(g, one.of) << " " << text_of(g[one.of].shape) << "\n";
 }
-/// Lists the inputs of the program for which the best candidate of a search and another one have different layouts.
+/// Lists the inputs of the program whose layouts differ between the best candidate of a search and `other`.
 template <class Graph>
 long_text describe_differences(const search_answer_of<Graph>& found, const search_candidate& other) {
   const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);

@@ -9,8 +9,8 @@
 
 namespace partita {
 
-/// The scalar product of two blocks of this worker; the first is conjugated. The sum of these products over all workers
-/// is the scalar product of the tensors. The product of blocks of zero volume is 0, whatever their batch extent.
+/// The scalar product of two blocks of this worker; the first is conjugated. Its sum over all workers is the scalar
+/// product of the tensors. Blocks of zero volume have the product 0, even if their shapes differ.
 /// Requires: blocks of equal shapes [shape_error].
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {

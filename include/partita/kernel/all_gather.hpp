@@ -15,8 +15,8 @@ namespace partita {
 ///           result has the extents of that tensor. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
-/// Cost:     on one node each worker writes its block directly into the g - 1 other results; the block is sent once to
-///           each other node, and distributed on that node. A new plan takes one exchange of block extents.
+/// Cost:     on one node each of the g workers of a group writes its block into g - 1 results; the block is sent once
+///           to each other node, and distributed on that node. A new plan takes one exchange of block extents.
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {

@@ -51,7 +51,7 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// Fallback for a reduction whose name is an overloaded function, as `sum` is, with the same message.
+  /// Fallback, with the same message, for a reduction that is passed as an overloaded function, such as `sum`.
   template <class Other>
     requires detail::is_not_a_dimension_list<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {

@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// The block of a worker outside of a partition: no elements, and the batch extent of the first block.
+/// The block of a worker outside of a partition: no elements, but the extent of the first block along dimension 0.
 template <class T, std::size_t Rank>
 auto make_empty_block(const decomposition<Rank>& cuts) {
   if constexpr (Rank == 0) return zero_volume<T, 0>();
@@ -58,8 +58,8 @@ inline constexpr bool first_argument_is_extents<Rank, decomposition<N>, F> = tru
 
 /// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …), as in
 /// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
-/// Shapes:   the result is the block of the decomposition at p's index; its elements have the type that f returns, or
-///           T. An inactive worker gets zero volume, with the batch extent of the first block.
+/// Shapes:   the result is this worker's block of the decomposition; its elements have type T, or the type that f
+///           returns. An inactive worker gets no elements, but the extent of the first block along dimension 0.
 /// Requires: a decomposition with as many blocks as p has workers along each dimension [partition_error].
 /// Cost:     one call of f for each element of the block; no communication.
 template <class T = void, class P, std::size_t Rank, class F>
@@ -125,8 +125,8 @@ auto block_from(const partition<P>&, const A&...) {
   return detail::rejected_call{};
 }
 
-/// Returns `x` if this worker is active on p, otherwise zero volume with the batch extent of x: `b(block_on(p_x, a +
-/// 1.0))`. If x is a lazy expression, only active workers evaluate it.
+/// Returns `x` if this worker is active on p, else a block without elements, with the extent of x along dimension 0:
+/// `b(block_on(p_x, a + 1.0))`. If x is a lazy expression, only active workers evaluate it.
 template <class P, ranked_array X>
 auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;

@@ -52,9 +52,9 @@ struct broadcast_checks {
 
 /// Copies the block of each worker of p_x to the workers of p_y that pair with it.
 /// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is this
-///           worker's block on p_y. A worker that is only in p_x receives an empty block (the batch extent is kept
-///           unless discard_batch is passed; for rank 0 it receives the value 0). A worker in neither partition
-///           receives a copy of its own input.
+///           worker's block on p_y. A worker that is only in p_x receives an empty block (dimension 0, the batch, keeps
+///           its extent unless discard_batch is passed; for rank 0 the worker receives the value 0). A worker in
+///           neither partition receives a copy of its own input.
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; each extent of p_x, extended on the left with ones, is 1 or equal
 ///           to the extent of p_y [compile time where static, else partition_error on all workers].
 /// Cost:     per group of g workers one copy for each worker that receives the block. On one node all receivers copy at

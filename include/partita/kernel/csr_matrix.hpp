@@ -53,7 +53,7 @@ struct compressed_rows {
   }
 
   /// Adds the product of the matrix and a block to y: blocks have `width` elements in each row. If all rows have
-  /// entries, the list of rows with entries is not read, because it would delay each row.
+  /// entries, the list of rows with entries is not read, because reading it would delay each row.
   void multiply(const T* x, T* y, std::size_t width) const {
     const std::size_t *const end = first.data() + 1, n = rows();
     std::size_t k = 0;
@@ -75,9 +75,9 @@ struct compressed_rows {
   }
 
  private:
-  /// The sum of the products of entry k and the following entries before `last`; k ends at `last`. Four products are
-  /// added up before they are added to the sum, because each addition to the sum waits for the previous one: this loop
-  /// takes 0.6 to 0.9 of the time of separate additions (bench nas_cg).
+  /// The sum of the products of entries k, k + 1, ..., last - 1 and the elements of x in their columns; k becomes
+  /// `last`. Four products are added up before they are added to the sum, because each addition to the sum waits for
+  /// the previous one: this loop takes 0.6 to 0.9 of the time of separate additions (bench nas_cg).
   static T row_product(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
     T sum{};
     for (; k + 3 < last; k += 4)
@@ -123,7 +123,7 @@ class csr_matrix {
     if constexpr (takes<X>()) return with_ghosts(x).first;
     else return detail::rejected_call();
   }
-  /// The product, and the elements of x of other workers that it has received: `auto [y, ghosts] = a.with_ghosts(x);`.
+  /// Returns the product, and the received elements of x of other workers: `auto [y, ghosts] = a.with_ghosts(x);`.
   template <class X>
   auto with_ghosts(const X& x) const {
     if constexpr (takes<X>()) {

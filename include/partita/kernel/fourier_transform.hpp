@@ -328,16 +328,16 @@ class fourier_operator {
 /// move; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w] = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside of p_y gets a block of zero volume.
-/// Requires: partitions of the rank of x, distinct dimensions below it, elements of the kind [compile time]; blocks
-///           that fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
+/// Requires: partitions of x's rank, distinct dimensions of x, elements that fit the kind [compile time]; blocks that
+///           fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed in a layout in which it is whole, so dimensions that are not cut move
 ///           nothing. The other dimensions take moves, chosen so that the worker with the largest blocks moves and
-///           transforms least (slabs: one move, and one back). FFTW makes its plans once for each shape of blocks. One
-///           worker transforms a line: a tensor of a single line is gathered. Several fields take the messages of one
-///           field, and on one node two copies of moved elements instead of one.
+///           transforms least (slabs: one move, and one back). FFTW makes its plans once for each shape of blocks. A
+///           line is transformed by one worker: a tensor of a single line is gathered. Several fields take the messages
+///           of one field, and on one node two copies of moved elements instead of one.
 /// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
-///           same factor; half of a spectrum is added once. With fourier_norm::ortho the adjoint is the inverse, except
-///           from and to half of a spectrum.
+///           same factor; from half of a spectrum, each stored number is added once. With fourier_norm::ortho the
+///           adjoint is the inverse, except from and to half of a spectrum.
 template <std::size_t... D, class X, class Y, class Kind>
   requires detail::is_fourier_kind<Kind>
 auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, Kind kind,

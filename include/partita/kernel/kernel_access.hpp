@@ -35,7 +35,7 @@ struct kernel_access {
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& error_message, Fill fill) {
     return kernel.begin_backward_(dy, view, error_message, std::move(fill));
   }
-  /// Agrees on a call, for kernels that agree on their plans and on nothing else.
+  /// Returns the identity of a kernel that agrees on its plans and on nothing else.
   template <class Kernel>
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();

@@ -179,7 +179,7 @@ class partitioned_broadcast {
 
   std::uint64_t fingerprint() const { return operand_.fingerprint() * 31 + result_placement_.fingerprint(); }
 
-  /// The shape of this worker's part of the operand: the block of the result where the operand spans it, 1 elsewhere.
+  /// The shape of this worker's part of the operand: extents of its block of the result, and 1 in repeated dimensions.
   shape_list part_of_operand() const {
     const auto block = result_placement_.block_shape();
     shape_list part;

@@ -61,7 +61,7 @@ grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& ds
                      const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
   std::vector<std::int64_t> cost(n * n, 0);  // cost[place, worker] is minus the elements that need not move
-  // A worker at its own place counts 1 and an element n + 1, so that places only decide between equally good orders.
+  // Keeping a worker at its place counts 1, keeping an element n + 1: places only decide between equally good orders.
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t worker = dst.workers()[column];

@@ -23,7 +23,7 @@ namespace partita {
 /// Shapes:   x has one row (index of dimension 0) for each entry of `segment_of_rows`, and any further dimensions; a
 ///           result by segment has one row for each entry of `owned`.
 /// Requires: what index_exchange(everyone, owned, segment_of_rows) requires.
-/// Cost:     `rows` and `sum` are one index exchange in which a worker sends one row for each segment; so is `mean`;
+/// Cost:     `rows`, `sum` and `mean` take one index exchange each, in which a worker sends one row for each segment;
 ///           `maximum_adjoint` takes three exchanges, `softmax` four, `softmax_adjoint` two. The constructor makes an
 ///           index exchange and one sum.
 /// Adjoint:  `sum` and `rows` are adjoint to each other; every other function NAME has `NAME_adjoint`.

@@ -185,7 +185,7 @@ namespace partita {
 /// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], equal options
 ///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
 /// Cost:     a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
-///           and a merge. Memory: that of three times the elements that this worker passes and gets.
+///           and a merge. Memory: three times the bytes of the elements that this worker passes and gets.
 template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {

@@ -11,9 +11,9 @@ namespace partita {
 
 /// Sums the blocks of the workers of p_x that pair with a worker of p_y, and leaves the sum on that worker.
 /// Shapes:   x is this worker's block on p_x; the blocks of one sum have equal shapes [shape_error, on all workers].
-///           The result is this worker's block on p_y. A worker that is only in p_x receives an empty block (the batch
-///           extent is kept unless discard_batch is passed; for rank 0 it receives the value 0). A worker in neither
-///           partition receives a copy of its own input.
+///           The result is this worker's block on p_y. A worker that is only in p_x receives an empty block (dimension
+///           0, the batch, keeps its extent unless discard_batch is passed; for rank 0 the worker receives the value
+///           0). A worker in neither partition receives a copy of its own input.
 /// Requires: rank(p_y) <= rank(p_x) [compile time]; each extent of p_y, extended on the left with ones, is 1 or equal
 ///           to the extent of p_x [compile time where static, else partition_error on all workers].
 /// Cost:     on one node each of the g workers of a group sums one slice of the block through shared memory; between

@@ -44,9 +44,9 @@ struct window_structure : planned_boxes<Rank> {
   }
 };
 
-/// Plans for windows. `Windows` defines the window of each worker by name(), p() with the blocks, fingerprint(),
-/// beyond() the borders, error_message(extents), and plan(cuts, worker); optionally by outside(), the function beyond
-/// the borders, and rounds(cuts, plan, shares_one_memory).
+/// Plans for windows. `Windows` defines the window of each worker by its functions name(), p() with the blocks,
+/// fingerprint(), beyond() with the borders, error_message(extents) and plan(cuts, worker). It may define outside(),
+/// the function beyond the borders, and rounds(cuts, plan, shares_one_memory).
 template <class Windows>
 class window_exchange_planner {
  public:
@@ -148,7 +148,7 @@ class window_exchange_planner {
   const char *name_, *first_;
 };
 
-/// The members of movements of windows, of one field or of several, besides the two directions.
+/// What movements of windows do besides moving forward and backward, for one field or for several.
 template <class Base>
 class refreshing_movement : public Base {
  public:
@@ -159,7 +159,7 @@ class refreshing_movement : public Base {
   using planner_of_movement = typename Base::planner_type;
   using shape_type = std::array<std::size_t, Base::rank>;
 
-  /// Starts to fill the ghosts of windows w in this memory, which already contain their own blocks.
+  /// Starts to fill the ghosts of the windows w, whose memory is `memory` and which already contain their own blocks.
   template <class T, class Window, class Memory>
   pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
     this->finish_pending_operation();

@@ -98,7 +98,7 @@ struct block_routes {
                                                      : choose(&block_routes::seconds_of_sum, {block_route::directly});
   }
   /// The fastest algorithm for a sum on all members of a group. If there are two members, they exchange whole blocks.
-  /// More members do so only if a block is no longer than the overhead of any message, because parts need fewer bytes.
+  /// More members exchange whole blocks only if these are no longer than a message's overhead: parts need fewer bytes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
     return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::directly})
@@ -142,7 +142,7 @@ struct node_traffic {
   link_cost link{};
 
   /// The number of joint messages between the two nodes; it is 0 if one message for each pair of workers costs less.
-  /// Each joint message waits once for each of its workers, which copy its bytes once more on both nodes.
+  /// Joint messages cost a short wait for each sender and receiver, and another copy of all bytes on both nodes.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double block_overlap = 0.25e-6, copied_byte = 0.5e-9;

@@ -43,8 +43,8 @@ class box_overlaps {
  public:
   PARTITA_DECL box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted);
 
-  /// Makes workers receive from copies on their own node, if the node has any. If it has none, and several workers of a
-  /// node want the same part of a box, one of these workers receives the part and passes it on to the others.
+  /// Makes workers receive from copies on their own node, if the node has any. If the node has no copy, and several of
+  /// its workers want the same part of a box, one of them receives the part and passes it on to the others.
   void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
   const std::vector<worker_box>& had() const { return held_; }

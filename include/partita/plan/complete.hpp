@@ -101,7 +101,7 @@ struct completion_of {
     return figures_of(*n.window, lies.data(), shapes.data(), n.operands, links,
                       program->element_bytes(value{n.first_result}, real));
   }
-  /// The bytes that the busiest worker receives in that window of operation o, for numbers of 4 bytes as in `plan`.
+  /// The bytes that the busiest worker receives in the window of operation o, for numbers of 4 bytes as in `plan`.
   std::size_t window_bytes(std::size_t o) const {
     return window(o).elements * program->element_bytes(value{program->operation(o).first_result}, 4);
   }

@@ -177,7 +177,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
   }
   if (layout.cartesian) return layout;
 
-  // 3. If it is not, place every block where the block before it in its line stops; all lines must have the same total.
+  // 3. If sizes differ, place every block at the stop of the previous block in its line; all lines need the same total.
   layout.boxes.resize(places);
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);

@@ -43,7 +43,7 @@ PARTITA_DECL shape_list induced_partition(const dimension_map& map, const shape_
                                           const shape_list& partition);
 
 /// The partition of the operand that is at least as fine as the other operand's in every dimension of the result; null
-/// if neither is. If both are, the result is that of `lhs`; the caller passes the operand of larger rank as `lhs`.
+/// if neither is. If both are equally fine, `lhs` is returned; the caller passes the operand of larger rank as `lhs`.
 PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs);
 
 /// How one operand gets to the partition of the result.

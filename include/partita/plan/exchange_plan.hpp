@@ -110,8 +110,8 @@ struct exchange_plan {
   std::vector<kept_box<Rank>> kept;
   /// Dimension k of the result is dimension axes[k] of the source. If axes is empty, the order stays.
   numbers axes = detail::numbers_per_dimension<Rank>::in_order();
-  /// Whether each element is moved to exactly one place. If an element is moved to several (to all members of a group,
-  /// or to replicas), the reversed plan adds up.
+  /// Whether each element is moved to exactly one place. If an element is moved to several places (all members of a
+  /// group, or replicas), the reversed plan adds up their values.
   bool one_to_one = true;
   /// Whether the elements of received boxes are added up. The order of a sum depends only on the plan: it is
   /// the order of the source workers in `order` (ascending if empty), which includes this worker's own boxes.

@@ -19,7 +19,7 @@ constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
 }
 
 namespace detail {
-/// Throws the error for extents that do not have one place for each worker, or have none. All grids use it.
+/// Throws the error for a grid without workers, or without one place for each worker. All grids use it.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void reject_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
   const std::size_t places = places_of(shape);

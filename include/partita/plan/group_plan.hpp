@@ -22,7 +22,7 @@ struct worker_group {
   friend bool operator==(const worker_group&, const worker_group&) = default;
 };
 
-/// The groups of one worker: at most one group as a small worker and one as a large worker.
+/// The groups of one worker, at most two: as a worker of the small partition and as a worker of the large partition.
 struct group_plan {
   enum class kind { broadcast, sum_reduce, all_sum_reduce };
 
@@ -32,13 +32,13 @@ struct group_plan {
   std::vector<worker_group> groups;  ///< by ascending number; two if this worker is small and large in different groups
   kind movement = kind::broadcast;   ///< from the small partition, to the small partition, or both
 
-  /// The group of which this worker is the small worker (the root), or nullptr.
+  /// The group whose root, its worker of the small partition, is this worker; or nullptr.
   const worker_group* rooted() const {
     for (const worker_group& g : groups)
       if (g.position == 0) return &g;
     return nullptr;
   }
-  /// The group of which this worker is a large worker, or nullptr.
+  /// The group in which this worker is a worker of the large partition, or nullptr.
   const worker_group* joined() const {
     for (const worker_group& g : groups)
       if (g.position != 0 || g.root_is_large) return &g;

@@ -213,7 +213,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
   }
   detail::group_by_peer(e.sends);
   detail::group_by_peer(e.receives);
-  // Put the block's own cells first, because the reversed exchange adds the others to a copy of them.
+  // Put the block's own cells first: the reversed exchange copies them, and then adds all other cells.
   for (auto k = e.kept.begin(); k != e.kept.end(); ++k) {
     if (!plan.is_own_block(*k)) continue;
     const kept_box<Rank> own = *k;

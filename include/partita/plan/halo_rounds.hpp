@@ -36,7 +36,7 @@ halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Ra
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     std::size_t most = 0;
-    // Find the part along d that receives from the most other parts; the product of their numbers is `holders`.
+    // Find the most other parts from which a part along d receives; `holders` multiplies these numbers, each plus 1.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> is_counted(windows[d].size(), false);
       std::size_t others = 0;

@@ -27,8 +27,8 @@ constexpr std::size_t index_along_axes(const mesh& m, std::size_t place, std::ui
 PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_workers, std::size_t workers,
                                                    const sharding& s, const shape_list& shape);
 
-/// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. From
-/// several replicas, a worker receives from the one that differs from it only along axes that shard the source.
+/// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. If the
+/// source is replicated, a worker receives from the replica with equal coordinates along the axes of replication.
 PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape,
                                       const placed_mesh& mesh_workers, std::size_t workers);
 

@@ -66,7 +66,7 @@ using pipeline_tasks = std::vector<std::vector<pipeline_task>>;
 PARTITA_DECL bool has_weights(const pipeline_tasks& tasks);
 
 /// The tasks of a pipeline in one of the usual orders.
-/// Requires: a stage and a micro-batch; lists of times from 0 on, one for each stage, or empty lists [partition_error].
+/// Requires: a stage and a micro-batch; lists of times >= 0, one for each stage, or empty lists [partition_error].
 PARTITA_DECL pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& shape, const pipeline_times& times);
 
 /// A task with its group and its start and end times.

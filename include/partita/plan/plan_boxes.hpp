@@ -15,7 +15,7 @@ namespace partita {
 /// Shapes:   boxes of one rank.
 /// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.
 /// Cost:     O(workers).
-/// Adjoint:  `reversed` of the plan, which sums, because several workers may want the same index.
+/// Adjoint:  `reversed(plan)`, which adds up, because several workers may want the same index.
 PARTITA_DECL exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool passed_on = false);
 
 }  // namespace partita

@@ -111,8 +111,8 @@ class exchange_counter {
   struct dimension {
     std::vector<interval> from{}, to{};
     std::vector<overlap_range> of{};  ///< the overlapping parts, for each part of the target
-    /// For each class but the last: a number for each source part, which is equal for parts with equal coordinates in
-    /// the classes so far.
+    /// For each class but the last, a number for each source part: parts whose coordinates are equal along the axes of
+    /// this class and of slower classes have equal numbers.
     std::vector<std::vector<std::size_t>> part_numbers{};
   };
   struct axis_steps {
@@ -188,8 +188,8 @@ class exchange_counter {
     to[one.to_dimension] += coordinates * one.to;
   }
 
-  /// Counts what comes from the workers with equal coordinates along the axes of the slowest classes: first of no class
-  /// (which is everything), then of one class more at a time, at last of all classes (which is the worker's own share).
+  /// Counts what comes from workers whose coordinates equal this worker's along the axes of the slowest classes: first
+  /// of no class (everything), then of one class more at a time, at last of all classes (the worker's own share).
   constexpr received_share share(const std::size_t* from, const std::size_t* to) const {
     received_share out;
     std::size_t elements = summands_, messages = summands_;

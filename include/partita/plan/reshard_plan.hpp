@@ -92,7 +92,7 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const resh
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;
 }
-/// Writes a plan, one line for each step. The operator is no template, because clang would prefer the output of ranges.
+/// Writes a plan, one line for each step. This is not a template, because clang would prefer the operator for ranges.
 constexpr text& operator<<(text& out, const reshard_plan& plan) {
   for (const reshard_step& one : plan) out << one << '\n';
   return out;

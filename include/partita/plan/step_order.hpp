@@ -35,7 +35,7 @@ struct ordered_step {
   what done = what::compute;
   std::uint32_t step = 0;
   std::uint32_t lane = 0;  ///< the lane of a movement; movements pending at one time have different lanes
-  /// The start and end of the step, in seconds. The start of a movement sends in this time, its finish waits.
+  /// The start and end of the step, in seconds. In this time a `start` sends, and a `finish` waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
     return a.done == b.done && a.step == b.step && a.lane == b.lane;

@@ -12,7 +12,7 @@
 namespace partita {
 
 /// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. All
-/// workers must pass equal groups. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
+/// workers must pass equal groups. Cost: O(workers) to make groups, O(members of the own group) to plan a call.
 class worker_groups {
  public:
   /// Makes groups from lists of worker ids, none of them empty. Each id may occur only once [partition_error].

@@ -18,20 +18,20 @@
 namespace partita {
 namespace detail {
 
-/// The layout of a tensor of this rank of which only the first dimensions are sharded, as those of `first` are.
+/// The layout of a tensor of this rank whose first dimensions are sharded as those of `first`, and no others.
 constexpr sharding leading_cuts(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
 }
-/// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as that of another tensor.
+/// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as dimension 0 of another tensor.
 template <auto OfX, auto OfRows>
 inline constexpr auto row_layout_name =
     name_of_layout<leading_cuts(leading_cuts(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
 
-/// What one worker stores about bound indices, which number the rows of a tensor: the elements of its first dimensions,
-/// of one or more. Workers that differ only in axes over which these dimensions are sharded exchange rows with each
-/// other; workers that differ only in other axes hold the same rows.
+/// What one worker stores about bound indices. The indices number the rows of a tensor, one row for each place in its
+/// first dimensions (one or more). Workers that differ only in axes over which these dimensions are sharded exchange
+/// rows with each other; workers that differ only in other axes hold the same rows.
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
   sharding row_layout, index_layout;  ///< the layouts of the rows that are indexed, and of the indices

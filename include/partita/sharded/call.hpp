@@ -117,8 +117,7 @@ consteval std::size_t result_rank() {
   return bound(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// Whether a tensor of any extents has the layout `read`, or each block in that layout is a slice of the worker's
-/// block.
+/// Whether resharding a tensor from `own_layout` to `read` moves no elements, tested with extents of 5040.
 constexpr bool is_read_in_place(const sharding& own_layout, const sharding& read) {
   sharding from = own_layout, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;

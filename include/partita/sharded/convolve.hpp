@@ -95,7 +95,7 @@ auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& opt
 ///           + dilation (kernel - 1) + 1 + output_padding features.
 /// Requires: an output_padding below the stride, an output of at least one cell [shape_error].
 /// Cost:     that of convolve. If channels of x are sharded, y is a partial sum.
-/// Adjoint:  the gradient with respect to x is a convolution of dy; that with respect to w costs that of convolve.
+/// Adjoint:  a convolution of dy for x; the gradient with respect to w costs as much as that of convolve.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve_transposed(const X& x, const W& w, const convolve_transposed_options<D>& options = {}) {

@@ -7,7 +7,7 @@
 namespace partita {
 
 /// The layout of a value without pending sums in which axis a also shards a dimension: the first one for which the
-/// largest block becomes smallest. Resharding to it needs no message, because each worker slices its block.
+/// largest block becomes smallest. Resharding to this layout needs no message, because each worker slices its block.
 /// Shapes:   one extent for each dimension of the layout [shape_error].
 /// Requires: an axis of the layout's mesh [partition_error]. The layout is unchanged if the axis already shards a
 /// dimension, or if no block would become smaller.

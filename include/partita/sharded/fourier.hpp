@@ -1,6 +1,6 @@
 // Fourier transforms of sharded tensors, arrays and traced values, with gradients. FFTW computes the local transforms.
-// partita.hpp does not include this header. A program may include it where FFTW is installed (Debian: libfftw3-dev,
-// pkg-config fftw3 fftw3f).
+// partita.hpp does not include this header. Programs can include this header where FFTW is installed (Debian:
+// libfftw3-dev, pkg-config fftw3 fftw3f).
 #pragma once
 
 #include <array>

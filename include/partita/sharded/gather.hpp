@@ -40,7 +40,7 @@ sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tenso
   const auto b = plan_binding(
       {on, layout_of(x.layout()), layout_of(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
       [&](local_error& message) {
-        // Compute the number of each element with index 0 along D in place of its index, and the stride along D.
+        // For each index, compute the number of the element of x that has index 0 along D, and the stride along D.
         std::size_t step = 1;
         for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
         auto box = indices.state()->box();
@@ -92,8 +92,8 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
 /// The elements at indices along dimension D, as NumPy's take_along_axis: `y(i, j) = x(i, indices(i, j))` is
 /// `take_along_axis(x, indices, dimensions<1>)`; The indices of argsort sort rows; those of argmax, with an extent of 1
 /// along D, select maxima. Collective.
-/// Shapes:   indices and result have the extents of x except along D. Any of their dimensions may be sharded, D too,
-///           and the result is sharded as the indices are.
+/// Shapes:   indices and result have the extents of x except along D. Any dimension of x and of the indices may be
+///           sharded, D too, and the result is sharded as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
 ///           extents [shape_error], in a call that is executed at once [error]. In a traced program the indices have
 ///           the element type of x, and elements that are not valid indices give zeros, as in `take`.

@@ -158,7 +158,7 @@ auto batch_statistics(const X& input) {
     return std::pair(mean, variance);
   }
 }
-/// Batch norm in evaluation: (x - mean) / sqrt(variance + epsilon) * gamma + beta by given statistics of channels.
+/// Batch norm in evaluation: (x - mean) / sqrt(variance + epsilon) * gamma + beta with given channel statistics.
 template <class X, class Mean, class Variance, class Gamma, class Beta>
   requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
            detail::any_tensor<Gamma> && detail::any_tensor<Beta>)

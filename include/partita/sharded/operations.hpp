@@ -48,8 +48,8 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, unshift, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 
-/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal ones the second, and NaN if one is
-/// NaN.
+/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
+/// is NaN.
 /// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>

@@ -250,8 +250,8 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_alo
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, number, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding,
-/// and in traced programs with at most 8 operands this dimension does, too.
+/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; in
+/// traced programs with at most 8 operands the joined dimension does, too.
 /// Shapes:   the tensors have equal extents except along this dimension [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
 /// Cost:     a copy of the result. Tensors that are sharded along this dimension are gathered on each worker; in traced

@@ -30,8 +30,8 @@ auto apply_sampling_rule(const Rule& rule, const X& x) {
 /// 1}})`, `upsample<2>(x, {.scale = 2})`.
 /// Shapes:   x is batch x channels x D features; the result has the same batch and channels.
 /// Requires: what the layers of nn/ require [shape_error].
-/// Cost:     no communication if features are whole. If they are sharded, each worker receives the inputs outside of
-///           its block that its outputs read. Partial sums stay partial, except in max pooling.
+/// Cost:     no communication if features are whole. If features are sharded, each worker receives the inputs outside
+///           of its block that its outputs read. Partial sums stay partial, except in max pooling.
 /// Adjoint:  adds dy to the inputs that were read; that of max pooling reads x and selects the largest element again.
 template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {

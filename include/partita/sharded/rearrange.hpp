@@ -72,8 +72,8 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
   static_assert(detail::has_matrix_rank<X>, "partita::triu(x): requires a tensor of at least two dimensions");
   if constexpr (detail::has_matrix_rank<X>) return operate(detail::triangle_operation<false>{diagonal}, x);
 }
-/// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds such a dimension, as
-/// dimension 1 of the result.
+/// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds a dimension of
+/// extent 1, as dimension 1 of the result.
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
 /// Cost:     no communication and no copy.
 /// Adjoint:  squeeze and unsqueeze are adjoint to each other.

@@ -34,8 +34,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
 }
 
 /// Moves a tensor to another mesh of its world, which may have different workers, as in `reshard(x, placed_mesh(m,
-/// workers(4, 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. Then every worker receives each
-/// element from one worker that holds it: from itself if possible, else from one of the replicas, which take turns.
+/// workers(4, 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. A worker receives each element from
+/// one worker that holds it: from itself if possible, else from one of the replicas, which take turns.
 /// Shapes:   those of x.
 /// Requires: a layout of the new mesh [partition_error] and of the tensor's rank [shape_error]; workers of the world
 ///           [partition_error]. All workers of the world make the call.

@@ -150,7 +150,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
 }
 /// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`. Indices of
 /// tensors have the element type of x; those of plain arrays may be integers, too.
-/// Shapes:   the updates have the dimensions of the indices in place of that dimension of x [shape_error].
+/// Shapes:   the updates have the dimensions of x, but those of the indices in place of this dimension [shape_error].
 /// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
 /// Adjoint:  x gets dy, and the updates `take` of dy at the indices; the indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>

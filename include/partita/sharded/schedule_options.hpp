@@ -54,8 +54,8 @@ class argument_numbers {
 struct schedule_options {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
-  /// Whether movements overlap with the computation of steps that do not need them. By default they do if some movement
-  /// may go to another node. With and without overlap, results have the same bits.
+  /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
+  /// some movement may go to another node. With and without overlap, results have the same bits.
   choice overlap{};
   /// The limit of bytes of storage for intermediate values on any worker. To keep the limit, fewer steps are done
   /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.
@@ -64,7 +64,7 @@ struct schedule_options {
   std::size_t pending = 4;
   /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
   /// their blocks where that takes less time by the estimate, so that only the first of them communicates. By default
-  /// they do not, because products by BLAS may round elements of a larger block differently.
+  /// operations compute their blocks only, because products by BLAS may round elements of a larger block differently.
   choice wider_windows{};
   /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};

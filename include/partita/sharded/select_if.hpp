@@ -104,8 +104,8 @@ auto select_if(const X& x, const M& keep) {
 }
 
 /// Selects the first `rows` rows for which `keep` is not 0, followed by rows of zeros if there are fewer. The extents
-/// are known before the call, so a traced program can contain it. The `sum` of `not_equal_to(keep, 0)` is the number of
-/// selected rows.
+/// of the result are known before the call, so a traced program can contain the call. The `sum` of `not_equal_to(keep,
+/// 0)` is the number of selected rows.
 /// Shapes:   the result has the extents of x with `rows` as the first. x is a tensor of any kind; keep is of the same
 ///           kind, has rank 1 and one element for each row of x.
 /// Requires: these extents [shape_error]. The element type of x must represent the number of rows exactly.

@@ -58,8 +58,8 @@ xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
   const index_exchange exchange(on.everyone(), own, part_range(x));
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
 }
-/// Makes a tensor of this layout and these extents whose element k is number places[k] (without `places` number k) of
-/// the numbers of all workers, each of which has the numbers `own` of its balanced part.
+/// Makes a tensor of this layout and these extents from numbers that the workers hold in balanced parts (`own`):
+/// element k is number places[k], or number k if `places` is null.
 template <class T, class Numbers>
 auto read_numbers(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
                   const shape_list& extents, const std::vector<std::size_t>* places, const char* call) {

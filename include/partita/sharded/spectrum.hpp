@@ -94,9 +94,9 @@ using point_count_along = std::size_t;
 /// Adjoint:  the exact transpose of the map.
 ///
 /// The coefficients of waves do not change: with fourier_norm::forward the fields are equal at common points, with
-/// other norms they are multiplied by a power of n / m. For even n, wave n / 2, which is also wave -n / 2, is halved
-/// between both waves when n grows, and both are added when it shrinks to n. So padding and then truncating gives z
-/// again, and fields of real numbers stay real.
+/// other norms they are multiplied by a power of n / m. For even n, wave n / 2 is also wave -n / 2: if n grows, half of
+/// it goes to each of both waves; if the number of points shrinks to n, both waves are added. So padding and then
+/// truncating gives z again, and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_along<D>&... m) {

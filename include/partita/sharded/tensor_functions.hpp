@@ -165,8 +165,8 @@ namespace detail {
 template <const auto& F, class X>
 using activation_call = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
-/// `relu` and `sigmoid` are class templates of layers. The specialisations of both for tensors derive from this class,
-/// so that `relu(x)` of a tensor is the value of the function.
+/// `relu` and `sigmoid` are class templates of layers. The specialisations of `relu` and `sigmoid` for tensors derive
+/// from this class, so that `relu(x)` of a tensor is the value of the function.
 template <const auto& F, class Value>
 struct activated_value : Value {
   template <class X>

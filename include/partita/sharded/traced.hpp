@@ -31,8 +31,8 @@ struct traced_program {
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_execution* mixed = nullptr;     ///< null: all values have one element type
-  /// Finds the reshards of the backward pass by a dry run. The call that traces the program sets this pointer, because
-  /// it knows the element type.
+  /// Finds the reshards of the backward pass by a dry run. `trace`, which knows the element type, sets this function
+  /// pointer.
   std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);
@@ -87,8 +87,8 @@ class traced {
   bool is_stopped_;
 };
 
-/// Sets the layout of a traced value. The call is an annotation while a program is traced, a reshard when it is
-/// executed, and has no effect on an array.
+/// Sets the layout of a traced value. The call annotates the value while a program is traced, reshards it when the
+/// program is executed, and has no effect on an array.
 PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
 template <class T>
 sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {

@@ -65,7 +65,7 @@ class box_kernel {
  protected:
   explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
 
-  /// The member is mutable, because a call caches its plan; this changes no result of later calls.
+  /// The movement is mutable, because a call caches its plan; the cache changes no result of later calls.
   mutable Movement movement_;
 
  private:

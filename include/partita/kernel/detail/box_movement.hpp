@@ -27,7 +27,7 @@
 
 namespace partita::detail {
 
-/// The function that a kernel calls before it moves elements, if the elements of x are complete already.
+/// The `fill` of a call that has nothing to fill, because the elements of x are complete before the call.
 struct no_view_to_fill {
   void operator()() const {}
 };
@@ -58,7 +58,7 @@ class box_movement {
   std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type), direction + 16 * number());
   }
-  /// Whether workers may send before all workers have agreed: this node is one of several nodes.
+  /// Whether workers may send before all workers have agreed: they may if there are several nodes.
   bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
 
   /// Completes the pending operation of this movement.
@@ -159,7 +159,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
                                                    const element_kind& kind);
 
 /// A kernel's movement, with a planner that defines
-///   rank, structure       what it makes, derived from planned_boxes<rank>;
+///   rank, structure       the rank, and the class of its plans, derived from planned_boxes<rank>;
 ///   sums_back             whether the adjoint adds (else it only moves);
 ///   checks_itself         whether every receiver of the adjoint passes a block of the shape that it receives, so that
 ///                         checks::local need not agree on the plan;

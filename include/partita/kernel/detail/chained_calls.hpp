@@ -63,9 +63,9 @@ struct chained_call {
 class chained_calls {
  public:
   /// Runs a call of the chain. `run()` calls the steps and returns the result; `plan_count()` is the number of plans
-  /// that the steps have made. All workers agree on the chain's call. Agreements of the steps that every worker cached
-  /// in the last call with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one
-  /// by one.
+  /// that the steps have made. All workers agree on the chain's call. If every worker has cached the steps' agreements
+  /// in a call with these shapes, and the steps have made no plan since, the cached agreements are replayed; otherwise
+  /// the steps agree one by one.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made plan_count, Run run) {
     world_state& world = *call.chain_identity.world;

@@ -22,7 +22,7 @@ enum class group_direction {
 
 class collective_transfer;
 
-/// The steps of a collective transfer that only reductions need. A broadcast has no such steps, so that programs
+/// The steps of a collective transfer that only reductions need. The steps are called by pointers, so that programs
 /// without reductions do not compile them.
 struct group_sums {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
@@ -105,7 +105,7 @@ class started_transfer {
   started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> channels)
       : world_(std::move(world)), channels_(std::move(channels)) {}
 
-  /// Starts the transfer. The parameter `gives` says whether x is a block that is broadcast or reduced.
+  /// Starts the transfer. If `gives` is true, this worker gives a block x that is broadcast or reduced.
   PARTITA_DECL void start(const collective_job& job, bool gives);
   PARTITA_DECL void finish();
 

@@ -91,7 +91,7 @@ struct fourier_definition {
     return problem;
   }
 
-  /// The layouts in which a tensor of these extents is transformed, if the blocks of x on p_x are `balanced` or not.
+  /// The layouts in which a tensor of these extents is transformed, for `balanced` or other blocks of x on p_x.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
     const bool real_x = has_kind(line_kind::real_to_complex), real_y = has_kind(line_kind::complex_to_real);
@@ -135,7 +135,7 @@ struct fourier_definition {
     while (dimensions[k] != dimension) ++k;
     return k;
   }
-  /// Makes the partition of a layout from the first of the workers `workers_of_layouts`.
+  /// Makes the partition of a layout, on as many of the first workers in `workers_of_layouts` as the grid needs.
   dynamic_partition<Rank> layout(const workers& workers_of_layouts, const shape_list& grid_of_layout) const {
     shape_type shape{};
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];

@@ -211,7 +211,7 @@ class fourier_engine {
     return s;
   }
 
-  /// Without a forward call, dy determines x: the blocks of x were balanced.
+  /// Makes the plan of an adjoint call that no forward call preceded: from the extents of dy, for balanced blocks of x.
   structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);
@@ -257,8 +257,8 @@ class fourier_engine {
     s.route = std::move(layouts);
     return s;
   }
-  /// Finds or makes the move between two layouts, which all calls share. The first move of a call is separate from an
-  /// equal later move: the adjoint of the later move goes to balanced blocks.
+  /// Finds or makes the move between two layouts, which all calls share. The first move of a call, from the blocks of
+  /// x, is not shared with an equal later move, whose adjoint moves to balanced blocks.
   fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
                                  bool are_blocks_of_x) {
     for (const exchange_of_layouts& m : layout_moves_)

@@ -205,7 +205,7 @@ class fourier_run {
         fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
-      // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
+      // If several x may have results of one shape, the shape of `next` determines to which x the adjoint belongs.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
         here[f].next = allocate_for_move<T>(move);
         to[f] = {true, block_of(here[f].next)};

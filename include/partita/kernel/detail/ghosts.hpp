@@ -44,8 +44,8 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
 }
 
 /// Sets the ghost cells that no worker sends: cells beyond the borders that are copies of no cell of the tensor, and
-/// the corners of a star. If a cell is beyond several borders, the boundary of the first of these dimensions applies.
-/// `outside` must be set if a boundary is a function.
+/// corners in a halo_shape::star. If a cell is beyond several borders, the boundary of the first of these dimensions
+/// applies. `outside` must be set if a boundary is a function.
 template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window,
                   const halo_boundaries<Rank>& outside_values, const outside_function<Rank>& outside = {}) {

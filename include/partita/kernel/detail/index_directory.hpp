@@ -66,8 +66,8 @@ class index_directory {
   }
 
   std::size_t bucket_of_index(std::size_t index) const { return (index - first_index_) >> bucket_shift_; }
-  /// Sorts runs into buckets, which have the runs that begin in one range of indices. The number of buckets is that of
-  /// runs, so a bucket has about one run, and the time to insert or find a run does not depend on the number of runs.
+  /// Sorts runs into buckets, which have the runs that begin in one range of indices. There are about as many buckets
+  /// as runs, so a bucket has about one run, and insertion and search take constant time.
   void sort_runs(const std::vector<run>& runs) {
     while ((end_index_ - first_index_) >> bucket_shift_ > runs.size()) ++bucket_shift_;
     bucket_starts_.assign(((end_index_ - first_index_) >> bucket_shift_) + 2, 0);

@@ -339,7 +339,7 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
-  /// the rows. If the way back has two steps, `return_rows(exchange)` carries out the first.
+  /// the rows. If rows move backward in two steps, `return_rows(exchange)` carries out the first.
   template <std::size_t N, class Pack, class... Return>
   pending<in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
                                        const row_block& to, Pack pack, Return... return_rows) {

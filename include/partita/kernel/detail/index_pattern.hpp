@@ -27,8 +27,8 @@ struct row_transfers {
   row_moves packed;                    ///< from owned rows to places among the rows that are sent
   row_moves placed_rows;               ///< from received rows to wanted rows
   bool has_repeated_rows = false;      ///< whether a received row is wanted more than once
-  /// Whether rows from other nodes are passed on to other workers of this node, in a second step. Backward, these
-  /// workers return the rows first: to separate rows of the worker that passed them on, which combines them.
+  /// Whether rows from other nodes are passed on to other workers of this node, in a second step. Backward, the other
+  /// workers first return the rows into separate rows of the worker that passed the rows on, which combines them.
   bool has_two_steps = false;
   struct forwarded_part : part {
     std::size_t first_return_row = 0;  ///< the first of the separate rows for this part

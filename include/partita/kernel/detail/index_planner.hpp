@@ -28,7 +28,7 @@ struct index_structure : planned_boxes<2> {
   std::shared_ptr<rows_to_gather> gathered{};
 };
 
-/// The words with which error messages name a call, and the things for which a block has rows.
+/// The words of error messages: for a call, and for what each owned row and each wanted row belongs to.
 struct index_call_texts {
   const char *call, *owned, *wanted;
 };

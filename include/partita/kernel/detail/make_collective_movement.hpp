@@ -19,8 +19,8 @@ void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* 
   expect_one_world(p.world() == q.world(), call);
 }
 
-/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: time in O(small
-/// workers); for a list of workers the square of their number.
+/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: time in O(workers
+/// of the small partition), times those of the large one if its ids are a list.
 template <class Small, class Large>
 bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
                             const worker_pairing<Large::rank()>& pairing) {
@@ -82,7 +82,7 @@ struct placed_extents {
   grid<dynamic_extents<Rank>> places() const { return {dynamic_extents<Rank>(shape), ids}; }
 };
 
-/// Makes the movement between partitions of these ranks; the compiled core has it for the usual ranks.
+/// Makes the movement between partitions of these ranks; the compiled core has the function for the usual ranks.
 template <std::size_t Small, std::size_t Large>
 collective_movement make_pairwise_movement(const placed_extents<Small>& small_grid,
                                            const placed_extents<Large>& large_grid,

@@ -33,12 +33,12 @@ struct pencil {
 /// Chooses the layouts from x to the result, with one move between each layout and the next; one layout alone moves
 /// nothing.
 ///
-/// The cost of a route is the largest block, for each move (of its two layouts) and for each transformed dimension:
-/// both read and write the block about once. Among equal costs the fewest moves win, then the fewest pairs of workers
-/// that exchange boxes. Therefore a dimension that is not cut is transformed in place, slabs win if all workers have a
-/// slab (two moves there and back, or one if the layout of the result is free), and pencils win if slabs would leave
-/// too many workers idle. No layout in between has the whole array on one worker, unless the array has only one line
-/// that is longer than 1, which must be whole in one layout.
+/// The cost of a route is a sum of block sizes: for each move the largest block of both layouts, for each transformed
+/// dimension the largest block of its layout, as a move or a transform accesses a block about once. Among equal costs
+/// the fewest moves win, then the fewest pairs of workers that exchange boxes. Therefore a dimension that is not cut is
+/// transformed in place, slabs win if all workers have a slab (two moves there and back, or one if the layout of the
+/// result is free), and pencils win if slabs would leave too many workers idle. No layout in between has the whole
+/// array on one worker, unless the array has only one line that is longer than 1, which must be whole in one layout.
 /// Cost: at most 2^d layouts for d transformed dimensions, each the best of all grids of at most `workers` workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);
 

@@ -85,7 +85,7 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
   const std::uint64_t set = agreed(call.before, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.ahead);
   if (set != 0) return cache.use_last_plan(set);
   if (call.depends_on_plan) world.discard_speculative_messages();
-  // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
+  // If no plan fits on all workers, all make one; if a worker alone may find an error, all agree that none did.
   local_error found_error;
   auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {
     cache.make_room();

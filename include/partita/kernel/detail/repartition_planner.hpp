@@ -34,7 +34,7 @@ struct repartition_structure : planned_boxes<Rank> {
   std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
   bool is_cut_balanced = true;     ///< the decomposition of x follows from its extents: given, or balanced
   bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
-  /// Whether its first call in a direction uses the exchange that new plans share.
+  /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
   std::shared_ptr<shared_plan_state<Rank>> shared{};
 

@@ -71,8 +71,8 @@ row_block make_row_block(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Describes dense rows with the elements of the rows `row_model`, `row_pitch` bytes apart; the first row is `offset`
-/// bytes behind `data`, which may be null without rows.
+/// Describes dense rows, with as many elements of the same size as in rows of `row_model`, `row_pitch` bytes apart; the
+/// first row is `offset` bytes behind `data`, which may be null without rows.
 inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t row_pitch, const row_block& row_model) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
@@ -84,7 +84,7 @@ inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t ro
 
 /// Copies rows from one block to another; with `back` the rows are copied in the opposite direction.
 PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
-/// Copies the moves that go to `rows` rows from `first` on, to the start of a block (see
+/// Copies the rows that `moves` puts at the rows [first, first + rows) to the start of a block (see
 /// row_moves::for_each_group_in_rows).
 PARTITA_DECL void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
                                      std::size_t first, std::size_t rows);

@@ -61,7 +61,7 @@ class row_moves {
   /// row of the move before.
   template <class Part>
   void for_each_group_in_rows(std::size_t first, std::size_t rows, Part part) const;
-  /// Calls visit(run) for all moves; for_each_run_in_rows() calls it for a part of them as in for_each_group_in_rows.
+  /// Calls visit(run) for all moves; for_each_run_in_rows() visits the moves to the rows [first, first + rows) only.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const group& g : groups_) visit_runs(g, visit);

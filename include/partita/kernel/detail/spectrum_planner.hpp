@@ -31,7 +31,7 @@ struct spectrum_structure : planned_boxes<Rank> {
   std::array<std::vector<char>, Rank> filled_indices{}, adjoint_filled_indices{};  ///< which indices receive elements
 };
 
-/// The planner for a spectrum whose dimension d changes as lines[d], in balanced blocks on p_x and on p_y.
+/// The planner for a spectrum whose dimension d is resized by lines[d], in balanced blocks on p_x and on p_y.
 template <std::size_t Rank>
 class spectrum_planner {
   using shape_type = std::array<std::size_t, Rank>;

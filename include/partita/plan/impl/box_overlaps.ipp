@@ -95,7 +95,7 @@ PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::siz
       if (intersect(held_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
-    // The one that is paired with the first holder receives the box from another node, and passes it on to the others.
+    // The receiver that is paired with the first holder gets the box from another node, and passes it on to the rest.
     const std::size_t chosen = equal_receivers[nodes_.peer_index(order_[all.first], equal_receivers.size())];
     if (chosen != receiver) return {chosen, where, true};
   }

@@ -145,8 +145,8 @@ class layout_completer {
     value from;
     std::size_t dimension, factor;
   };
-  /// The tensor of the operation from which an axis of this dimension comes; if no other tensor has the axis (axes that
-  /// were joined), the tensor itself.
+  /// The tensor of the operation from which axis a of this dimension comes, or tensor t itself if no other tensor has
+  /// the axis (because axes were joined).
   axis_source source_of_axis(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)

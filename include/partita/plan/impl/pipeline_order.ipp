@@ -279,7 +279,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     }
     if (first == tasks.size()) detail::reject_cycle(shape, tasks, next, clock);
     const pipeline_task& one = tasks[first][next[first]++];
-    // Give every task a duration of at least one rounding, so that tasks that need each other begin at different times.
+    // Let every task take longer than the rounding error, so that tasks that need each other begin at different times.
     const double least = at + at * 2.3e-16 + 1e-300, full = at + times.of(one), until = full > least ? full : least;
     run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
     clock.end_time(one) = free[first] = until;

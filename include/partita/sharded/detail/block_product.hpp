@@ -155,8 +155,8 @@ inline constexpr bool uses_blas = std::is_floating_point_v<real_of<T>>;
 template <class T>
 using matrix_product = void (*)(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta,
                                 const strided<T, 2>& c);
-/// The matrix product that the program uses. A program sets it before it multiplies tensors; therefore the compiled
-/// core, whose functions call it, does not depend on BLAS.
+/// The matrix product that the program uses. A program sets this pointer before it multiplies tensors; therefore the
+/// compiled core, whose functions call the product, does not depend on BLAS.
 template <class T>
 std::atomic<matrix_product<T>>& matrix_product_in_use() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};

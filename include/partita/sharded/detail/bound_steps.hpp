@@ -60,7 +60,7 @@ class bound_steps final : public step_list {
  private:
   static constexpr std::uint32_t nothing = step_use::nothing;
   /// How a step is executed: it computes, it moves elements, or it is the first of several movements that share their
-  /// messages. Movements that share the messages of an earlier one are executed with that one.
+  /// messages. Movements that share the messages of an earlier movement are executed together with the earlier one.
   struct step {
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};

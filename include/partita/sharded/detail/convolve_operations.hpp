@@ -15,8 +15,8 @@
 namespace partita::detail {
 
 /// The tensors of a convolution in g groups: images [n, (g c), ...], filters [(g m), c, ...] and results [n, (g m),
-/// ...]. The rule below has two of them as operands, in the given order, and the third as result. The rule does not
-/// shard features; with several groups, it may shard whole groups.
+/// ...]. The rule below has two of these tensors as operands, in the given order, and the third as result. The rule
+/// does not shard features; with several groups, it may shard whole groups.
 enum class convolution_part { images, filters, results };
 template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {

@@ -71,8 +71,8 @@ struct outside_argument {
 };
 
 /// Makes all workers agree that they call the program of this fingerprint with tensors that fit the arguments and have
-/// equal layouts and operation numbers. All workers throw an error if they do not, or if a worker passes an error
-/// message.
+/// equal layouts and operation numbers. All workers throw an error if their calls differ, if a tensor does not fit, or
+/// if a worker passes an error message.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
                                      const tensor_argument* actual_arguments, std::size_t n,
                                      const outside_argument* expected, std::size_t arguments,

@@ -39,8 +39,8 @@ class planned_exchange {
   PARTITA_DECL bool open(transport& channels);
   /// Moves elements from block x into block y. The movement's channels must be open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
-  /// Starts (finish() completes) the movement, on a worker that takes part in it. In between, x must not change, and
-  /// another movement may start only on another transport.
+  /// Starts (finish() completes) the movement, on a worker that takes part in it. Between start() and finish() x must
+  /// not change, and another movement may start only on another transport.
   PARTITA_DECL void start(const void* x, void* y) const;
   /// The two halves of start(): expect() posts y for receiving without waiting, give() sends x.
   PARTITA_DECL void expect(void* y) const;

@@ -69,8 +69,8 @@ sharded_tensor<T> detach(const sharded_tensor<T>& x) {
   return sharded_tensor<T>(std::move(state));
 }
 
-/// Records a result on the tape if a gradient of one of the operands may be requested. Only in this case is `make()`
-/// called, which returns the backward function.
+/// Records a result on the tape if a gradient of one of the operands may be requested. `make()`, which returns the
+/// backward function, is called only if the result is recorded.
 template <class T, class Make>
 sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor<T>>& operands, Make make) {
   bool asked = false;

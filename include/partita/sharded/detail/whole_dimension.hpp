@@ -9,9 +9,9 @@
 namespace partita::detail {
 
 /// The layout for the next step of an operation that works along the dimensions `all`, one after the other, of which
-/// `left` remain: s itself if one of these is whole in s. If none is, the axes that shard one of them shard another
-/// dimension in the result: one along which the operation does not work, else one along which it has worked already,
-/// else any.
+/// `left` remain: s itself if one of these is whole in s. If none of them is whole, the axes that shard one of them
+/// shard another dimension of the result: one along which the operation does not work, else one along which it has
+/// worked already, else any.
 constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
   std::size_t d = 0;
   for (; d < s.rank(); ++d) {

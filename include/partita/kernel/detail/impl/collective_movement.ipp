@@ -164,8 +164,8 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
         open_channels();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
-          // One message finds the largest and the smallest extents of the group: the maxima of each n and of its
-          // complement.
+          // One message finds the largest and the smallest extents of the group: the maximum of each extent n and of
+          // its complement ~n.
           std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
           for (std::size_t d = 0; d < rank; ++d) {
             mine[d] = call.x.shape[d];

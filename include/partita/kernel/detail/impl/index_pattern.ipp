@@ -183,7 +183,7 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
   const members_by_node members(nodes);
   const std::size_t here = members.node_of(me);
-  // Tell the representative of each other node on this node which of its rows the workers of this node want.
+  // Request wanted rows of workers on other nodes from the representatives of these workers on this node.
   const auto worker_asked = [&](std::size_t j) {
     const bool is_on_other_node = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
     return is_on_other_node ? members.lane(wanted.owner[j], here) : workers;
@@ -207,7 +207,7 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
   std::uint64_t repeated_requests = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) repeated_requests += is_new(k) ? 0 : 1;
   if (sum_of_all<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
-  // First step: each worker gets rows that it wants from its node, and rows that it represents from other nodes.
+  // First step: each worker gets wanted rows of workers on its node, and requested rows of workers that it represents.
   const auto owner_asked = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
     const bool is_on_this_node =
@@ -227,7 +227,7 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
   // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
-  // The rows' numbers among those that arrive at the worker that wants them.
+  // Number the rows that this worker gets from representatives, after the rows that arrive in the first step.
   numbers_by_worker places = requested_owners;
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];

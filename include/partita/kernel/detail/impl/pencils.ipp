@@ -37,9 +37,9 @@ class pencil_search {
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool allows_gathering : {false, true}) {
-      // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first: as
-      // grids number their workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of
-      // workers, and a part of each block stays.
+      // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first:
+      // grids number their workers by rows, so moves from {a, b, 1} to {a, 1, b} to {1, a, b} stay in rows and columns
+      // of workers, and each worker keeps a part of its block.
       std::vector<shape_list> between;
       for (std::size_t whole_dimension_set = subsets; --whole_dimension_set > 0;) {
         for (const shape_list& grid : best_grids_of_set(whole_dimension_set))
@@ -124,9 +124,9 @@ class pencil_search {
     route_ = std::move(route);
   }
 
-  /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed one) are whole.
-  /// Of equal grids, those that exchange boxes with p_x and p_y between few pairs of workers: the first result cuts the
-  /// first dimensions, the second has the fewest parts.
+  /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed dimension) are
+  /// whole. Of equal grids, the best exchange boxes with p_x and p_y between the fewest pairs of workers: of these, the
+  /// first result cuts the first dimensions, the second has the fewest parts.
   std::vector<shape_list> best_grids_of_set(std::size_t whole_dimension_set) {
     best_grid_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);

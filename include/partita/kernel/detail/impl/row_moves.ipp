@@ -27,7 +27,7 @@ PARTITA_DEF void row_moves::store_last_group_as_list(const row_run& next) {
   const std::size_t first = side == listed_side::from ? last.from : last.to;
   if (first + last.rows > most) return;
   groups_.pop_back();
-  // If the last group before the run is a list, the run continues it on the side where row numbers are consecutive.
+  // If the group before the run is a list of the same side, the run extends this list; its other rows are consecutive.
   const bool continues_last_group = !groups_.empty() && groups_.back().side == side;
   if (continues_last_group) groups_.back().rows += last.rows;
   else if (side == listed_side::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});

@@ -71,8 +71,8 @@ class wider_box_finder {
     const std::vector<worker_box> operand =
         bound_mesh_.boxes_of(placed_operations_[o].needs[0], g_[g_.of(g_.operation(o), 0)].shape);
     std::vector<worker_box> wide = bound_mesh_.boxes_of(placed_operations_[o].made, shape(o));
-    // Maxima over the workers of the elements that need not be received, that are computed and received in addition,
-    // and the cost of an element of the result.
+    // Maxima over the workers: the elements that the reader need not receive, those that are computed and received in
+    // addition, and those that are read to compute one element.
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
     for (std::size_t k = 0; k < wide.size(); ++k) {
       const short_list<interval> own = wide[k].box;
