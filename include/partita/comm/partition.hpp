@@ -106,7 +106,7 @@ class partition<Extents> {
   const partita::world& world() const { return world_; }
 
   /// The same partition in a type whose extents are all known at run time: all partitions of one rank have one type,
-  /// `dynamic_partition`. Use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
+  /// `dynamic_partition`, for example in `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
   /// A partition of some workers of this partition. `chosen` are their places in this partition, in the new order.
