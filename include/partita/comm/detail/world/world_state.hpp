@@ -86,7 +86,7 @@ class world_state {
   std::uint64_t log_local_operation(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
   }
-  /// Makes agreements be recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends this.
+  /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
   bool uses_recorded_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
