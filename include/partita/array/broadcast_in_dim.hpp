@@ -37,7 +37,7 @@ auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   } else if constexpr (strided_expression<E>) {
     return lift_strided_operand<Rank>(std::forward<E>(e), map, result);
   } else {
-    // A lazy operand is evaluated once: reading it through the map would evaluate it again for every repetition.
+    // A lazy operand is evaluated once: a view of the lazy operand would evaluate it again for every repetition.
     return lift_strided_operand<Rank>(evaluated_array<E>(e), map, result);
   }
 }
@@ -56,7 +56,7 @@ T sum_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   return partial[0];
 }
 
-/// Adds every element of dy to the element of dx of which it is the repetition's gradient.
+/// Adds every element of dy to the element of dx that the broadcast repeats at its position.
 template <class T, class Dy>
 void add_row_sums_to_operand(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
   std::array<std::ptrdiff_t, most_dimensions> own{};

@@ -1,4 +1,4 @@
-// Array broadcasting as a linear operator, which has the interface of a kernel and an adjoint.
+// Array broadcasting as a linear operator: an object with the interface of a kernel and with an adjoint.
 #pragma once
 
 #include <cstddef>

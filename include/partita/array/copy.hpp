@@ -1,9 +1,9 @@
 // Copies and sums of two strided blocks of equal shape: the only loops that move bytes inside a worker.
 //
-// The functions are typed fronts of loops whose rank is a run-time number. First, the blocks are reduced to the
-// smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is contiguous along
-// different dimensions is copied in tiles that are transposed in registers; data that is too large for the cache is
-// written with streaming stores. No xtensor expression is evaluated.
+// The functions are templates of the element type; their loops take the rank as a run-time number. First, the blocks
+// are reduced to the smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is
+// contiguous along different dimensions is copied in tiles that are transposed in registers; data that is too large for
+// the cache is written with streaming stores. No xtensor expression is evaluated.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
     if (pair.dst_stride[d] == unit) across = d;
     if (pair.src_stride[d] == unit) down = d;
   }
-  // A low bit of `seams` is set if a row of `to` may start at an offset in its cache line that has this bit.
+  // `seams` is a multiple of cache_line if all rows of `to` start at a line (transposed: at one offset in a line).
   std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.dst_stride[d]);
@@ -110,8 +110,8 @@ void add_adjacent_elements(instruction_set isa, T* to, const T* a, const T* b, s
 /// The largest power of two up to 16 that divides n: elements of 12 bytes are copied as three units of 4 bytes.
 constexpr std::size_t copy_unit_bytes(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
 
-/// Calls `block` for slices along the first dimension while there are more dimensions than loops; returns whether the
-/// caller must process the block itself.
+/// Calls `block` for slices along the first dimension if a block has too many dimensions for the loops; returns whether
+/// the caller must process the block itself.
 template <class T, class Block>
 bool split_into_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                        const std::size_t* shape, std::size_t rank, Block block) {

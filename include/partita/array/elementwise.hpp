@@ -194,8 +194,8 @@ auto elementwise(const L&, const R&) {
 //
 // Each operation is elementwise(function::op{}, …) for operands with the same element type (the precision may differ; a
 // plain number is converted to the type of the array). The overload with two arguments has the same parameters as the
-// function template that xtensor has under some of these names. The overload is constrained, so it is selected where
-// argument-dependent lookup finds both.
+// function template that xtensor has under some of these names. The overload is constrained, so the compiler selects it
+// where argument-dependent lookup also finds xtensor's.
 #define PARTITA_DEFINE_BINARY_OPERATION(operation)                                                     \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \

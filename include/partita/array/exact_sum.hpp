@@ -48,7 +48,7 @@ class long_accumulator {
     d[2] += sign * static_cast<std::int64_t>(high >> 32U);
   }
 
-  /// The number of type T nearest to the sum, ties to even. A zero sum is +0; a sum that does not exist is NaN.
+  /// The number of type T nearest to the sum, ties to even. A zero sum is +0; infinity minus infinity is NaN.
   T round_to_nearest() {
     if (has_non_finite_) return non_finite_sum_;
     const bool negative = propagate_carries() < 0;

@@ -58,7 +58,7 @@ void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& te
   if (terms.size() > 1) terms.pop_back();
 }
 
-/// A number just below the last digit of another number: an odd multiple of 2^-digit_count of the value of that digit.
+/// A number as `multiple` * 2^-digit_count units in the last place (ulp) of another number; the multiple is odd.
 struct trailing_digits {
   unsigned digit_count = 0;  ///< the number of digits below; 0: no digits
   std::int64_t multiple = 0;
@@ -71,7 +71,7 @@ struct trailing_digits {
   /// The number of bits in which a multiple of `digit_count` digits is encoded.
   static unsigned bits(unsigned digit_count) { return digit_count < 2 ? digit_count : digit_count - 1; }
 
-  /// Expresses `rest` as digits below those of `number`; multiple 0 if `rest` cannot be expressed so. Requires rest !=
+  /// Expresses `rest` in digits below those of `number`; the multiple is 0 if this is impossible. Requires rest !=
   /// 0.
   template <class T>
   static trailing_digits of(T number, T rest) {

@@ -154,8 +154,8 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
     }
 }
 
-/// c = a b + row, where the row (n elements) is added to every row of the product. The matrix c is initialised with
-/// this row where GEMM would otherwise write zeros first.
+/// c = a b + row, where the row (n elements) is added to every row of the product. Each row of c is first set to `row`,
+/// and GEMM adds the product.
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {
@@ -167,9 +167,9 @@ void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2
 }
 
 /// c = a conj(b) + beta c; for real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
-/// stride. Cost: one GEMM. BLAS conjugates only what it also transposes: a b whose columns have unit stride is used in
-/// place. If the columns of b have another stride, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer
-/// of this thread.
+/// stride. Cost: one GEMM. BLAS conjugates a matrix only if it also transposes the matrix: if the columns of b have
+/// unit stride, b is used in place. If the columns of b are not contiguous, the smaller of the matrices conj(b) and
+/// c^T = b^H a^T is computed in a buffer of this thread.
 template <class T>
 void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if constexpr (!detail::is_complex_number<T>) {

@@ -122,7 +122,7 @@ class local_transforms {
   template <class In, class Out, std::size_t Rank>
   void run(const strided<In, Rank>& x, const strided<Out, Rank>& y, const std::vector<line_transform>& lines) {
     if (y.size() == 0) return;
-    // Parts of the block that the cache holds pass through all transforms, if dimension 0 is not transformed.
+    // If dimension 0 is not transformed, the block passes through all transforms in parts that fit into the cache.
     std::size_t first = Rank;
     for (const line_transform& line : lines) first = std::min(first, line.dimension);
     const std::size_t n = y.shape[0], bytes = y.size() / n * sizeof(Out);
@@ -141,7 +141,7 @@ class local_transforms {
   };
   static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
-  // The bytes of one row of a buffer. Measured: 64 to 512 are equally fast (128^3 and 256^2 x 16 std::complex<double>).
+  // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
   static constexpr std::size_t row_bytes = 256;
   static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
 
@@ -213,7 +213,7 @@ class local_transforms {
       return execute(find(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
-    // The columns are divided about equally over the buffers: 65 columns are not split as 16, 16, 16, 16 and 1.
+    // The columns are divided about equally over the buffers: 65 columns as 5 times 13, not as 4 times 16 and 1.
     const std::size_t extent = y.shape[neighbour_dimension], most_columns = row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);

@@ -15,9 +15,9 @@ struct wave_range {
 
 /// The change of the spectrum of n points, or of half of it, to the spectrum of m points, by truncation or zeros.
 ///
-/// If N = min(n, m) is even, the waves N / 2 and -N / 2 of N points are one wave: each of both gets half of it where
-/// waves are added, and it becomes their sum where waves are removed. Therefore both ranges of kept waves include the
-/// wave N / 2. In half of a spectrum only the first range exists, and instead of a sum the wave N / 2 is doubled.
+/// If N = min(n, m) is even, N points have only one wave for both N / 2 and -N / 2. A longer line gets half of this
+/// wave as each of the two waves; a shorter line gets the sum of the two. Therefore both ranges of kept waves include
+/// the wave N / 2. In half of a spectrum only the first range exists, and instead of a sum the wave N / 2 is doubled.
 struct resized_line {
   std::size_t n = 0, m = 0;
   bool is_half_spectrum = false;

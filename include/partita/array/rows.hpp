@@ -167,7 +167,7 @@ concept row_assignable = strided_expression<To> && row_reader<E>::is_readable &&
 #endif
 
 /// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
-/// A macro says so to the compiler, which would otherwise check each row for overlaps.
+/// PARTITA_INDEPENDENT_ITERATIONS lets the compiler rely on this, and not check each row for overlaps.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a local copy of the reader stays in registers

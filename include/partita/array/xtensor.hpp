@@ -2,7 +2,7 @@
 // from 0.26 on.
 //
 // The header includes only what containers, views and lazy element-wise expressions need. Programs include
-// input/output, random numbers and linear algebra themselves: each of them takes as long to compile as all the rest.
+// input/output, random numbers and linear algebra themselves: each of them takes as long to compile as this header.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)

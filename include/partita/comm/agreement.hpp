@@ -13,7 +13,7 @@ struct local_error {
   text sentence;
 
   local_error() = default;
-  /// If the message is not empty, the object stands for a shape_error with this message; else for no error.
+  /// An empty message stands for no error, any other message for a shape_error.
   explicit local_error(const text& error_message)
       : kind(error_message.empty() ? failure::none : failure::shape), sentence(error_message) {}
   local_error(failure why, const text& error_message) : kind(why), sentence(error_message) {}
@@ -31,8 +31,8 @@ std::uint64_t agree_on_call(world_state& world, std::uint64_t fingerprint, const
       fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, speculative);
 }
 
-/// Calls world_state::agree as agree_on_call does, but at level checks::local only the worker with the error throws,
-/// without any cost, and the result is this worker's own choices.
+/// Calls world_state::agree as agree_on_call does, but at level checks::local the workers do not agree: only the worker
+/// with the error throws, and the result is this worker's own choices.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
                                std::uint64_t choices = 0, speculative_send* speculative = nullptr) {
@@ -48,8 +48,8 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
 }
 
 /// Runs `learn(local_error&)`, which prepares what a call needs, and returns its result. An exception on one worker
-/// becomes the error that all workers throw at the next agreement. The other workers may never reach that agreement,
-/// because they wait for this worker at the point where it threw; then the job ends with that error message. A
+/// becomes the error that all workers throw at the next agreement. If the other workers never reach that agreement,
+/// because they wait for data of the worker that threw, the job ends with the message of the exception. A
 /// communication_error, which MPI reports, is not caught: the workers cannot agree after such an error.
 template <class Structure, class Learn>
 Structure learnt(world_state& world, local_error& trouble, Learn learn) {

@@ -10,8 +10,8 @@
 namespace partita {
 namespace detail {
 
-/// Writes `rank` factors of n in descending order, each at most `most`. Among all such lists it writes the one with the
-/// smallest first factor, then the smallest second factor, and so on. Returns false if n has no factors of this kind.
+/// Writes `rank` factors of n in descending order, each at most `most`: of all such lists the one with the smallest
+/// first factor, then the smallest second factor, and so on. Returns false if n has no factors of this kind.
 constexpr bool find_balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {
@@ -36,7 +36,7 @@ constexpr void require_enough_workers(std::size_t workers, std::size_t rank) {
 /// Extents whose product is the number of workers, the largest first, and each as small as possible: for example 4 x 3
 /// and 3 x 2 x 2 for 12 workers, and 7 x 1 for 7 workers. `everyone.partition(balanced_extents<2>(everyone.size()))`.
 /// Shapes:   the result is dynamic_extents<Rank>, for a dynamic_partition<Rank>. With the rank as the second argument
-///           it is a shape_list, for a rank that is known at run time only.
+///           the result is a shape_list, for a rank that is known at run time only.
 /// Requires: at least one worker; exactly one if the rank is 0 [partition_error].
 /// Cost:     no communication; a constant expression.
 /// Adjoint:  none.

@@ -29,28 +29,28 @@ class box_exchange {
   PARTITA_INLINE ~box_exchange();
 
   /// Makes this object execute another plan, in the same channels and the same memory, and returns the old plan.
-  /// Requires: no pending exchange, the same `ways`, and plans that do not add and have no other exchanges beside them
-  /// or after them.
+  /// Requires: no pending exchange, the same `ways`, plans that do not add boxes up, and no exchange or transport that
+  /// was added to this object.
   PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
 
-  /// Appends a second exchange `next`, which reads the result of this exchange. That result is in y; if this exchange
-  /// adds boxes up, it is in a temporary block that lives as long as one exchange. Call then() before the first start.
+  /// Appends a second exchange `next`, which reads the result of this exchange. The result is in y or, if this exchange
+  /// adds boxes up, in a temporary block. Call append_exchange() before the first start.
   PARTITA_DECL void append_exchange(std::unique_ptr<box_exchange> next);
 
   /// Adds a channel that sends boxes of the result, such as those that came from other nodes, as soon as all messages
   /// to this worker have arrived; only finish() waits for these messages. This channel must not be one of the plan's,
-  /// and its give() must not wait. Requires: nothing is added. Call also() before the first start.
+  /// and its give() must not wait. Requires: no boxes are added up. Call the function before the first start.
   PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
 
   /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
   PARTITA_DECL void also(std::unique_ptr<box_transport> more);
 
   /// Makes a `written_block` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
-  /// travel through the memory of one node, and no box stays or is added.
+  /// travel through the memory of one node; no box stays on this worker, and no boxes are added up.
   PARTITA_DECL void from(std::shared_ptr<const written_block> source);
 
   /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
-  /// data, or room for data, for which these workers wait.
+  /// data, or room for data, for which other workers wait.
   PARTITA_DECL bool is_needed() const;
   /// The number of messages and bytes that leave this worker as messages, and the bytes it passes through shared
   /// memory.
@@ -62,14 +62,14 @@ class box_exchange {
   /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
   /// ready early need not wait.
   PARTITA_DECL void expect(void* y, const std::ptrdiff_t* y_strides);
-  /// Whether a start may begin before the workers have agreed on the call. If it may, begin_ahead() replaces expect();
-  /// if the agreement fails, roll_back() undoes what it did.
+  /// Whether a start may begin before the workers have agreed on the call. An early start calls begin_ahead() instead
+  /// of expect(); if the agreement fails, roll_back() undoes begin_ahead().
   PARTITA_DECL bool sends_speculatively() const;
   PARTITA_DECL void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                 const std::ptrdiff_t* y_strides);
   /// The second half of a start: sends x, for which it may wait until the receivers have called expect().
   PARTITA_DECL void give(const void* x, const std::ptrdiff_t* x_strides);
-  /// Sends before all workers agree, see `box_transport`. The next call is a start with the same x, or roll_back().
+  /// Sends before all workers agree, see `box_transport`. A start with the same x or roll_back() must follow.
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void roll_back();
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
@@ -94,7 +94,7 @@ class box_exchange {
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
   PARTITA_DECL void run_first_exchange();
-  /// Starts the parts that only some exchanges have, behind one branch, so that a trace that is off costs nothing.
+  /// Starts the work of exchanges that add boxes or have a second exchange, and of traces; others test one flag.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes

@@ -3,7 +3,7 @@
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
 // channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
-// All workers choose together between these three strategies, at the first use of an operation.
+// All workers choose together between one channel, leaders, and messages alone, at the first use of an operation.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class collective_channels {
   collective_channels& operator=(const collective_channels&) = delete;
 
   arena& memory() { return memory_; }
-  /// The number of these channels: the same on all workers, and different from those of all others of the world.
+  /// The id of these channels, their MPI tag: the same on all workers; it is reused after 30000 tags.
   std::uint64_t number() const { return static_cast<std::uint64_t>(pending_tag_); }
   const group_plan& plan() const { return plan_; }
   /// The traffic of this worker since the counters were last reset.
@@ -51,7 +51,7 @@ class collective_channels {
   bool are_all_on_one_node() const { return !members_.has_other_nodes(); }
   /// Undoes the sends that were started speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative_sends();
-  /// Makes the operation that starts now be finished in a later call.
+  /// Notes, if calls are traced, that a later call finishes the operation that starts now.
   void keep_operation_pending() {
     if (trace::on()) traced_ = trace::current_call();
   }

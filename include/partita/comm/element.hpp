@@ -17,7 +17,7 @@ template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 }  // namespace detail
 
-/// Declares that values of a type may be elements of tensors. A program does so for its own trivially copyable type by
+/// Declares that values of a type may be elements of tensors. A program declares its own trivially copyable type by
 /// `template <> inline constexpr bool partita::moves_as_bytes<particle> = true;`.
 template <class T>
 inline constexpr bool moves_as_bytes = std::is_same_v<T, std::byte>;

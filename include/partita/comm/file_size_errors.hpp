@@ -8,7 +8,7 @@ namespace partita::detail {
 
 /// While this object lives, a call of this thread that would make a file too large fails with EFBIG. The system sends
 /// SIGXFSZ to the thread that makes the call; this object blocks the signal in that thread and discards it at the end.
-/// Ignoring the signal instead would change the whole process, and so the program's handler in other threads.
+/// Ignoring the signal instead would also disable the program's handler in all other threads.
 class file_size_errors {
  public:
   PARTITA_DECL file_size_errors();

@@ -23,8 +23,8 @@ class call_scope {
 };
 
 /// Returns f(), a call of all workers. If f() throws std::bad_alloc, no worker waits forever. If the workers have not
-/// yet agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they
-/// have agreed, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
+/// yet agreed on the call, this worker takes part in their agreement with an error, which all workers throw. After the
+/// agreement, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
 /// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {

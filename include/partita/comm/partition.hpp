@@ -51,8 +51,8 @@ class partition<Extents> {
     if (grid_.workers().bound() > world_.size())
       detail::throw_too_few_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
   }
-  /// Converts between static and dynamic extents: to a type that does not know some extents, or, if the values agree,
-  /// to a type that does.
+  /// Converts a partition to a type in which some extents are known at run time only, or to a type with static extents
+  /// of the same values.
   template <class Other>
     requires(!std::is_same_v<Other, Extents> && std::is_constructible_v<Extents, const Other&>)
   explicit(!std::is_convertible_v<const Other&, Extents>) partition(const partition<Other>& other)
@@ -106,7 +106,7 @@ class partition<Extents> {
   const partita::world& world() const { return world_; }
 
   /// The same partition in a type whose extents are all known at run time: all partitions of one rank have one type,
-  /// `dynamic_partition`. Use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
+  /// `dynamic_partition`, for example in `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
   /// A partition of some workers of this partition. `chosen` are their places in this partition, in the new order.

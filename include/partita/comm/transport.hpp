@@ -49,7 +49,7 @@ class transport {
   /// Whether all workers reach each other through shared memory. All workers get the same result.
   PARTITA_DECL bool shares_one_memory() const;
   arena& memory() { return memory_; }
-  /// The number of this transport: the same on all workers, and different from those of all others of the world.
+  /// The id of this transport, its MPI tag: the same on all workers; it is reused after 30000 tags.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
   /// Allows joint messages for boxes from workers of one node to another node, if the kernel lets the library choose
@@ -67,7 +67,7 @@ class transport {
   PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
   /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
-  /// worker. If messages are joint, the result lists all messages of the node, else this worker's.
+  /// worker. If messages are joint, the result lists all messages of the node, else only this worker's messages.
   template <class PlanOf>
   node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf make_plan_of_worker) const {
     if (!members_.has_other_nodes()) return {};
@@ -86,8 +86,8 @@ class transport {
   bool has_joint_messages() const { return joint_channels_ != nullptr; }
 
  private:
-  /// Throws on all workers or on none: either every node is smaller than the world or there is only one node, and its
-  /// workers share memory on all of them or on none.
+  /// Throws on all workers or on none: all know equally whether the world has one node only, and whether the workers of
+  /// that node share memory.
   PARTITA_DECL void require_one_memory() const;
 
   MPI_Comm everyone_;

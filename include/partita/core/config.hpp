@@ -15,8 +15,8 @@
 #define PARTITA_DEF
 /// Stands before the declaration of a virtual function or a destructor that impl/ defines.
 #define PARTITA_INLINE
-/// Precedes partita_expect_one_setting and partita_setting. Without libpartita both are weak and not inline: the
-/// compiler does not inline them, so that all files call the ones that the linker keeps, and share one set of values.
+/// Precedes partita_expect_one_setting and partita_setting. Without libpartita both functions are weak, so the compiler
+/// does not inline them, and all files call the functions that the linker keeps and share one set of values.
 #define PARTITA_WEAK
 #define PARTITA_BUILD_KIND_TEXT "with the compiled core"
 /// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.

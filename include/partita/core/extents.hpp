@@ -81,7 +81,7 @@ class extents {
 
  private:
   static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
-  /// The largest allowed run-time extent. A larger value is `dynamic` or a negative number converted to unsigned.
+  /// The largest allowed run-time extent: any larger value is `dynamic` or a negative number converted to unsigned.
   static constexpr std::size_t largest_extent = static_cast<std::size_t>(-1) / 2;
 
   template <std::size_t N>

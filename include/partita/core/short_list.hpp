@@ -19,7 +19,7 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// A list of `count` copies. The function is no constructor, because {1, n} would call a constructor.
+  /// A list of `count` copies. The function is not a constructor, because {1, n} would call it.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);

@@ -1,4 +1,4 @@
-// The checksum CRC-32C (Castagnoli), which detects each change within 32 consecutive bits, and others but 1 in 2^32.
+// The checksum CRC-32C (Castagnoli) detects changes within 32 consecutive bits, and all but 1 in 2^32 other changes.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ PARTITA_DECL std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_
 
 namespace detail {
 
-/// x^8n modulo the polynomial of CRC-32C. The product of this and the checksum of some bytes is the contribution of
-/// these bytes to the checksum of a sequence in which n bytes follow them.
+/// x^8n modulo the polynomial of CRC-32C. The product of x^8n and the checksum of some bytes is the contribution
+/// of these bytes to the checksum of a sequence in which n bytes follow them.
 constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
   std::uint32_t all = std::uint32_t{1} << 31U;    // the polynomial 1
   std::uint32_t shift = std::uint32_t{1} << 23U;  // the polynomial x^8, squared in each step

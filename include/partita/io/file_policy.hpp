@@ -16,8 +16,8 @@ inline constexpr fortran_order_t fortran_order{};
 struct file_options {
   std::size_t page_bytes = 4096;        ///< no two workers write to one page; set it to a parallel file system's stripe
   std::size_t owner_bytes = 1U << 16U;  ///< chosen: each worker that writes or reads owns at least this number of bytes
-  /// A worker reads its own block if the block's runs in the file have so many bytes on average; if not, slabs are read
-  /// and repartitioned (measured: bench/files).
+  /// A worker reads its own block if the block's runs in the file have at least this many bytes on average; if not,
+  /// slabs are read and repartitioned (measured: bench/files).
   std::size_t run_bytes = 1U << 12U;
   bool sync = true;  ///< return when the data are on the disk; if false, when the system has them
 };

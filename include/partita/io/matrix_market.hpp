@@ -24,8 +24,8 @@ struct market_header {
   symmetry kind = symmetry::general;
   text problem;
 };
-/// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If the result has
-/// no problem and data_at is 0, the bytes end before the header does.
+/// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If `problem` is
+/// empty and `data_at` is 0, the bytes end before the header does.
 PARTITA_DECL market_header parse_market_header(const std::string& bytes, bool is_whole);
 /// Parses whole lines: appends their entries, and for a symmetric matrix the mirrored entries, to `entries`, and adds
 /// the number of lines to `count`. Returns an error message if a line is wrong, else an empty text.

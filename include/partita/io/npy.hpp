@@ -42,8 +42,8 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 
 }  // namespace detail
 
-/// Writes a tensor that is partitioned over p to one .npy file. Policies: `from_cuts(...)` if the shapes of the blocks
-/// do not determine the cuts, `fortran_order`, `file_options{...}`.
+/// Writes a tensor that is partitioned over p to one .npy file. The policies are `from_cuts(...)`, if the shapes of the
+/// blocks do not determine the cuts, `fortran_order` and `file_options{...}`.
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
 ///           inactive workers pass zero volume. All workers of the world call save_npy.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
@@ -104,8 +104,8 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.
 /// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
-///           worker reads its own block. If not, each owner of a slab reads one range of the file, all at the same
-///           time, and one repartition moves the elements.
+///           worker reads its own block. For shorter runs, each owner of a slab reads one range of the file, all at the
+///           same time, and one repartition moves the elements.
 /// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {

@@ -236,8 +236,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   });
 }
 
-/// Loads tensors that save_tensors saved. Each is loaded with the layout of the given tensor, on any mesh and any
-/// number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
+/// Loads tensors that save_tensors saved. Each tensor is loaded with the layout of the given tensor, on any mesh and
+/// any number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
 /// Shapes:   the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,

@@ -92,7 +92,7 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
 
 /// Shards a whole array that one worker has; the arrays of the other workers are not read: `shard_from(everyone, 0,
 /// layout, {8, 4}, x)`. Collective.
-/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout is of their number.
+/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout has one entry per extent.
 /// Requires: the number of a worker of the world [partition_error].
 /// Cost:     one exchange: each worker receives its block.
 template <ranked_array X>

@@ -15,8 +15,8 @@ namespace partita {
 struct batch_norm_options {
   std::size_t channels = 0;
   double epsilon = 1e-5;
-  /// The weight of a new batch in the running statistics, as in PyTorch. With 0 the running statistics never change;
-  /// without a value they are the average over all batches.
+  /// The weight of a new batch in the running statistics, as in PyTorch. With momentum 0 the running statistics never
+  /// change; without a momentum they are the average over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;                ///< multiplies by weight() and adds bias()
   bool track = true;                 ///< keeps running statistics, which evaluation mode uses
@@ -130,7 +130,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   static interval channel_range(const partition<any_shape>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// Throws an error if the norm does not accept x. Its arguments are equal on all workers, so all throw the same.
+  /// Throws an error if the norm does not accept x. All workers have equal arguments, so all throw the same error.
   void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::require_channels(tensor, channel_cut_, name);
     if (training_ && elements_per_channel <= 1)

@@ -112,8 +112,8 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 }
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
-/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if this is not positive or would
-/// overflow.
+/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if the extent would not be positive
+/// or would overflow.
 constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_output_cells) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || added_output_cells >= along.stride ||

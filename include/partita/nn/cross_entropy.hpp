@@ -82,7 +82,7 @@ class cross_entropy_loss {
     detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
-  /// Returns the gradient of the last `each`. Requires a dy of the shape of that result [shape_error, on all workers].
+  /// Returns the gradient of the last `each`; dy has the shape that `each` returned [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,

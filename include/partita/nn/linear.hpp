@@ -24,9 +24,9 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 
 /// y = x W^T + b; the initial weights are uniform. The algorithm is part of the type and decides which of x, y and the
 /// products are communicated: `linear<float, column_parallel>`.
-/// Shapes:   x is batch x … x in, split over the last dimension of p_x; y is batch x … x out, split over that of p_y; W
-///           is out x in over p_w; b is kept by the workers of column 0 of p_w. All splits are balanced. Workers
-///           outside of a partition pass or get zero volume.
+/// Shapes:   x is batch x … x in, split over the last dimension of p_x; y is batch x … x out, split over the last
+///           dimension of p_y; W is out x in over p_w; b is kept by the workers of column 0 of p_w. All splits are
+///           balanced. Workers outside of a partition pass or get zero volume.
 ///             weight_stationary  p_x = 1 x … x f_in, p_y = 1 x … x f_out, p_w = f_out x f_in, on any workers
 ///             column_parallel    p_x = p_y = 1 x … x f, p_w = f x 1, on the same workers
 ///             row_parallel       p_x = p_y = 1 x … x f, p_w = 1 x f, on the same workers

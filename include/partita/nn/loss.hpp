@@ -74,7 +74,7 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 /// A loss that is a sum of f(x, target) over elements. This is the class of mse_loss, l1_loss, smooth_l1_loss,
 /// bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
-/// Shapes:   x and target are this worker's blocks on p, partitioned in any way, but both in the same; on workers
+/// Shapes:   x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
 ///           outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
 /// Cost:     one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
@@ -136,7 +136,7 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// Returns dx for the last result of `each`. Requires a dy of the shape of that result [shape_error, on all workers].
+  /// Returns dx for the last `each`. Requires dy of the shape that `each` returned [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(

@@ -11,7 +11,7 @@
 namespace partita {
 namespace detail {
 
-/// Whether Layer is a class and no tensor. A layer may accept any tensor type, so more cannot be checked before a call.
+/// Whether Layer is a class and no tensor. Layers may accept any tensor type, so nothing else can be checked here.
 template <class Layer>
 inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression<Layer>;
 

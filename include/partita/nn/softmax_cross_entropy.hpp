@@ -150,8 +150,8 @@ class softmax_cross_entropy {
                         << "), label " << i << " is " << label;
     }
     detail::agree_if_checked(*world_, fingerprint_, detail::local_error(error_message), call);
-    // All workers of p must pass the same batch extent. The largest batch and the largest complement of a batch over
-    // the workers give the largest and the smallest batch.
+    // All workers of p must pass the same batch extent. One maximum over the workers, of the extent and of its bitwise
+    // complement, gives the largest and the smallest extent.
     const auto most =
         detail::maximum_over_workers(*world_, detail::facts<2>{is_active_ ? batch : 0, is_active_ ? ~batch : 0});
     if (most[0] != ~most[1])

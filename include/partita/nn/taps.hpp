@@ -37,8 +37,8 @@ PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::s
 /// The taps of adaptive windows: output o of m uses the inputs from floor(o n / m) to before ceil((o + 1) n / m).
 PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m);
 
-/// Where the outputs of an interpolation are between the inputs: `step` inputs apart or, with `align_corners`, evenly
-/// from the first to the last input.
+/// The places of an interpolation's outputs: they are `step` inputs apart or, with `align_corners`, spread evenly from
+/// the first to the last input.
 struct interpolation {
   bool linear = false;  ///< whether between two inputs; if false, the nearest input to the left is taken
   bool align_corners = false;

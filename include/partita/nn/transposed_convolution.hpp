@@ -11,7 +11,7 @@
 namespace partita {
 
 /// The options of a transposed convolution. A convolution maps several sizes to the same size; `output_padding`, which
-/// must be less than the stride, selects one of them by adding cells at the end.
+/// must be less than the stride, selects one of these sizes by adding cells at the end.
 template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;

@@ -25,9 +25,9 @@ inline constexpr strictness_t<strictness::hlo> hlo{};
 
 /// Checks a broadcast_in_dim. Extents that are `dynamic` violate no rule before they are known.
 ///
-/// The order of checks is that of XLA. Level client: the number of dimensions, the operand's rank, then range, extent
-/// and order of each dimension in turn. Levels stablehlo and hlo: the number of dimensions, all ranges, distinctness,
-/// then all extents.
+/// The order of checks is that of XLA. Level client checks the number of dimensions, the operand's rank, then range,
+/// extent and order of each dimension in turn. Levels stablehlo and hlo check the number of dimensions, all ranges,
+/// distinctness, then all extents.
 constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
                                                    const broadcast_dimensions_list& dims,
                                                    strictness level = strictness::client) {

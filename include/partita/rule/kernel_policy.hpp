@@ -34,7 +34,7 @@ concept broadcast_policy =
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 namespace detail {
-/// Each of `Policies` is a broadcast_policy. It is a variable and no concept, so that g++ prints a shorter error.
+/// Each of `Policies` is a broadcast_policy. A variable makes g++ print a shorter error than a concept would.
 template <class... Policies>
 inline constexpr bool are_broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail

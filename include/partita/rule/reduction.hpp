@@ -128,7 +128,7 @@ struct minimum_t {
   }
 };
 // [any]
-/// Whether an element is true, or not 0, on any worker: true and false, of integers 1 and 0.
+/// Whether an element is true, or not 0, on any worker: gives true or false, and 1 or 0 for integers.
 struct any_t {
   static constexpr const char* name = "any";
   static constexpr const char* short_name = "any";
@@ -239,7 +239,7 @@ struct log_sum_exp_t {
   }
 };
 
-// The reductions maximum and minimum are constants. The names of all other reductions are functions that are never
+// The reductions maximum and minimum are constants; the names of all other reductions are functions that are never
 // called. A variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
 inline constexpr maximum_t maximum{};
 inline constexpr minimum_t minimum{};
@@ -342,7 +342,7 @@ struct reduction_list {
 /// The reduction types, in the order of the enumeration pending_reduction.
 using pending_reductions = reduction_list<sum_t, mean_t, maximum_t, minimum_t, product_t, any_t, all_t, log_sum_exp_t>;
 
-/// The pending_reduction of R, or `none` if R cannot be pending: then reduced dimensions must be whole.
+/// The pending_reduction of R, or `none` if R cannot be pending: then reduced dimensions must be unsharded.
 template <class R>
 inline constexpr pending_reduction pending_kind_of_reduction = pending_reductions::kind_of<R>();
 

@@ -5,7 +5,7 @@
 
 namespace partita {
 
-/// A kernel of `kernel` taps, `dilation` apart, at every `stride`-th cell, from `padding` cells before the first on.
+/// A kernel of `kernel` taps, `dilation` apart, that moves by `stride` cells, from `padding` cells before the tensor.
 struct sliding {
   std::size_t kernel = 1;
   std::size_t stride = 1;

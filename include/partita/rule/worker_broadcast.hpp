@@ -92,9 +92,9 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
 /// Pairs the workers of the large partition with the workers of the small partition.
 ///
 /// The pairing uses only the dimensions where both extents are equal. The large worker with index i is paired with the
-/// small worker whose number is the C-order number of i restricted to these dimensions. A transposition decides which
-/// dimensions have equal extents, but never reverses an index: both sides keep their lexicographic order. (DistDL, and
-/// 133 recorded cases.)
+/// small worker whose number is the C-order number of i in the dimensions of equal extents. A transposition decides
+/// which dimensions have equal extents, but never reverses an index: both sides keep their lexicographic order.
+/// (DistDL, and 133 recorded cases.)
 template <std::size_t Large>
 class worker_pairing {
  public:

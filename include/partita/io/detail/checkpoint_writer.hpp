@@ -17,7 +17,7 @@
 
 namespace partita {
 
-/// One tensor of a checkpoint to be saved. X is a reference to the caller's block, or the type of a block held.
+/// One tensor of a checkpoint to be saved. X is a reference to the caller's block, or the type of the stored block.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
@@ -109,8 +109,8 @@ class checkpoint_writer {
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor to the checkpoint. `keeps_copies` keeps its present values are saved; else its values at the time of
-  /// writing. Collective.
+  /// Adds a tensor to the checkpoint. With `keeps_copies` the checkpoint gets the tensor's present values, without it
+  /// the values at the time of writing. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies);
   /// Writes this worker's bytes of all files. The function does not communicate, so any thread may call it.

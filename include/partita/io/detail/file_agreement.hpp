@@ -42,8 +42,8 @@ class argument_hash {
 /// One call on files by all workers of a world. Every worker calls the same members in the same order.
 class file_call {
  public:
-  /// `name` is the call as the user wrote it, `number` a hash of its arguments. If they differ, all workers throw a
-  /// disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
+  /// `name` is the call as the user wrote it, `number` a hash of its arguments. If name or number differ, all workers
+  /// throw a disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
   file_call(const world& everyone, std::size_t leader, const text& name, const argument_hash& number)
       : world_(everyone), leader_(leader), name_(name), number_((argument_hash(number) << name.c_str()).value()) {}
 

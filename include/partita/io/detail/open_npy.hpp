@@ -164,7 +164,7 @@ std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_fil
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == metadata.extents;
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, metadata, p, wanted, verifier);
-  // If not, each owner of a slab reads one range of the file, and a repartition moves the elements to p.
+  // For short runs or Fortran order, owners of slabs read one range of the file each, and a repartition follows.
   const auto where = assign_slabs(p, metadata.fortran_order ? reversed(metadata.extents) : metadata.extents, sizeof(T),
                                   metadata.data_at, request.options);
   auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);

@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A reduction for windowed_layer. Each output is the largest input of its window, the first in C order of several.
+/// A reduction for windowed_layer. An output is the largest input of its window, and of equal inputs the first.
 class max_of_taps {
  public:
   template <class T, std::size_t Rank>

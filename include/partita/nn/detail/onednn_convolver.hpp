@@ -238,8 +238,8 @@ class onednn_convolver {
     auto& found = onednn_tasks<Features>::thread_tasks().find(s_, groups_, t);
     return found.is_usable() ? &found : nullptr;
   }
-  /// The number of groups if the channels of this worker form whole groups. the result is 0 if they do not, or if the
-  /// window has other extents than the outputs need; then im2col is used.
+  /// The number of groups if the channels of this worker form whole groups. The result is 0 if the groups are not
+  /// whole, or if the outputs need a window of different extents; then im2col is used.
   static std::size_t count_groups(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)

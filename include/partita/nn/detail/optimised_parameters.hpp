@@ -25,8 +25,8 @@ class optimised_parameters {
     make_states(state_count);
   }
 
-  /// Calls f with every parameter and `state_count` states of each of its numbers. Throws an error before that if a
-  /// parameter or gradient does not have the size that it had when the optimiser was made.
+  /// Calls f with every parameter and `state_count` states of each of its numbers. Throws an error, before the first
+  /// call of f, if a parameter or gradient does not have the size that it had when the optimiser was made.
   template <class F>
   void for_each(std::size_t state_count, F f) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {

@@ -21,7 +21,7 @@ struct tensor_text {
   }
 };
 
-// Templates, because a compiler may reject a constexpr function that always throws, but not such a template.
+// These are templates, because a compiler may reject a constexpr function that always throws, but no such template.
 template <class = void>
 [[noreturn]] constexpr void throw_size_error(const rule& r, std::size_t t, const shape_list& shape, char letter,
                                              std::size_t before, std::size_t now) {

@@ -146,8 +146,8 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   // --- the complete resolution ---
 
-  /// Whether the policy joins axes and the operation works element by element. If so, the factors get the axes of the
-  /// most sharded tensor, and all other tensors add axes.
+  /// Whether the factors get the axes of the most sharded tensor, to which all other tensors add axes: if the policy
+  /// joins axes, the operation works element by element, and several tensors propose axes.
   constexpr bool policy_follows_one_tensor() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;

@@ -29,7 +29,7 @@ constexpr axis_state state_of(const sharding& s, std::size_t a) {
 /// Shapes:   a cotangent has the shape of its value.
 /// Requires: partial sums; other pending reductions are not linear, or weight their operands [partition_error].
 /// Cost:     no communication; a constant expression where the argument is constant.
-/// Adjoint:  itself: the cotangent of the cotangent has the layout of the value.
+/// Adjoint:  the function itself: the cotangent of the cotangent has the layout of the value.
 constexpr sharding cotangent(const sharding& s) {
   sharding c = s;
   c.reduced_over = 0;

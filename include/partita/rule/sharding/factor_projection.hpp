@@ -29,8 +29,8 @@ struct proposals : bounded_list<proposal, most_axes> {
   }
 };
 
-/// One call of `propagate`: its arguments, and the proposals of its tensors. A template, like all its users, so that
-/// only callers of `propagate` compile it.
+/// One call of `propagate`: its arguments, and the proposals of its tensors. This struct and its users are templates,
+/// so that only callers of `propagate` compile them.
 template <class Policy>
 struct factor_projection {
   const mesh& m;

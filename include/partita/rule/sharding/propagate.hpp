@@ -9,8 +9,8 @@
 namespace partita {
 
 /// The result of propagation. `operands` are the shardings that the operation needs, `results` the shardings that it
-/// produces; `reshards` lists the tensors that must be resharded for this, and `log` the reasons. Tensors are numbered
-/// with the operands first.
+/// produces; `reshards` lists the tensors whose given shardings differ from these, and `log` the reasons. Tensors are
+/// numbered with the operands first.
 struct propagation {
   growing_list<sharding, 12> operands{};
   growing_list<sharding, 8> results{};

@@ -199,7 +199,7 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f].push_back(a);
     log_decision(decision::what::took, t, decision::none, f, a);
   }
-  /// The cost of sharding factor f by axis a: the elements of the blocks of tensors without it, times the workers of a.
+  /// The cost of sharding factor f by axis a: the elements in blocks of tensors that do not shard f, times a's workers.
   constexpr double reshard_price(std::size_t f, std::size_t a) const {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

@@ -147,7 +147,7 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   rule all;
   detail::reshape_walk walker{all, {from}, {to}};
   walker.walk_both_shapes();
-  // If only one dimension of a group is shared, the group is not merged.
+  // A group of one factor merges no dimensions, so the factor is in no group (group 0).
   std::uint8_t members[2 * most_factors]{};
   for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];
   for (std::size_t f = 0; f < all.factor_count; ++f)
@@ -161,8 +161,8 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   return all.named("reshape");
 }
 
-/// The shape that a reshape target describes: 0 keeps the extent of a dimension, and one -1 is computed from the other
-/// extents. If no extent fits in place of -1, this is a shape_error.
+/// The shape that a reshape target describes: a 0 in the target keeps the extent of a dimension, and one -1 is computed
+/// from the other extents. If no extent fits in place of -1, this is a shape_error.
 template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;

@@ -18,7 +18,7 @@ struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
   /// The maximal number of results for which a rule can specify the operands that the result depends on.
   static constexpr std::size_t most_selective = 8;
-  /// Tensors up to this number keep dimensions of their own, because comparing dimensions would slow down small rules.
+  /// In rules of up to this many tensors none share dimensions: comparing dimensions would slow down small rules.
   static constexpr std::size_t never_shared = 8;
 
   struct dimension {
@@ -210,7 +210,7 @@ struct rule {
     for (const std::size_t i : operands) r.constant &= ~one_tensor(i);
     return r;
   }
-  /// Declares that these operands follow the other operands if the policy lets leaders decide.
+  /// Declares that these operands propose no axes if the policy has `leaders_decide`.
   constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     for (const std::size_t i : operands) r.followers |= one_tensor(i);

@@ -113,8 +113,8 @@ struct sharding {
     return s;
   }
   /// A copy of the sharding for a value that is replicated over axis a, and whose cotangent is not summed over axis a.
-  /// The change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. It
-  /// is a partition_error if the axis is in use.
+  /// Making the copy needs no communication: the sum in the backward pass is postponed to where the cotangent is
+  /// reduced. An axis that is already in use is a partition_error.
   constexpr sharding reduced(std::size_t a) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")

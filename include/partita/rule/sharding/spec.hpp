@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// The maximal numbers of operands, of results, and of both together in one operation. They suffice for operations that
-/// join or split 64 tensors with a few more, and the gradients of such operations, which have twice as many tensors.
+/// The maximal numbers of operands, of results, and of both together in one operation. These limits suffice for
+/// operations that join or split 64 tensors with a few more, and for their gradients, which have twice as many tensors.
 inline constexpr std::size_t most_operands = 72;
 inline constexpr std::size_t most_results = 72;
 inline constexpr std::size_t most_tensors = 136;

@@ -39,8 +39,8 @@ struct collective_channel {
   bool has_begun_early = false;     ///< whether the part that waits for no other node, or worker, is already done
   std::vector<std::max_align_t> early_node_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
-  /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
-  /// copy. `has_started_broadcast` says that the root has already called start_spread.
+  /// Broadcast: copies the root's elements x to y on every member. At the root y is the block for the root's own copy,
+  /// or nullptr if the root needs no copy. `has_started_broadcast` says that the root has already called start_spread.
   PARTITA_DECL void spread(const element_messages& group_messages, group_blocks b, bool has_started_broadcast = false);
   /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
   PARTITA_DECL void start_spread(const element_messages& group_messages, const group_blocks& b);
@@ -143,7 +143,7 @@ struct collective_channel {
   bool is_root() const { return is_leader && node_leaders.position == 0; }
   /// Whether the members on this node first combine their blocks among themselves.
   PARTITA_DECL bool can_sum_on_node(const element_operation& op) const;
-  /// The operation for a sum that other nodes add to: two terms of the exact sum, in a separate buffer.
+  /// Describes the sum on this node; of an exact sum that other nodes add to, it has two terms, in a separate buffer.
   PARTITA_DECL block_sum make_node_sum(const element_operation& op, const group_blocks& b, bool to_all) const;
 
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms

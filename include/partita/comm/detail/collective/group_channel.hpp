@@ -38,7 +38,7 @@ class group_transport {
   /// Waits at the root until all members have read its block x, which may change then.
   virtual bool finish_spread(std::size_t bytes) = 0;
   /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
-  /// false, without the call, if the root would have to wait. roll_back undoes the call if the agreement fails.
+  /// false, and does not make the call, if the root would have to wait. roll_back undoes the call if all do not agree.
   virtual bool show_block_early(const char*, std::size_t) { return false; }
   virtual void roll_back() {}
 
@@ -48,7 +48,7 @@ class group_transport {
   /// Waits for the other members and combines the blocks, in an order that depends on the group alone.
   virtual bool finish(const block_sum& s) = 0;
 
-  /// Makes a block of the root readable for all members. Returns the block's address on each of them; nullptr on all
+  /// Makes a block of the root readable for all members. Returns the block's address on this member, or nullptr on all
   /// members if they cannot reach the block.
   virtual char* show(void*) { return nullptr; }
   /// Whether data that other members will read should be written past the caches.

@@ -1,5 +1,5 @@
-// Prints the last calls of a worker from its status slot. The worker itself prints them when an exception leaves main;
-// another worker of its machine prints them when the process was killed, or when the worker does not come to a call.
+// Prints the last calls of a worker from its status slot. The worker prints its calls when an exception leaves main;
+// another worker of its machine prints them when the process was killed or the worker does not come to a call.
 #pragma once
 
 #include <cstdint>

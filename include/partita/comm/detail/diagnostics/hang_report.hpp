@@ -36,12 +36,12 @@ class hang_report final : public wait_watcher {
     slot_address page;
   };
 
-  /// The seconds after which a waiting worker prints the hang report. A shorter time would print false alarms while
-  /// workers read files; after a longer one, users would have given up. Only tests change it.
+  /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
+  /// while workers read files; after a longer time users would have given up. Only tests change it.
   static inline std::atomic<double> seconds_until_report = 10;
   /// The value of the environment variable PARTITA_PATIENCE, or 0 if that is not set.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
-  /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
+  /// The seconds for which this worker waits for workers that may never come, where it cannot throw an error.
   PARTITA_DECL static double max_wait_seconds();
   /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
   PARTITA_DECL static std::atomic<std::uint64_t>& worlds();

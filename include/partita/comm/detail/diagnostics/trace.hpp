@@ -37,7 +37,7 @@ class [[gnu::visibility("default")]] trace {
   /// Records the end of one movement of a call, and adds its messages and bytes to those of the call's other movements.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
                                                       std::size_t shared);
-  /// Makes the next agreement on the same call part of the same record: the workers agree on what they have gathered.
+  /// Makes the next agreement on the current call part of that call's record: the workers agree again on their plan.
   static void continue_call() { continues_call_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
   static bool begin_wait() { return !std::exchange(is_waiting_, true); }

@@ -68,8 +68,8 @@ class joint_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   PARTITA_INLINE void roll_back() override;
-  /// Makes the first call wait until the workers of the node have written their boxes in this call, so that the
-  /// messages leave now; nothing else in the call delays the messages.
+  /// The first advance() of an exchange waits until the workers of the node have written their boxes, and sends the
+  /// messages, which nothing else in the call delays.
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;
   bool is_needed() const override { return true; }

@@ -1,5 +1,5 @@
 // What one worker does for joint messages. A joint message combines boxes of several workers of one node for another
-// node. This header computes the position of each box in these messages, and which workers write and read the box.
+// node. This header computes the position of each box in the joint messages, and which workers write and read the box.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +59,8 @@ class node_numbers {
   std::vector<std::size_t> lowest_workers_;  // the lowest worker of each node
 };
 
-/// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of its node, in
-/// ascending order; `node_table` gives the lowest worker on the same node.
+/// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of that worker's
+/// node, in ascending order; `node_table` gives the lowest worker on the same node.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,

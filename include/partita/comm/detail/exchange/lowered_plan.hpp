@@ -23,10 +23,10 @@ struct lowered_plan {
   bool accumulate = false;            ///< whether received boxes are staged and then added
   bool is_polled = false;  ///< whether give() does not wait for receivers, and advance() sends to each when it is ready
   bool is_agreed_between_calls = false;  ///< whether all workers agree on a call between any two exchanges of this plan
-  /// whether source and destination are several blocks each, at any addresses; then the shapes above are not used
+  /// whether source and destination are several blocks each, at any addresses; then their shapes have no meaning
   bool has_several_blocks = false;
   box_list blocks;  ///< if `has_several_blocks`: the received blocks
-  /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order of the sum
+  /// if `accumulate`: the positions in the order of the sum, of each receive and, as the last entry, of the kept boxes
   std::vector<std::size_t> sum_positions;
 
   explicit lowered_plan(std::size_t tensor_rank = 0)
@@ -47,7 +47,7 @@ struct lowered_plan {
   PARTITA_DECL void copy_properties(const lowered_plan& other);
 };
 
-/// Converts an exchange plan to this form, in the memory of `low`.
+/// Converts an exchange plan to a lowered_plan, in the memory of `low`.
 template <std::size_t Rank>
 void lower_plan(const exchange_plan<Rank>& plan, lowered_plan& low) {
   static_assert(Rank == dynamic || Rank <= most_dimensions,

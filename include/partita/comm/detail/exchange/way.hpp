@@ -36,25 +36,25 @@ class box_transport {
   virtual ~box_transport() = default;
   /// Announces the address of this worker's result block y to the workers that send to it, without waiting.
   virtual void expect(const block_memory& y) = 0;
-  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. If it
-  /// may, begin_ahead() announces y and packs x as far as possible without waiting.
+  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. For
+  /// an early start, begin_ahead() announces y and packs x as far as possible without waiting.
   virtual bool sends_speculatively() const { return false; }
   virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
   /// Starts to send x, for which it may wait until the receivers have called expect().
   virtual void give(const block_memory& x) = 0;
   /// All workers of a node call this function when they have agreed on the exchange, but other nodes have not yet:
-  /// messages to other nodes that need no answer may be sent now. The next calls are expect() and give() with the same
-  /// x, or roll_back().
+  /// messages to other nodes that need no answer may be sent now. After send_speculatively() follow expect() and give()
+  /// with the same x, or roll_back().
   virtual void send_speculatively(const block_memory&) {}
   /// Undoes the parts of the exchange that were started before the workers failed to agree on it.
   virtual void roll_back() {}
   /// Advances all pending transfers without waiting. Returns true if this channel has no pending transfer.
   virtual bool advance() = 0;
-  /// Completes the exchange after the last advance(). When complete() returns, y is complete and x may change.
+  /// Completes the exchange after the last advance(). When finish() returns, y is complete and x may change.
   virtual void finish() = 0;
   /// Makes the transport carry the boxes of another plan, with what it has opened and allocated, and returns the old
-  /// plan. Returns false, and changes nothing, if this is impossible: then prepare() opens another transport. Of the
-  /// two workers of a pair, one may return true here and the other one false.
+  /// plan. Returns false, and changes nothing, if the transport cannot carry that plan: then prepare() opens another
+  /// transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
   virtual carried counts() const = 0;
   /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards

@@ -93,7 +93,7 @@ class element_messages {
   void reduce_from_blocks(const worker_group& group, const element_operation& op, const char* own_block, char* into,
                           std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
     const std::size_t size = group.members.size(), element = element_kind_->bytes, part = piece_bytes / element;
-    // chosen: 16 parts give few messages that are small enough for a cache
+    // chosen: pieces of 16 parts (64 KiB) are few messages, and small enough for a cache
     const std::size_t piece = (std::size_t{64} << 10) / element;
     const bool root = group.position == 0;
     char* const pieces = root ? incoming((size - 1) * (n < piece ? n : piece)) : nullptr;

@@ -37,7 +37,7 @@ class posted_messages {
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all pending messages, so that the sent data may change.
   PARTITA_DECL void wait();
-  /// Ends messages that no receiver will take: messages leave at once, or are left to MPI.
+  /// Ends messages that no receiver will take: waits 0.1 s for MPI to send them, and leaves the rest to MPI.
   PARTITA_DECL void give_up();
 
  private:

@@ -75,7 +75,7 @@ class arena {
   /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
   std::size_t allocated_block_count() const { return new_blocks_ + heap_pool::instance().allocated_block_count(); }
 
-  /// Bytes that shared memory can still hold on this machine. A program that writes to more shared memory is killed by
+  /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
   /// SIGBUS. PARTITA_SHARED_FREE in the environment overrides this number.
   PARTITA_DECL static std::size_t free_shared_bytes();
 
@@ -93,15 +93,15 @@ class arena {
   PARTITA_DECL static std::atomic<arena*>& newest();
   PARTITA_DECL static spin_lock& arena_list_lock();
 
-  /// The signal blocks that this thread released. Where threads serve several worlds, only the calls of this thread
-  /// have synchronised with the other workers since.
+  /// The signal blocks that this thread released. Another thread must not reuse them, because only the calls of this
+  /// thread have synchronised with the other workers since the release.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
   PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);
   /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
   /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* allocate_new_block(std::size_t bytes);
-  /// Merges spare blocks and returns a piece of them if one is large enough. If no block is, and another block would
+  /// Merges spare blocks and returns a piece that is large enough. If there is no such piece, and a new block would
   /// exceed the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
 

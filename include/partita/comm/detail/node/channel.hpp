@@ -33,7 +33,7 @@ class node_channel {
   /// pages (at most 65) of a slot.
   static constexpr std::size_t alignment = 128;
 
-  /// Makes the channel. Collective over the node. `tag` is the MPI tag of its messages on the node's communicator.
+  /// Makes the channel. Collective over the node. `tag` is the MPI tag of the channel's messages.
   PARTITA_DECL node_channel(const own_node& members, arena& memory, int tag);
   node_channel(const node_channel&) = delete;
   node_channel& operator=(const node_channel&) = delete;
@@ -82,7 +82,7 @@ class node_channel {
   PARTITA_DECL void fill_next_slot(std::size_t to);
 
  private:
-  /// The flags that one worker reads: `ready` and `slot_is_empty` as a sender, `done` and `filled` as a receiver.
+  /// The flags that one worker reads: a sender reads `ready` and `slot_is_empty`, a receiver `done` and `filled`.
   struct pair_flags {
     flag ready, done, filled, slot_is_empty;
   };

@@ -17,7 +17,7 @@ class heap_pool {
   PARTITA_DECL void release(void* block, std::size_t bytes);
   std::size_t allocated_block_count() const { return new_blocks_; }
 
-  /// The pool of this process. The pool is never destroyed, because a tensor in static storage may outlive others.
+  /// The pool of this process. The pool is never destroyed, because tensors in static storage may be destroyed later.
   PARTITA_DECL static heap_pool& instance();
 
  private:

@@ -16,7 +16,7 @@ class push_list {
   PARTITA_DECL explicit push_list(std::size_t rank);
 
   /// Adds a box to the list. `offset` is the box's place in the receiver's block, in bytes; `strides` are the strides
-  /// of that block, in the order of this worker's dimensions.
+  /// of the receiver's block, in the order of this worker's dimensions.
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
   /// Adds the boxes from number `first` to `last` - 1 of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);

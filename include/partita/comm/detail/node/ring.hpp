@@ -46,7 +46,7 @@ class ring_boxes {
   bool done() const { return announced_memory_.in_place() || next_piece_ == pieces_.size(); }
 
  private:
-  /// Sends one piece after the other in messages, because memory is short here.
+  /// Sends one piece after the other in messages, because there is no shared memory for a ring.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
   int piece_bytes() const { return static_cast<int>(pieces_.volume(next_piece_) * kind_.bytes); }

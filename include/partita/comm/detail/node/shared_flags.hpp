@@ -1,5 +1,5 @@
 // The bitwise AND of four words per worker, on all workers, through shared memory and, between several nodes, by a few
-// rounds of messages. With the AND workers check at every call that all of them make the same call. On one node a
+// rounds of messages. Workers use the AND to check at every call that all of them make the same call. On one node a
 // worker may add a few numbers, such as the shape of its block, that the others read only if they need them.
 #pragma once
 
@@ -20,16 +20,16 @@ namespace partita::detail {
 ///
 /// Every worker writes its words alternately to two places in shared memory. On one small node each worker reads the
 /// words of all others. When a worker writes a place again, all others have read the place's previous content, because
-/// all have written the call in between. On a larger node, or with several nodes, the first worker of a node reads the
-/// words of its node, exchanges the result with the first workers of other nodes, and writes the final result for its
-/// node: every other worker reads only one line. The flags have no locks and nothing is ever reset, so a worker that
-/// leaves can write its final words and go.
+/// all have written their words of the call in between. On a larger node, or with several nodes, the first worker of a
+/// node reads the words of its node, exchanges the result with the first workers of other nodes, and writes the final
+/// result for its node: every other worker reads only one line. The flags have no locks and nothing is ever reset, so a
+/// worker that leaves can write its final words and go.
 class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// Gets the words of this node (receive_node_words) while other nodes have not answered yet. On a single node it is
-  /// called when this worker has written its own words and has not read those of any other worker
+  /// Gets the words of this node (receive_node_words) while other nodes have not answered yet. On a single node the
+  /// listener is called when this worker has written its own words and has not read those of any other worker
   /// (notify_own_words_written).
   class listener {
    public:
@@ -75,7 +75,7 @@ class shared_flags {
 
  private:
   /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
-  /// grows with its square. 16 is chosen: reading 16 lines takes about as long as two steps.
+  /// grows with its square. 16 is chosen: reading 16 lines takes about as long as the two steps through a first worker.
   static constexpr std::size_t max_direct_readers = 16;
   /// cache lines: two each for a worker's words, the final result, and the node's result
   static constexpr std::size_t lines = 6;
@@ -92,8 +92,8 @@ class shared_flags {
   PARTITA_DECL static void combine_words(words& all, const words& posted);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the words come too late.
   PARTITA_DECL bool combine_posted_words(const posted_words& there, words& all, double& seconds_left) const;
-  /// A round of messages from this node to some nodes, and from as many. Words that reach a node twice do not change an
-  /// AND.
+  /// A round of messages: this node sends to some nodes, and receives from as many nodes. Words that reach a node twice
+  /// do not change an AND.
   struct round {
     struct message {
       int to, from;

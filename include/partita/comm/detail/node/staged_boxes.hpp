@@ -19,7 +19,7 @@ class staged_boxes {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   /// The most bytes per pair for which a second copy pays. The copy never pays where every worker has a core: a halo of
   /// 256^2 doubles took 1.4 us with it and 0.9 without. The copy pays where workers share cores, because a worker
-  /// copies while it would wait for another worker to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
+  /// copies while it would wait for another to run: 10 us with it, 12 without (bench/halo, 2 and 4 workers on 2 cores).
   static constexpr std::size_t max_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
   staged_boxes() = default;

@@ -47,8 +47,8 @@ class and_allreduce {
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
-  /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. They
-  /// are allocated with the world, because a worker without memory must still be able to leave the world.
+  /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. The
+  /// buffers are allocated with the world, because a worker without memory must still be able to leave the world.
   std::unique_ptr<std::array<words, 2>> allreduce_buffers_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Keeps an object forever, because a late message could otherwise overwrite memory in other use.
+/// Keeps an object forever, because a late message could overwrite its memory after the memory is used again.
 template <class T>
 void leak_on_purpose(std::unique_ptr<T> object_to_leak) {
   try {

@@ -21,7 +21,7 @@ PARTITA_DECL text describe_part(const workers& chosen);
 PARTITA_DECL std::uint64_t part_fingerprint(const workers& chosen);
 
 /// Makes a communicator of the chosen workers, in the given order. Only the chosen workers call part_communicator.
-/// Cost: one message from each of them and back, and the cost of MPI_Comm_create_group.
+/// Cost: one message from each chosen worker and back, and the cost of MPI_Comm_create_group.
 PARTITA_DECL MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen);
 
 }  // namespace partita::detail

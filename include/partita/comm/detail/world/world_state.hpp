@@ -86,7 +86,7 @@ class world_state {
   std::uint64_t log_local_operation(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
   }
-  /// Makes agreements be recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends this.
+  /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
   bool uses_recorded_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
@@ -107,7 +107,7 @@ class world_state {
                                const workers* chosen = nullptr);
   hang_report& report() { return *hang_report_; }
   /// Handles a failed allocation of this worker in a call of all workers, see one_call. Returns only if the world has
-  /// no other worker or is lost.
+  /// no other worker or cannot be used any more.
   PARTITA_DECL [[gnu::noinline]] void on_memory_lack();
 
   /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. The
@@ -132,8 +132,8 @@ class world_state {
   /// Gives every worker the bitwise AND of the four words of all workers.
   PARTITA_DECL void all_and(const std::uint64_t* mine, std::uint64_t* all);
 
-  /// Whether `is_true_here` is true on every worker of the world. Collective. If a worker takes part with an error
-  /// instead, all workers throw that error. Cost: that of an agreement.
+  /// Whether `is_true_here` is true on every worker of the world. Collective. If a worker enters the agreement with an
+  /// error, all workers throw that error. Cost: that of an agreement.
   PARTITA_DECL bool is_true_on_all(bool is_true_here);
 
  private:
@@ -167,7 +167,7 @@ class world_state {
   PARTITA_DECL bool announce_departure();
 
   PARTITA_DECL letter make_error_letter(std::uint64_t fingerprint, failure kind, const text& mine) const;
-  /// Gathers the letters of all workers; empty if a worker does not answer.
+  /// Gathers the call and the error (`letter`) of every worker; empty if a worker does not answer.
   PARTITA_DECL std::vector<letter> try_gather(const letter& own);
 
   /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.

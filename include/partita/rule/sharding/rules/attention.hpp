@@ -59,7 +59,7 @@ constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Scaled dot-product attention. Heads are propagated; keys and values with fewer heads must be repeated before.
+/// Scaled dot-product attention. Heads are propagated; the caller repeats keys and values that have fewer heads.
 inline constexpr operation attention{"attention", &detail::attention_rule, {}};
 /// Attention whose queries may be sharded by position.
 inline constexpr operation sequence_parallel_attention = [] {

@@ -8,8 +8,8 @@ namespace partita {
 namespace detail {
 
 /// tokens [s,h], gate [s,e] -> sent [e,c,h] with `with.count` places c for each expert, weights [s,k], places [k,s],
-/// experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all experts; the data
-/// sent to one expert, or of one column, does not depend on other experts or columns.
+/// experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all experts; the data of
+/// one expert and one column does not depend on other experts or columns.
 constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "expert_dispatch");
   if (shapes[0].size() != 2 || shapes[1].size() != 2)
@@ -54,7 +54,7 @@ constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
 }
 // [operation]
 /// The operation rows [r,h], weights [s,k], places [s,k] -> tokens [s,h], the weighted sum of the rows at k places.
-/// Tokens and columns may be cut; what is cut in k is partial.
+/// Axes may shard tokens and columns; the result is partial over the axes that shard k.
 inline constexpr operation expert_combine{"expert_combine", &detail::expert_combine_rule, {}};
 // [/operation]
 

@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// The rule of unknown operations: results have the ranks in `with.sizes`; with `with.x` dimension 0 of all is a batch.
+/// The rule of unknown operations: results have the ranks in `with.sizes`; with `with.x` every dimension 0 is a batch.
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;
@@ -35,7 +35,7 @@ constexpr operation replicated(const attributes::extents_list& result_ranks) {
   return {"replicated", &detail::fallback_rule, with};
 }
 /// An operation in which dimension 0 of every tensor is sharded in the same way and all other dimensions are unsharded.
-/// This is correct for operations that treat each entry of a batch independently.
+/// The rule is correct for operations that treat each entry of a batch independently.
 constexpr operation data_parallel(const attributes::extents_list& result_ranks) {
   operation o = replicated(result_ranks);
   o.name = "data_parallel";

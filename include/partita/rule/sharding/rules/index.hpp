@@ -72,7 +72,7 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   return r.complete().linear_in({0});
 }
 /// The operation x, indices, updates -> x with rows replaced, or added to; an index of rank 0 has one row. Every worker
-/// needs all updates of its columns: otherwise every worker would add its rows of x to the sum once more.
+/// needs all updates of its columns: with sharded updates, every worker would contribute its x once more to the sum.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];

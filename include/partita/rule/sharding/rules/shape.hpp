@@ -95,8 +95,8 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   return r;
 }
 /// The rule of expand: trailing dimensions correspond; leading dimensions are new. `with.sizes` are the extents of the
-/// result, where -1 keeps an extent; an expanded extent of 1 is new, too. With `with.keep` the sizes are repeats, and a
-/// repeated dimension must be unsharded.
+/// result, where -1 keeps an extent; an expanded extent of 1 gets a new factor, too. With `with.keep` the sizes are
+/// repeats, and a repeated dimension must be unsharded.
 constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
@@ -162,7 +162,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Reshapes a tensor, in row-major order; 0 keeps an extent, and one -1 is computed from the other extents.
+/// Reshapes a tensor, in row-major order; a 0 in `target` keeps an extent, and one -1 is computed from the others.
 constexpr operation reshape(const attributes::extents_list& target) {
   attributes with;
   with.sizes = target;
@@ -207,7 +207,7 @@ constexpr operation slice(const attributes::list& axes, const attributes::list& 
   with.x = true;
   return {"slice", &detail::resize_rule, with};
 }
-/// Adds elements along some dimensions of a tensor. The values of these elements are not known, so pending reductions
+/// Adds elements along some dimensions of a tensor. The values of added elements are not known, so pending reductions
 /// of the operand are taken first.
 constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
   operation o = slice(axes, extents);

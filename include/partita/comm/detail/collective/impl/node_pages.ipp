@@ -15,7 +15,7 @@ PARTITA_DEF node_pages::node_pages(const own_node& members, arena& memory, const
   check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
   pages_of_worker mine;
   for (std::size_t k = 0; k < plan.groups.size(); ++k) {
-    // except the slots: only small blocks use them, and they are written before they are read
+    // set the page to zero except its slots: only small blocks use slots, and slots are written before they are read
     std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
     mine.group[k] = plan.groups[k].number;
     if (memory_.is_in_own_part(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);

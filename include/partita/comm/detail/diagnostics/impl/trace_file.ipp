@@ -44,7 +44,7 @@ PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool divide_
           static_cast<char>('0' + rest % 10)};
 }
 
-/// Appends to an open file, a mebibyte at a time, because one text of the whole file would cost more than formatting.
+/// Appends to an open file, a mebibyte at a time: building the whole file as one text would cost more than formatting.
 class trace_sink {
  public:
   trace_sink(int file, std::size_t at) : file_(file), file_offset_(at) { text.reserve(enough + 4096); }

@@ -86,7 +86,7 @@ PARTITA_DEF arena::arena(const own_node& members, std::size_t most)
 }
 
 PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t most) {
-  // one search is enough, unless several threads make their first call at the same moment
+  // 8 names are enough: a worker knows more such arenas only if several threads make their first call at one moment
   constexpr std::size_t most_compared = 8;
   std::array<std::uint64_t, most_compared> mine{};
   std::array<arena*, most_compared> found{};

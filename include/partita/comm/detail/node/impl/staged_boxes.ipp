@@ -10,7 +10,7 @@ namespace partita::detail {
 
 staged_boxes::~staged_boxes() {
   if (slot_header_ == nullptr || arena_ == nullptr) return;
-  // all workers have agreed, so the receiver unpacks alone; if it has ended, the memory is not released
+  // wait until the receiver has unpacked, which it does without this worker; if its process has ended, keep the memory
   using clock = std::chrono::steady_clock;
   for (const auto until = clock::now() + std::chrono::milliseconds(200); !slot_header_->taken.posted(packed());) {
     if (clock::now() > until) return;

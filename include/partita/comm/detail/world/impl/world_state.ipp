@@ -193,7 +193,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     std::size_t other = first;
     while (other < size_ && (given(other) == 0 || given(other) == given(first))) ++other;
     if (other == size_) continue;
-    // All workers compare the same introductions, so all workers exchange their values of this setting.
+    // All workers find the same difference of settings, so all workers exchange their values of the setting.
     using line = std::array<char, 96>;
     auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
     if (const char* const value = *partita_setting(setting_text); value != nullptr)
