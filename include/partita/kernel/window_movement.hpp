@@ -31,8 +31,8 @@ struct window_structure : planned_boxes<Rank> {
   exchanges_by_kind refresh_exchanges{};
 
   bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
-  bool fits(const box_call<Rank>& call) const {
-    return call.cuts == nullptr ? planned_boxes<Rank>::fits(call) : has_same_cuts(call.cuts);
+  bool matches_call(const box_call<Rank>& call) const {
+    return call.cuts == nullptr ? planned_boxes<Rank>::matches_call(call) : has_same_cuts(call.cuts);
   }
   /// The cells of a window that are not ghosts.
   template <class T>

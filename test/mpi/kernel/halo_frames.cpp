@@ -52,6 +52,13 @@ BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_second_frame_of_the_same_cuts_uses_the_plan_of_the_first) {
+  const world everyone(test::workers());
+  const halo_exchange h(everyone.partition(extents(everyone.size())), {{1}, {1}}, boundary::periodic);
+  for (int k = 0; k < 3; ++k) BOOST_TEST(h.frame<double>(extents(3 * everyone.size())).size() == 5U);
+  BOOST_TEST(h.plans_made() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(frames_of_several_fields_are_refreshed_together) {
   const world everyone(test::workers());
   const auto p = everyone.partition(balanced_extents<2>(everyone.size()));
