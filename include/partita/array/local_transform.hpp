@@ -223,7 +223,7 @@ class local_transforms {
     positions[d] = 1;
     positions[neighbour_dimension] = (extent + columns - 1) / columns;
     std::shared_ptr<void> plan;
-    std::size_t make_fftw_plan = 0;
+    std::size_t planned_width = 0;
     for (std::size_t k = 0; k < volume_of(positions); ++k) {
       auto at = index_of(k, positions);
       at[neighbour_dimension] *= columns;
@@ -234,11 +234,11 @@ class local_transforms {
       Out* result = output_buffer.get();
       if constexpr (std::is_same_v<input, Out>) result = input_buffer.get();
       const auto out = dense_block<Out, 2>(result, to.shape);
-      if (make_fftw_plan != width) {
+      if (planned_width != width) {
         line_transform alone = line;
         alone.dimension = 0;
         plan = find(in, out, alone);
-        make_fftw_plan = width;
+        planned_width = width;
       }
       copy<input, 2>(in, from);
       execute(plan, in, out);

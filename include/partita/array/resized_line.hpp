@@ -37,7 +37,7 @@ struct resized_line {
     return {wave_range{0, shared_wave() + 1, 0},
             is_half_spectrum ? wave_range{} : wave_range{n - shared_wave(), shared_wave(), m - shared_wave()}};
   }
-  /// Whether one wave of the result is the sum of two waves; `doubles()` returns whether one wave becomes two waves.
+  /// Whether one wave of the result is the sum of two waves; `splits_one_wave()` returns whether one becomes two.
   constexpr bool adds_two_waves() const { return has_shared_nyquist_wave() && !is_half_spectrum && !is_lengthened(); }
   constexpr bool splits_one_wave() const { return has_shared_nyquist_wave() && !is_half_spectrum && is_lengthened(); }
   /// The factor of the wave `shared_wave()`, applied before the waves are copied if the line grows, otherwise

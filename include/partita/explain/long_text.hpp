@@ -57,8 +57,8 @@ class long_text {
 /// convert literals that are written to a stream.
 template <class Stream, class Text>
   requires(std::is_same_v<Text, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
-Stream& operator<<(Stream& stream, const Text& text_of) {
-  stream.write(text_of.c_str(), static_cast<std::ptrdiff_t>(text_of.size()));
+Stream& operator<<(Stream& stream, const Text& value) {
+  stream.write(value.c_str(), static_cast<std::ptrdiff_t>(value.size()));
   return stream;
 }
 

@@ -31,13 +31,13 @@ struct tiling {
 
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
       : part_counts(shape) {
-    const std::size_t x_axis = drawn_columns(shape), y_axis = drawn_rows(shape);
-    std::vector<drawing::px> wide(x_axis, 58), high(y_axis, 8);  // the label of a block must fit above it
-    for (std::size_t place = 0; place < x_axis * y_axis; ++place) {
+    const std::size_t column_count = drawn_columns(shape), row_count = drawn_rows(shape);
+    std::vector<drawing::px> wide(column_count, 58), high(row_count, 8);  // the label of a block must fit above it
+    for (std::size_t place = 0; place < column_count * row_count; ++place) {
       const auto block = cuts.shape(index_of(place, shape));
       const drawing::px w = length.x_axis(drawn_columns(block)), h = length.y_axis(drawn_rows(block));
-      if (w > wide[place % x_axis]) wide[place % x_axis] = w;
-      if (h > high[place / x_axis]) high[place / x_axis] = h;
+      if (w > wide[place % column_count]) wide[place % column_count] = w;
+      if (h > high[place / column_count]) high[place / column_count] = h;
     }
     columns.push_back(0);
     for (const drawing::px w : wide) columns.push_back(columns.back() + w + gap);

@@ -58,14 +58,14 @@ sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<b
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   detail::require_whole_value(x.layout(), "save_npy");
-  const auto source_extents = detail::extents_as_array<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
+  const auto tensor_extents = detail::extents_as_array<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
   const auto& on = x.state()->on;
   if (!on) throw partition_error("partita::save_npy(path, x): requires a tensor on a mesh; shard it first");
   const auto there = partition_of<Rank>(detail::layout_of(x.layout()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   auto block = zero_volume<T, Rank>();
   if (p.active()) block = x.template local<Rank>();
-  save_npy(path, p, dynamic_extents<Rank>(source_extents), block, from_cuts(there.cuts));
+  save_npy(path, p, dynamic_extents<Rank>(tensor_extents), block, from_cuts(there.cuts));
 }
 template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {

@@ -221,7 +221,7 @@ struct as_shardy {
       return count++;
     }
     template <class Out>
-    constexpr void read_tensors(Out& out, std::size_t first, std::size_t last) {
+    constexpr void write_tensors(Out& out, std::size_t first, std::size_t last) {
       out << '(';
       for (std::size_t t = first; t < last; ++t) {
         out << (t > first ? ", [" : "[");
@@ -249,9 +249,9 @@ struct as_shardy {
     }
     template <class Out>
     constexpr Out& write(Out& out) {
-      read_tensors(out, 0, r.operand_count);
+      write_tensors(out, 0, r.operand_count);
       out << "->";
-      read_tensors(out, r.operand_count, r.tensor_count());
+      write_tensors(out, r.operand_count, r.tensor_count());
       out << " {";
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)

@@ -321,15 +321,15 @@ class csr_matrix {
     const auto ranges = detail::gather_numbers<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
     detail::local_error found_error;
     std::size_t n = 0, m = 0;
-    for (const auto& list_of_worker : ranges) {
-      if (list_of_worker[0] != n || list_of_worker[1] < n || list_of_worker[2] != m || list_of_worker[3] < m)
+    for (const auto& worker_ranges : ranges) {
+      if (worker_ranges[0] != n || worker_ranges[1] < n || worker_ranges[2] != m || worker_ranges[3] < m)
         found_error = detail::local_error(
             text(words.call) << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
-                             << list_of_worker[0] << ", " << list_of_worker[1] << ") and columns [" << list_of_worker[2]
-                             << ", " << list_of_worker[3] << ") after " << n << " rows and " << m
+                             << worker_ranges[0] << ", " << worker_ranges[1] << ") and columns [" << worker_ranges[2]
+                             << ", " << worker_ranges[3] << ") after " << n << " rows and " << m
                              << " columns; balanced_part(n, workers, id) makes such ranges");
-      if (!found_error.any()) found_error = column_count_error("owns", list_of_worker[3] - list_of_worker[2]);
-      n = list_of_worker[1], m = list_of_worker[3];
+      if (!found_error.any()) found_error = column_count_error("owns", worker_ranges[3] - worker_ranges[2]);
+      n = worker_ranges[1], m = worker_ranges[3];
     }
     for (const triplet<T>& entry : given)
       if (!found_error.any() && (entry.row >= n || entry.column >= m))

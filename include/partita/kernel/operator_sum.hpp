@@ -24,7 +24,7 @@ void throw_together(const Kernel& kernel, const text& error_message) {
 
 /// Computes to += from. If the shapes differ, the kernel that returned `to` reports the error to all workers.
 template <class Kernel, class A, class B>
-void add_to_hash(const Kernel& kernel, A& to, const B& from) {
+void add_into(const Kernel& kernel, A& to, const B& from) {
   using T = element_of<A>;
   const auto y = block_of(to);
   const block_argument<B> argument(from);
@@ -40,7 +40,7 @@ void add_to_hash(const Kernel& kernel, A& to, const B& from) {
 
 /// Makes a result that can be added to: a read-only result of a kernel is copied.
 template <class Result>
-decltype(auto) is_writable(Result&& result) {
+decltype(auto) writable_result(Result&& result) {
   if constexpr (requires { *result.data() = *result.data(); }) return std::forward<Result>(result);
   else return xt::xtensor<element_of<Result>, rank_of<Result>>(result);
 }
@@ -57,14 +57,14 @@ class operator_sum {
 
   template <class X>
   auto operator()(const X& x) const {
-    auto y = detail::is_writable(a_(x));
-    detail::add_to_hash(a_, y, b_(x));
+    auto y = detail::writable_result(a_(x));
+    detail::add_into(a_, y, b_(x));
     return y;
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
     a_.into(x, view);
-    detail::add_to_hash(a_, view, b_(x));
+    detail::add_into(a_, view, b_(x));
   }
   /// Non-blocking: starts both operators.
   template <class X>
@@ -76,8 +76,8 @@ class operator_sum {
   auto adjoint(const Y& dy) const {
     check_linear();
     if constexpr (is_linear) {
-      auto dx = detail::is_writable(a_.adjoint(dy));
-      detail::add_to_hash(a_, dx, b_.adjoint(dy));
+      auto dx = detail::writable_result(a_.adjoint(dy));
+      detail::add_into(a_, dx, b_.adjoint(dy));
       return dx;
     }
   }
@@ -86,7 +86,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       a_.adjoint_into(dy, view);
-      detail::add_to_hash(a_, view, b_.adjoint(dy));
+      detail::add_into(a_, view, b_.adjoint(dy));
     }
   }
   template <class Y>
@@ -123,8 +123,8 @@ class operator_sum {
   template <class First, class Second>
   auto add_pending_results(First first, Second second) const {
     return detail::pending_chain(std::move(first), [a = a_, other = std::move(second)](auto&& y) mutable {
-      auto both = detail::is_writable(std::move(y));
-      detail::add_to_hash(a, both, other.finish());
+      auto both = detail::writable_result(std::move(y));
+      detail::add_into(a, both, other.finish());
       return both;
     });
   }

@@ -40,11 +40,11 @@ class readable_block {
 
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
   /// An xtensor expression of the block, which is valid as long as this object.
-  auto view() const { return xt::adapt(first_dimension_, volume_of(shape_), xt::no_ownership(), shape_); }
+  auto view() const { return xt::adapt(first_element_, volume_of(shape_), xt::no_ownership(), shape_); }
 
  private:
   template <class X>
-  explicit readable_block(const X& x) : first_dimension_(x.data() + static_cast<std::ptrdiff_t>(x.data_offset())) {
+  explicit readable_block(const X& x) : first_element_(x.data() + static_cast<std::ptrdiff_t>(x.data_offset())) {
     for (std::size_t d = 0; d < Rank; ++d) shape_[d] = x.shape()[d];
   }
   template <class X>
@@ -55,7 +55,7 @@ class readable_block {
     return true;
   }
 
-  const T* first_dimension_;
+  const T* first_element_;
   std::array<std::size_t, Rank> shape_{};
   std::shared_ptr<const void> kept_tensor_;
 };

@@ -137,15 +137,15 @@ class repartition {
         rank_of<Y> == rank,
         "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
     const auto shapes = list_block_shapes(p_y_, dy);
-    const auto result_cuts = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
-    const auto global = cuts_.source_extents(result_cuts);
+    const auto result_extents = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
+    const auto global = cuts_.source_extents(result_extents);
     detail::expect_extents(cuts_, global);
     const auto wanted = cuts_.result_cuts(global);
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != wanted.shape(p_y_.index(place)))
         throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over "
                                "p_y as the result of the forward call was (the ")
-                          << (cuts_.to() ? "given" : "balanced") << " cut of " << result_cuts << " over "
+                          << (cuts_.to() ? "given" : "balanced") << " cut of " << result_extents << " over "
                           << p_y_.shape() << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
     if (last_plans_.size() == dy.size() && !dy.empty() && last_plans_[0].extents == global)
       return detail::carry_out(detail::reversed(last_plans_), dy, keep_batch);
@@ -246,8 +246,8 @@ class halo_exchange {
  public:
   template <class P>
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
-                partita::detail::outside_function<P::rank()> outside_values = {})
-      : grid_(detail::as_grid(p)), widths_(widths), boundaries_(beyond), outside_function_(std::move(outside_values)) {}
+                partita::detail::outside_function<P::rank()> outside = {})
+      : grid_(detail::as_grid(p)), widths_(widths), boundaries_(beyond), outside_function_(std::move(outside)) {}
   /// Fallback: numbers without names, `{2, 1}`, may mean two sides or two dimensions, and do not compile.
   template <class P, class W, class... A>
     requires(P::rank() > 1)

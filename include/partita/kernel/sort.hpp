@@ -71,7 +71,7 @@ inline std::vector<facts<2>> agree_on_sizes(world_state& world, const char* name
 }
 inline std::uint64_t sum_over_members(const std::vector<facts<2>>& sizes, std::size_t which) {
   std::uint64_t sum = 0;
-  for (const auto& list_of_worker : sizes) sum += list_of_worker[which];
+  for (const auto& worker_sizes : sizes) sum += worker_sizes[which];
   return sum;
 }
 
@@ -116,7 +116,7 @@ pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const poole
                           << " together; leave out .length for blocks of the same sizes")
             .c_str());
   std::vector<std::size_t> lengths;
-  for (const auto& list_of_worker : sizes) lengths.push_back(list_of_worker[1]);
+  for (const auto& worker_sizes : sizes) lengths.push_back(worker_sizes[1]);
   const auto counts = counts_by_receiver(world, make_sorted_keys<Order>(own.data(), own.size()), lengths);
   std::shared_ptr<transport> shared_transport;
   open_transport(shared_transport, world);

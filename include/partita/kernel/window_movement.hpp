@@ -36,7 +36,7 @@ struct window_structure : planned_boxes<Rank> {
   }
   /// The cells of a window that are not ghosts.
   template <class T>
-  strided<const T, Rank> own_cells_of_windows(const strided<T, Rank>& w) const {
+  strided<const T, Rank> own_cells(const strided<T, Rank>& w) const {
     const exchange_plan<Rank>& e = this->there;
     const bool has = !e.kept.empty() && windows.is_own_block(e.kept.front());
     return strided<const T, Rank>(w).part(has ? e.kept.front().at_destination : std::array<std::size_t, Rank>{},
@@ -103,8 +103,8 @@ class window_exchange_planner {
                                    shared_transport);
   }
   /// The exchange that fills only the ghost cells of the windows.
-  std::shared_ptr<box_exchange> refresh_exchanges(const structure& s, const element_kind& kind,
-                                                  const std::shared_ptr<transport>& shared_transport) const {
+  std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
+                                                 const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
     if (s.rounds.empty()) {
       first = lowered(s.windows.ghosts_alone());
@@ -166,11 +166,11 @@ class refreshing_movement : public Base {
     box_call<Base::rank> call = Base::template make_call_for_type<T>(3, direction, memory.shape);
     call.forward = false;
     const structure* agreed = nullptr;
-    const auto own = [&](const structure& s) { return s.own_cells_of_windows(w); };
+    const auto own = [&](const structure& s) { return s.own_cells(w); };
     const std::uint64_t number = this->start_exchange_in_place(call, &structure::refresh_exchanges, own, memory, [&] {
       structure& s = agree_on_plan<planner_of_movement>(*this, call, false);
       agreed = &s;
-      const auto make = [&] { return this->planner_.refresh_exchanges(s, call.kind, this->shared_transport()); };
+      const auto make = [&] { return this->planner_.refresh_exchange(s, call.kind, this->shared_transport()); };
       return std::pair(&s, s.there.takes ? &s.refresh_exchanges.find(call.kind, make) : nullptr);
     });
     if (!agreed->there.takes) return {{}, nullptr, 0};

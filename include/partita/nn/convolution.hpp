@@ -125,7 +125,7 @@ class convolution {
           input({x_partition, split}),
           output({y_partition, split}),
           sum_gradients(split.form() == detail::convolution_form::by_output
-                            ? sum_over_workers(p_weights, std::make_index_sequence<rank>())
+                            ? make_sum_over_workers(p_weights, std::make_index_sequence<rank>())
                             : all_sum_reduce<any_shape>(p_weights, all_dimensions_but<0, 1>)) {
       if (p_weights.active()) w = split.weights(p_weights.index());
       weight_gradient = xt::zeros<T>(w.shape());
@@ -136,7 +136,7 @@ class convolution {
       for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= p_weights.grid().shape()[d];
     }
     template <std::size_t... D>
-    static all_sum_reduce<any_shape> sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
+    static all_sum_reduce<any_shape> make_sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
       return all_sum_reduce<any_shape>(p, dimensions<D...>);
     }
     bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }

@@ -68,7 +68,7 @@ class transposed_convolution {
         split_(detail::convolution_split_by_output(p_.grid(), options.convolution())),
         input_({p_, split_}),
         output_({p_, split_}),
-        sum_gradients_(sum_over_workers(std::make_index_sequence<rank>())) {
+        sum_gradients_(make_sum_over_workers(std::make_index_sequence<rank>())) {
     const shape_type global_shape = options.convolution().weight_shape();
     weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
     bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
@@ -200,7 +200,7 @@ class transposed_convolution {
         detail::local_convolution_of(split_, p_.index(), window_shape_, detail::as_array<rank>(x_.shape())));
   }
   template <std::size_t... D>
-  all_sum_reduce<any_shape> sum_over_workers(std::index_sequence<D...>) const {
+  all_sum_reduce<any_shape> make_sum_over_workers(std::index_sequence<D...>) const {
     return all_sum_reduce<any_shape>(p_, dimensions<D...>);
   }
 

@@ -145,11 +145,11 @@ struct node_traffic {
   /// Joint messages cost a short wait for each sender and receiver, and another copy of all bytes on both nodes.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
-    constexpr double block_overlap = 0.25e-6, copied_byte = 0.5e-9;
+    constexpr double short_wait = 0.25e-6, copied_byte = 0.5e-9;
     const std::size_t fewest = senders < receivers ? senders : receivers, wanted = (bytes + longest - 1) / longest;
     const std::size_t lanes = wanted < 1 ? 1 : wanted < fewest ? wanted : fewest;
     const double joint_seconds = static_cast<double>(lanes) * link.message +
-                                 static_cast<double>(senders + receivers) * block_overlap +
+                                 static_cast<double>(senders + receivers) * short_wait +
                                  static_cast<double>(bytes) * copied_byte;
     return lanes < pairs && joint_seconds < static_cast<double>(pairs) * link.message ? lanes : 0;
   }

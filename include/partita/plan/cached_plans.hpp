@@ -14,7 +14,7 @@ class plan_cache {
  public:
   static constexpr std::size_t most = Most;
 
-  /// The plan for which fits(plan) holds, which becomes the last used plan; null if no plan fits.
+  /// The plan for which is_match(plan) holds, which becomes the last used plan; null if no plan fits.
   template <class Fits>
   Structure* find(Fits is_match) {
     for (std::size_t k = 0; k < plans_.size(); ++k)
@@ -24,7 +24,7 @@ class plan_cache {
       }
     return nullptr;
   }
-  /// The plans for which fits(plan) holds, as a set with one bit for each plan.
+  /// The plans for which is_match(plan) holds, as a set with one bit for each plan.
   template <class Fits>
   std::uint64_t matches(Fits is_match) const {
     std::uint64_t plan_set = 0;

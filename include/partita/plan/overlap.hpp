@@ -84,7 +84,7 @@ template <std::size_t D, std::size_t Rank, class F>
 }
 
 /// Calls f(index of the other side's block, overlap) for all overlaps of one block with the other decomposition: the
-/// product of the overlaps along each dimension, which are stored in `overlaps`. Before f it calls expect(number of
+/// product of the overlaps along each dimension, which are stored in `overlaps`. Before f it calls reserve(number of
 /// overlaps).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
@@ -137,7 +137,7 @@ void with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::
 }
 
 /// Calls f(place, overlap) for all overlaps of part i of `own` with a block of the other side. If the other side is a
-/// decomposition, first calls expect(number of overlaps).
+/// decomposition, first calls reserve(number of overlaps).
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
                             const decomposition<Rank>& blocks, const axes_order<Rank>& order,

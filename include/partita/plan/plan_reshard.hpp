@@ -34,9 +34,9 @@ constexpr sharding layout_of(const sharding& s) {
   return result;
 }
 
-/// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: the
-/// row is divided among the workers that hold its summands, reduced, and gathered. `block` is the number of elements of
-/// a worker's block before the step.
+/// Calls callback(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row:
+/// the row is divided among the workers that hold its summands, reduced, and gathered. `block` is the number of
+/// elements of a worker's block before the step.
 template <class Use>
 constexpr void for_each_exchange(const reshard_step& step, const sharding& before, const shape_list& shape,
                                  std::size_t block, Use callback) {

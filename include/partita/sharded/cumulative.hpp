@@ -78,13 +78,13 @@ struct cumulative_operation : cumulative<R, D> {
     } else if (n == 0) {
       return dy;
     } else if constexpr (std::is_same_v<R, product_t>) {  // for products passed is x, and the factor is y[k - 1]
-      const X first =
+      const X factor =
           operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
       return run_elements<T>(elements_op<element_functions::multiply>{},
-                             {conjugate_of(first), accumulate(conjugate_of(x), dy, n)});
+                             {conjugate_of(factor), accumulate(conjugate_of(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
-      const X old_dy = run_elements<T>(elements_op<is_earlier_extreme>{}, {x, y});
-      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {old_dy, accumulate(old_dy, dy, n)});
+      const X passed = run_elements<T>(elements_op<is_earlier_extreme>{}, {x, y});
+      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, accumulate(passed, dy, n)});
     }
   }
 
@@ -97,9 +97,9 @@ struct cumulative_operation : cumulative<R, D> {
   }
   /// Returns h with h[k] = dy[k] + passed[k + 1] h[k + 1].
   template <class X>
-  static X accumulate(const X& old_dy, const X& dy, std::size_t n) {
+  static X accumulate(const X& passed, const X& dy, std::size_t n) {
     const X next =
-        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, old_dy));
+        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, passed));
     const X both = operate(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
     return squeeze(operate(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
   }

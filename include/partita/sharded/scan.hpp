@@ -68,10 +68,10 @@ struct tensors_of_state<std::tuple<First, X...>> {
 /// The next state: step(state, parameters...), or step(i, state, parameters...) if only that can be called.
 template <class F, class S, class... P>
 auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
-  const auto run_scan = [](const auto& x) { return to_scan_state(x); };
+  const auto to_state = [](const auto& x) { return to_scan_state(x); };
   if constexpr (std::is_invocable_v<const F&, const S&, const P&...>)
-    return map_state(step(state, parameters...), run_scan);
-  else return map_state(step(i, state, parameters...), run_scan);
+    return map_state(step(state, parameters...), to_state);
+  else return map_state(step(i, state, parameters...), to_state);
 }
 template <class F, class... X>
 concept returns_from =

@@ -48,8 +48,8 @@ class traced {
  public:
   using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
 
-  traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped_values = false)
-      : program_(std::move(program)), value_(v), is_stopped_(stopped_values) {}
+  traced(std::shared_ptr<detail::traced_program> program, value v, bool is_constant = false)
+      : program_(std::move(program)), value_(v), is_stopped_(is_constant) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
   /// Whether this value is a constant for differentiation.
@@ -110,7 +110,7 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
 
 /// The class of the values of a program that is traced for elements of type T.
 template <class Element>
-struct trace_type {
+struct traced_type {
   using type = traced;
 };
 
@@ -137,7 +137,7 @@ auto trace_call(const Op& op, const X&... x) {
     work = bound_operation<n, float, double>(op, span);
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
   }
-  return typename trace_type<element>::type(trace_operation(work, window, x...));
+  return typename traced_type<element>::type(trace_operation(work, window, x...));
 }
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,

@@ -93,7 +93,7 @@ struct real_and_complex {};
 namespace detail {
 
 template <class Real>
-struct trace_type<std::complex<Real>> {
+struct traced_type<std::complex<Real>> {
   using type = traced_complex;
 };
 template <class Traced>
@@ -101,11 +101,11 @@ struct traced_arg<Traced, complex_spec> {
   using type = traced_complex;
 };
 template <>
-struct mixed_program<double, std::complex<double>> {
+struct program_class<double, std::complex<double>> {
   using type = traced_function_to<std::complex<double>>;
 };
 template <>
-struct mixed_program<std::complex<double>, double> {
+struct program_class<std::complex<double>, double> {
   using type = traced_function_to<double>;
 };
 
@@ -296,7 +296,7 @@ auto trace_element_change(const Op& op, const X&... x) {
   const traced y = trace_operation(work, nullptr, x...);
   y.program()->mixed = &mixed_program_executor;
   y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);
-  return typename trace_type<typename Op::value>::type(y);
+  return typename traced_type<typename Op::value>::type(y);
 }
 
 }  // namespace detail

@@ -318,11 +318,11 @@ struct first_traced_type<Traced, First, Spec...> : traced_arg<Traced, First> {};
 /// The class of a traced program, which depends on the placeholders for the element types of its first argument and of
 /// its result.
 template <class Argument, class Result>
-struct mixed_program {
+struct program_class {
   using type = traced_function;
 };
 template <class Traced, class F, class... Spec>
-using program_type = typename mixed_program<typename first_traced_type<Traced, Spec...>::type::value_type,
+using program_type = typename program_class<typename first_traced_type<Traced, Spec...>::type::value_type,
                                             element_of_tensor<decltype(std::declval<const F&>()(
                                                 std::declval<typename traced_arg<Traced, Spec>::type>()...))>>::type;
 

@@ -21,11 +21,11 @@ PARTITA_DEF numbers_by_worker exchange_lists(const world_state& world, const num
   for (std::size_t k = 0; k < workers; ++k) longest = std::max<std::uint64_t>(longest, sent[k]);
   const std::size_t rounds = (maximum_over_workers<1>(world, {longest})[0] + share - 1) / share;
   std::vector<int> counts(2 * workers), places(2 * workers);
-  const auto lay_out = [&](const numbers_by_worker& numbers_to_send, std::size_t round, int* count, int* place) {
+  const auto lay_out = [&](const numbers_by_worker& numbers, std::size_t round, int* count, int* place) {
     int at = 0;
     for (std::size_t k = 0; k < workers; ++k) {
-      const std::size_t done = std::min(round * share, numbers_to_send.count(k));
-      count[k] = static_cast<int>(std::min(share, numbers_to_send.count(k) - done));
+      const std::size_t done = std::min(round * share, numbers.count(k));
+      count[k] = static_cast<int>(std::min(share, numbers.count(k) - done));
       place[k] = at;
       at += count[k];
     }

@@ -70,19 +70,19 @@ class box_movement {
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
-    last_structure_ = exchange;
+    last_exchange_ = exchange;
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
   /// Continues an exchange that began before all workers had agreed on the call.
   std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                   const std::ptrdiff_t* x_strides) {
-    last_structure_ = exchange;
+    last_exchange_ = exchange;
     return operation_->continue_exchange(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
   void keep_call_pending() const {
-    state().keep_call_pending(operation_, last_structure_ && last_structure_->is_needed());
+    state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
   }
 
   /// Runs f() as one call, which all workers make and agree on.
@@ -103,7 +103,7 @@ class box_movement {
   const char* name_;
   std::uint64_t fingerprint_;
   std::shared_ptr<transport> transport_;
-  std::shared_ptr<box_exchange> last_structure_;
+  std::shared_ptr<box_exchange> last_exchange_;
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 

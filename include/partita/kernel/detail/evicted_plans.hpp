@@ -15,16 +15,16 @@ namespace partita::detail {
 /// workers add the same tensors to this list, in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `is_cut_balanced` says whether the decomposition of its tensor follows from
+  /// Notes that a plan was evicted; `has_default_cuts` says whether the decomposition of its tensor follows from
   /// the extents.
   template <std::size_t Rank>
-  void add_extents(const std::array<std::size_t, Rank>& extents, bool is_cut_balanced) {
+  void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
     const std::uint64_t number = number_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
     const bool known = place != numbers_.end() && *place == number;
-    if (is_cut_balanced && known) numbers_.erase(place);
-    if (is_cut_balanced || known) return;
+    if (has_default_cuts && known) numbers_.erase(place);
+    if (has_default_cuts || known) return;
     if (numbers_.size() == most) is_full_ = true;
     else numbers_.insert(place, number);
   }

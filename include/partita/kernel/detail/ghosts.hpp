@@ -47,8 +47,8 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
 /// corners in a halo_shape::star. If a cell is beyond several borders, the boundary of the first of these dimensions
 /// applies. `outside` must be set if a boundary is a function.
 template <class T, std::size_t Rank>
-void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window,
-                  const halo_boundaries<Rank>& outside_values, const outside_function<Rank>& outside = {}) {
+void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& boundaries,
+                  const outside_function<Rank>& outside = {}) {
   if (window.size() == 0) return;
   if (plan.star) clear_corners(plan.own, window);
   std::array<std::size_t, Rank> at{}, shape = window.shape;
@@ -71,9 +71,9 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window,
   };
   for (std::size_t d = 0; d < Rank; ++d) {  // slabs around the block; slabs of later dimensions are between them
     shape[d] = plan.inside.start[d];
-    fill(outside_values.before[d], outside_values.value_before[d]);
+    fill(boundaries.before[d], boundaries.value_before[d]);
     at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];
-    fill(outside_values.after[d], outside_values.value_after[d]);
+    fill(boundaries.after[d], boundaries.value_after[d]);
     at[d] = plan.inside.start[d], shape[d] = plan.inside.stop[d] - plan.inside.start[d];
   }
 }

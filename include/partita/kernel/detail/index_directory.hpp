@@ -157,9 +157,9 @@ inline index_directory register_indices(world_state& world, const index_list& ow
   const auto ranges = gather_numbers<4>(
       world, {n, owned.is_range() || owned.size() == 0 ? 1U : 0U, owned.size() != 0 ? owned[0] : 0, owned.size()});
   bool all_ranges = true;
-  for (const auto& list_of_worker : ranges) {
-    n = std::max<std::size_t>(n, list_of_worker[0]);
-    all_ranges = all_ranges && list_of_worker[1] != 0;
+  for (const auto& worker_numbers : ranges) {
+    n = std::max<std::size_t>(n, worker_numbers[0]);
+    all_ranges = all_ranges && worker_numbers[1] != 0;
   }
   index_directory directory =
       all_ranges ? index_directory::make_range_directory(n) : index_directory(n, world.size(), world.id());

@@ -366,7 +366,7 @@ class index_movement : public planned_movement<index_planner> {
       if (call.before.any() || may_send_early()) announced_exchanges = nullptr;
       const std::uint64_t number = start_exchange_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
-        if (returns) (return_rows(planner().exchanges_that_return_rows(s, moved.kind)), ...);
+        if (returns) (return_rows(planner().find_return_exchange(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));
       });
       return pending<in_place>({}, operation(), number);

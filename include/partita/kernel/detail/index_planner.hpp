@@ -71,8 +71,7 @@ class index_planner {
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
   /// The exchange that returns rows to the worker of this node that passed them on.
-  PARTITA_DECL const std::shared_ptr<box_exchange>& exchanges_that_return_rows(structure& s,
-                                                                               const element_kind& kind) const;
+  PARTITA_DECL const std::shared_ptr<box_exchange>& find_return_exchange(structure& s, const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 

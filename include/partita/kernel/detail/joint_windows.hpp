@@ -34,9 +34,9 @@ struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
     return std::apply([&](const auto&... s) { return (field_fits(s) && ...); }, fields);
   }
   template <class T>
-  auto own_cells_of_windows(const std::tuple<strided<T, Rank>...>& w) const {
+  auto own_cells(const std::tuple<strided<T, Rank>...>& w) const {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
-      return blocks_side_by_side(std::get<F>(fields).own_cells_of_windows(std::get<F>(w))...);
+      return blocks_side_by_side(std::get<F>(fields).own_cells(std::get<F>(w))...);
     }(std::index_sequence_for<window_structure<Rank>...>());
   }
 };
@@ -50,23 +50,23 @@ class joint_windows_planner {
   static constexpr bool sums_back = true, checks_itself = false;
 
   /// Requires: partitions of one world [partition_error].
-  explicit joint_windows_planner(const Windows&... windows) : windows_and_plans_({windows, name(), "all(x...)"}...) {
-    if (!((windows.p().world() == std::get<0>(windows_and_plans_).windows().p().world()) && ...))
+  explicit joint_windows_planner(const Windows&... windows) : planners_({windows, name(), "all(x...)"}...) {
+    if (!((windows.p().world() == std::get<0>(planners_).windows().p().world()) && ...))
       throw partition_error(text(name()) << ": requires halo exchanges on partitions of one world");
   }
 
-  std::shared_ptr<world_state> world() const { return std::get<0>(windows_and_plans_).world(); }
+  std::shared_ptr<world_state> world() const { return std::get<0>(planners_).world(); }
   static const char* name() { return "partita::halo_exchanges(h...)"; }
   std::uint64_t fingerprint() const {
     std::uint64_t all = fields;
-    for_each_field<fields>([&](auto f) { all = mixed(all, std::get<f>(windows_and_plans_).fingerprint()); });
+    for_each_field<fields>([&](auto f) { all = mixed(all, std::get<f>(planners_).fingerprint()); });
     return all;
   }
   static text describe(const char* direction, const std::array<std::size_t, rank>&, const text& type) {
     return text(name()) << direction << " with " << fields << " fields of " << type;
   }
   /// The planners of the fields, in their order.
-  const std::tuple<window_exchange_planner<Windows>...>& of() const { return windows_and_plans_; }
+  const std::tuple<window_exchange_planner<Windows>...>& of() const { return planners_; }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
@@ -78,8 +78,7 @@ class joint_windows_planner {
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
       one.cuts = call.cuts == nullptr ? nullptr : call.cuts + first;
       first += one.shape.size();
-      if (!found_error.any())
-        std::get<f>(s.fields) = std::get<f>(windows_and_plans_).learn(one, shared_transport, found_error);
+      if (!found_error.any()) std::get<f>(s.fields) = std::get<f>(planners_).learn(one, shared_transport, found_error);
       if (std::get<f>(s.fields).there.takes) s.there.takes = true;
     });
     return s;
@@ -89,20 +88,19 @@ class joint_windows_planner {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
     return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
-  std::shared_ptr<box_exchange> refresh_exchanges(const structure& s, const element_kind& kind,
-                                                  const std::shared_ptr<transport>& shared_transport) const {
+  std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
+                                                 const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghosts_alone())...}; };
     return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>
   void beside(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
-    for_each_field<fields>([&](auto f) {
-      std::get<f>(windows_and_plans_).beside(std::get<f>(s.fields), forward, std::get<f>(windows), pending);
-    });
+    for_each_field<fields>(
+        [&](auto f) { std::get<f>(planners_).beside(std::get<f>(s.fields), forward, std::get<f>(windows), pending); });
   }
 
  private:
-  std::tuple<window_exchange_planner<Windows>...> windows_and_plans_;
+  std::tuple<window_exchange_planner<Windows>...> planners_;
 };
 
 /// The movement of several fields with windows.

@@ -88,9 +88,9 @@ class exchange_operation : public pending_operation {
 template <class Structures, class Structure>
 class speculative_exchange final : public speculative_send {
  public:
-  speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& plan_list,
+  speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& plans,
                        exchanges_by_kind Structure::*exchanges, const element_kind& kind)
-      : x_(x), x_strides_(x_strides), structures_(plan_list), pointer_to_exchanges_(exchanges), kind_(kind) {}
+      : x_(x), x_strides_(x_strides), structures_(plans), pointer_to_exchanges_(exchanges), kind_(kind) {}
   speculative_exchange(const speculative_exchange&) = delete;
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless_equal(nullptr); }

@@ -111,7 +111,7 @@ class repartition_cuts {
     return result_cuts_ ? *result_cuts_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
   }
   /// The extents of the source tensor x if the result y has the given extents.
-  shape_type source_extents(const shape_type& result_cuts) const { return in_source_order(result_cuts, axes_); }
+  shape_type source_extents(const shape_type& result_extents) const { return in_source_order(result_extents, axes_); }
 
   /// Returns an error message if a tensor x of these extents cannot be moved; otherwise an empty text.
   text error_message(const shape_type& x) const {

@@ -32,7 +32,7 @@ template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
   std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
-  bool is_cut_balanced = true;     ///< the decomposition of x follows from its extents: given, or balanced
+  bool has_default_cuts = true;    ///< the decomposition of x follows from its extents: given, or balanced
   bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
@@ -58,7 +58,7 @@ struct shared_plan_state {
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
-    evicted_tensors.add_extents(plan.there.extents, plan.is_cut_balanced);
+    evicted_tensors.add_extents(plan.there.extents, plan.has_default_cuts);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -260,8 +260,8 @@ class repartition_planner {
   }
 
   /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The result takes over the memory
-  /// of `spare_plan`.
-  std::optional<decomposition<rank>> join_shapes(std::optional<decomposition<rank>> spare_plan) const {
+  /// of `spare_cuts`.
+  std::optional<decomposition<rank>> join_shapes(std::optional<decomposition<rank>> spare_cuts) const {
     const auto& shapes = state_of_all_plans_->shapes;
     const shape_type grid = p_x_.grid().shape();
     bool same = true;
@@ -274,7 +274,7 @@ class repartition_planner {
         same = same && size <= left;  // larger sums of sizes cannot be counted
         sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
       }
-      return cut::at(sizes, spare_plan ? std::move(spare_plan->cuts[d]) : cut::balanced(0, 1));
+      return cut::at(sizes, spare_cuts ? std::move(spare_cuts->cuts[d]) : cut::balanced(0, 1));
     });
     for (std::size_t place = 0; rank > 1 && same && place < shapes.size(); ++place)
       same = shapes[place] == found->shape(index_of(place, grid));
@@ -292,12 +292,12 @@ class repartition_planner {
       const shape_type global = s.source_cuts->extents();
       if (reject_extents(global, found_error)) return {};
       const decomposition<rank> default_cuts = cuts_.source_cuts(global);
-      bool is_cut_balanced = true;
+      bool has_default_cuts = true;
       for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; is_cut_balanced && k < default_cuts.cuts[d].parts(); ++k)
-          is_cut_balanced = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
-      if (is_cut_balanced) s.source_cuts = default_cuts;
-      complete(s, global, shared_transport, is_cut_balanced);
+        for (std::size_t k = 0; has_default_cuts && k < default_cuts.cuts[d].parts(); ++k)
+          has_default_cuts = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
+      if (has_default_cuts) s.source_cuts = default_cuts;
+      complete(s, global, shared_transport, has_default_cuts);
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(state_of_all_plans_->shapes, p_x_.grid().shape());
@@ -312,7 +312,7 @@ class repartition_planner {
   }
 
   void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
-                bool is_cut_balanced) const {
+                bool has_default_cuts) const {
     s.result_cuts = cuts_.result_cuts(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));
@@ -321,7 +321,7 @@ class repartition_planner {
           std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
       shared_transport->join_messages();
     }
-    s.is_cut_balanced = is_cut_balanced;
+    s.has_default_cuts = has_default_cuts;
     s.shared = state_of_all_plans_;
   }
 

@@ -58,7 +58,7 @@ class column_convolver {
     forward(x, w, bias, y, {}, [] {});
   }
   /// Computes y = W x + b while x is still arriving: first the tiles that need only the cells in `available` along each
-  /// feature, then arrive(), then the other tiles. The tiles, and so the bits of y, do not depend on `available`.
+  /// feature, then wait_for_input(), then the other tiles. Tiles, and the bits of y, do not depend on `available`.
   template <class Arrive>
   void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& available,
                Arrive wait_for_input) {

@@ -100,11 +100,11 @@ struct linear_state {
   text error_in(const Shape& x_shape) const {
     if (text t = error_in_blocks("(x)"); !t.empty()) return t;
     if (!p_x.active()) return {};
-    const std::size_t expected_shape = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
+    const std::size_t expected_features = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
     const std::size_t given = static_cast<std::size_t>(x_shape.back());
-    if (given == expected_shape) return {};
+    if (given == expected_features) return {};
     return text("partita::linear(x): requires ")
-           << expected_shape << " features in the last dimension of x on worker " << p_x.world().id() << " ("
+           << expected_features << " features in the last dimension of x on worker " << p_x.world().id() << " ("
            << options.in_features << " input features over " << p_x.size() << " workers, balanced), got " << given
            << "; repartition x, or make the layer with other in_features";
   }

@@ -202,7 +202,7 @@ class onednn_convolver {
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so nothing overlaps.
+  /// Calls wait_for_input(), then computes y = W x + b: oneDNN computes whole images only, so nothing overlaps.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y,
                const std::array<interval, Features>& available, Arrive wait_for_input) {

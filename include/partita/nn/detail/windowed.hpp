@@ -173,7 +173,7 @@ xt::xtensor<T, Rank> apply_taps(const local_taps<Rank>& by, const T* x) {
   return y;
 }
 
-/// The adjoint of apply(): computes the gradient of the window from dy.
+/// The adjoint of apply_taps(): computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
 void apply_taps_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buffers, T* dx) {
   auto& [from, to] = buffers;

@@ -9,9 +9,9 @@ namespace detail {
 
 constexpr std::size_t greatest_common_divisor(std::size_t a, std::size_t b) {
   while (b != 0) {
-    const std::size_t size_left = a % b;
+    const std::size_t remainder = a % b;
     a = b;
-    b = size_left;
+    b = remainder;
   }
   return a;
 }

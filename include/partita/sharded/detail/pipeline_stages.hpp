@@ -50,8 +50,8 @@ class pipeline_stages {
   PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
   /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
   /// if there is none.
-  PARTITA_DECL std::size_t second_row_count(std::size_t k, std::size_t program) const;
-  PARTITA_DECL shape_list result_shape(std::size_t k, std::size_t program) const;
+  PARTITA_DECL std::size_t second_row_count(std::size_t stage, std::size_t program) const;
+  PARTITA_DECL shape_list result_shape(std::size_t stage, std::size_t program) const;
 
   std::vector<stage> stages_;
   pipeline_shape shape_;

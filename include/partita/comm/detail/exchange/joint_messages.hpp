@@ -84,7 +84,7 @@ class joint_messages : public box_transport {
   /// Returns the staging areas to the pool, where the next call of any kernel can allocate them.
   PARTITA_DECL void release();
 
-  enum class stage : char { collecting_channel, has_collected_boxes, between_nodes, has_arrived };
+  enum class stage : char { collecting, has_collected_boxes, between_nodes, has_arrived };
 
   element_kind kind_;
   arena* memory_;

@@ -36,8 +36,8 @@ class element_messages {
   /// block_routes chooses. When the broadcast returns, no message in `pending` is incomplete.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& pending) const;
   /// Starts a broadcast at its root: sends the root's messages and leaves them pending in `sent`.
-  PARTITA_DECL void send_block_early(posted_messages& sent, const worker_group& group, const char* data,
-                                     std::size_t n) const;
+  PARTITA_DECL void start_spread(posted_messages& sent, const worker_group& group, const char* data,
+                                 std::size_t n) const;
 
   /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `own_block` is the
   /// block of this member, or nullptr if the member contributes nothing. `into` is the buffer for partial results,

@@ -98,7 +98,7 @@ class world_state {
   }
 
   /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
-  /// the chosen workers call communicator_of. A pending operation of a kernel is finished first.
+  /// the chosen workers call make_communicator_for. A pending operation of a kernel is finished first.
   PARTITA_DECL MPI_Comm make_communicator_for(const workers& chosen);
 
   /// Begins a call, with or without an agreement: checks that this process and this thread may make the call, and notes

@@ -25,12 +25,12 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
   const bool spreads = call.direction == group_direction::spread;
   const auto agreed = [&](const auto& before) {
     speculative_start ahead(*this, call);
-    const structure& keep_agreed_plan = spreads ? agree_on_block(call, before, ahead.useful_send_or_null())
-                                                : agree_on_sum(call, before, ahead.useful_send_or_null());
+    const structure& agreed_plan = spreads ? agree_on_block(call, before, ahead.useful_send_or_null())
+                                           : agree_on_sum(call, before, ahead.useful_send_or_null());
     ahead.mark_as_agreed();
     if (call.direction == group_direction::to_all) return call.x.shape;
-    return spreads ? result_shape(call.x, keep_agreed_plan, plan_.large, plan_.small)
-                   : result_shape(call.x, keep_agreed_plan, plan_.small, plan_.large);
+    return spreads ? result_shape(call.x, agreed_plan, plan_.large, plan_.small)
+                   : result_shape(call.x, agreed_plan, plan_.small, plan_.large);
   };
   operation_->wait();
   if (call.has_error() || (writes_result(call.direction) && call.writes_what_it_reads()))

@@ -71,8 +71,8 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
   return made;
 }
 
-PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::exchanges_that_return_rows(
-    structure& s, const element_kind& kind) const {
+PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::find_return_exchange(structure& s,
+                                                                                     const element_kind& kind) const {
   return s.exchanges_that_return_rows.find(kind, [&] {
     const row_transfers& t = pattern_->travel;
     std::vector<row_transfers::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());

@@ -50,7 +50,7 @@ class pencil_search {
         keep_route_if_better({a});
         for (const shape_list& b : between) keep_route_if_better({a, b});
       }
-      if (best_route_) break;
+      if (has_route_) break;
     }
     return std::move(route_.layouts);
   }
@@ -119,8 +119,8 @@ class pencil_search {
       if (done.empty() && (!given || k + 1 < between.size())) return;  // a layout without transforms is useless
       add(between[k], done);
     }
-    if (!left.empty() || (best_route_ && !route.costs_less_than(route_))) return;
-    best_route_ = true;
+    if (!left.empty() || (has_route_ && !route.costs_less_than(route_))) return;
+    has_route_ = true;
     route_ = std::move(route);
   }
 
@@ -168,7 +168,7 @@ class pencil_search {
 
   pencil_request r_;
   std::size_t uncut_lines_ = 1;
-  bool best_route_ = false;
+  bool has_route_ = false;
   pencil_route route_;
   shape_list best_grid_, coarsest_grid_;
   std::size_t best_block_ = 0, best_peer_count_ = 0;

@@ -20,10 +20,10 @@ PARTITA_DEF void collective_channel::spread(const element_messages& group_messag
 
 PARTITA_DEF void collective_channel::start_spread(const element_messages& group_messages, const group_blocks& b) {
   if (!is_root()) return;
-  if (node_leaders.members.size() > 1) group_messages.send_block_early(sent, node_leaders, b.x, b.n);
+  if (node_leaders.members.size() > 1) group_messages.start_spread(sent, node_leaders, b.x, b.n);
   if (node_members.members.size() <= 1) return;
   if (shared && group_messages.of().in_shared_memory) shared->start_spread(b.x, b.y, group_messages.bytes(b.n));
-  else group_messages.send_block_early(sent, node_members, b.x, b.n);
+  else group_messages.start_spread(sent, node_members, b.x, b.n);
 }
 
 PARTITA_DEF lent_header* collective_channel::share(const element_messages& group_messages, arena& memory, const char* x,
@@ -56,7 +56,7 @@ PARTITA_DEF lent_header* collective_channel::share(const element_messages& group
 
 PARTITA_DEF void collective_channel::send_block_early(const element_messages& group_messages, const group_blocks& b) {
   if (!is_root() || node_leaders.members.size() <= 1) return;
-  group_messages.send_block_early(sent, node_leaders, b.x, b.n);
+  group_messages.start_spread(sent, node_leaders, b.x, b.n);
   has_begun_early = true;
 }
 

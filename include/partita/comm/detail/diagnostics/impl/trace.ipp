@@ -32,11 +32,11 @@ class trace_record : public recorded_trace {
   /// Nanoseconds since 1970 of a time of the steady clock in seconds.
   static std::int64_t at(double seconds) { return offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
-  static void edit_call(std::size_t number, Edit edit_call) {
+  static void edit_call(std::size_t number, Edit edit) {
     if (number == none) return;
     trace_record& it = instance();
     const std::lock_guard<spin_lock> guard(it.lock);
-    edit_call(it.calls[number]);
+    edit(it.calls[number]);
   }
   void write() {
     int worker = 0;

@@ -55,7 +55,7 @@ void joint_messages::roll_back() {
 }
 
 bool joint_messages::advance() {
-  if (current_stage_ == stage::collecting_channel) {
+  if (current_stage_ == stage::collecting) {
     finish_collecting_boxes();
     send_joint_messages();
   }
@@ -85,7 +85,7 @@ carried joint_messages::counts() const {
 }
 
 PARTITA_DEF void joint_messages::start_collecting_boxes() {
-  current_stage_ = stage::collecting_channel;
+  current_stage_ = stage::collecting;
   if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
   collecting_transport_->expect({leaving_area_, nullptr});
 }

@@ -48,7 +48,7 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
   const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
   if (route == block_route::in_parts) {
-    if (me == 0) send_block_early(pending, group, data, n);
+    if (me == 0) start_spread(pending, group, data, n);
     else forward_parts(group, routes, data, n, pending);
     return pending.wait();
   }
@@ -58,8 +58,8 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
   pending.wait();
 }
 
-PARTITA_DEF void element_messages::send_block_early(posted_messages& sent, const worker_group& group, const char* data,
-                                                    std::size_t n) const {
+PARTITA_DEF void element_messages::start_spread(posted_messages& sent, const worker_group& group, const char* data,
+                                                std::size_t n) const {
   const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
   if (route != block_route::in_parts) return send_down_tree(sent, group, route, data, n);

@@ -188,9 +188,9 @@ PARTITA_DEF void persistent_messages::make_request(std::size_t k) {
 }
 
 PARTITA_DEF void persistent_messages::free_requests() {
-  int after_finalize = 0;
-  MPI_Finalized(&after_finalize);
-  if (after_finalize == 0) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) {
     for (MPI_Request& request : mpi_requests_)
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     for (MPI_Datatype& type : message_types_)

@@ -30,9 +30,9 @@ PARTITA_DEF node::node(MPI_Comm everyone, int simulated_node) {
 }
 
 node::~node() {
-  int after_finalize = 0;
-  MPI_Finalized(&after_finalize);
-  if (after_finalize == 0) MPI_Comm_free(&communicator_);
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&communicator_);
 }
 
 PARTITA_DEF node& node::of(MPI_Comm everyone) {

@@ -11,17 +11,17 @@ PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptr
                                 const std::ptrdiff_t* strides) {
   boxes_.push_back({place, b.stage, offset, shapes_and_starts_.size(), strides_.size()});
   shapes_and_starts_.resize(shapes_and_starts_.size() + 2 * rank_);
-  std::size_t* const shape_index = shapes_and_starts_.data() + shapes_and_starts_.size() - 2 * rank_;
-  std::copy(b.shape, b.shape + rank_, shape_index);
-  std::copy(b.at, b.at + rank_, shape_index + rank_);
+  std::size_t* const shape = shapes_and_starts_.data() + shapes_and_starts_.size() - 2 * rank_;
+  std::copy(b.shape, b.shape + rank_, shape);
+  std::copy(b.at, b.at + rank_, shape + rank_);
   strides_.insert(strides_.end(), strides, strides + rank_);
 }
 
 PARTITA_DEF void push_list::add(const push_list& more, std::size_t first, std::size_t last) {
   for (std::size_t k = first; k < last; ++k) {
     const entry& e = more.boxes_[k];
-    const std::size_t* const shape_index = more.shapes_and_starts_.data() + e.shape_index;
-    add(e.place, {0, e.stage, shape_index, shape_index + rank_}, e.offset, more.strides_.data() + e.strides);
+    const std::size_t* const shape = more.shapes_and_starts_.data() + e.shape_index;
+    add(e.place, {0, e.stage, shape, shape + rank_}, e.offset, more.strides_.data() + e.strides);
   }
 }
 
@@ -88,8 +88,8 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
                                  const std::vector<char*>& blocks, stores mode) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides;
   if (from.written != nullptr) {
-    const std::size_t* const shape_index = shapes_and_starts_.data() + e.shape_index;
-    return from.written->write(shape_index, at(e), blocks[e.place] + e.offset);
+    const std::size_t* const shape = shapes_and_starts_.data() + e.shape_index;
+    return from.written->write(shape, at(e), blocks[e.place] + e.offset);
   }
   if (from.strides == nullptr) {
     std::size_t rank = rank_;

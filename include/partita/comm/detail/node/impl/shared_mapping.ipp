@@ -45,9 +45,9 @@ PARTITA_DEF bool shared_mapping::can_map(std::size_t bytes) {
 }
 
 PARTITA_DEF std::size_t shared_mapping::smallest_of_members(const own_node& members, std::size_t mine) {
-  unsigned long long given = mine, min_bytes = 0;
-  check(MPI_Allreduce(&given, &min_bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, members.communicator()), "MPI_Allreduce");
-  return min_bytes;
+  unsigned long long given = mine, smallest = 0;
+  check(MPI_Allreduce(&given, &smallest, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, members.communicator()), "MPI_Allreduce");
+  return smallest;
 }
 
 PARTITA_DEF int shared_mapping::make_file(std::size_t bytes) {

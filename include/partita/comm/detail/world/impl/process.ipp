@@ -42,15 +42,14 @@ PARTITA_DEF std::atomic<process::standing>& process::now() {
 }
 
 PARTITA_DEF void process::find_process_state(const char* call) {
-  int initialized = 0, after_finalize = 0;
+  int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
-  MPI_Finalized(&after_finalize);
+  MPI_Finalized(&finalized);
   if (initialized == 0)
     throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
   standing expected = standing::unknown_standing;
-  if (!now().compare_exchange_strong(expected, after_finalize != 0 ? standing::after_finalize : standing::worker))
-    return;
-  if (after_finalize != 0) return;
+  if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::after_finalize : standing::worker)) return;
+  if (finalized != 0) return;
   // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(

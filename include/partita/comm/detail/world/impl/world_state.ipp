@@ -38,7 +38,7 @@ world_state::~world_state() {
 
 PARTITA_DEF MPI_Comm world_state::make_communicator_for(const workers& chosen) {
   const auto describe = [&] { return describe_part(chosen); };
-  const thread_guard is_true_here(calling_thread(), describe);
+  const thread_guard guard(calling_thread(), describe);
   begin_call(part_fingerprint(chosen), describe, &chosen);
   struct scope {
     hang_report& report;
@@ -95,7 +95,7 @@ PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_d
 
 PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                              const call_description& describe, speculative_send* ahead) {
-  const thread_guard is_true_here(calling_thread(), describe);
+  const thread_guard guard(calling_thread(), describe);
   begin_call(fingerprint, describe);
   if (is_world_lost_)
     throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
@@ -185,9 +185,9 @@ PARTITA_DEF void world_state::exchange_setup_data() {
 }
 
 PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::introduction>& all) {
-  for (unsigned setting_text = 0; setting_text < all[0].settings.size(); ++setting_text) {
+  for (unsigned setting = 0; setting < all[0].settings.size(); ++setting) {
     // A program that does not use the subject of a setting gives no value for the setting.
-    const auto given = [&](std::size_t k) { return all[k].settings[setting_text]; };
+    const auto given = [&](std::size_t k) { return all[k].settings[setting]; };
     std::size_t first = 0;
     while (first < size_ && given(first) == 0) ++first;
     std::size_t other = first;
@@ -196,7 +196,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
     // All workers find the same difference of settings, so all workers exchange their values of the setting.
     using line = std::array<char, 96>;
     auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
-    if (const char* const value = *partita_setting(setting_text); value != nullptr)
+    if (const char* const value = *partita_setting(setting); value != nullptr)
       std::strncpy(values->back().data(), value, sizeof(line) - 1);
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallgather(&values->back(), sizeof(line), MPI_BYTE, values->data(), sizeof(line), MPI_BYTE, communicator_,
