@@ -55,8 +55,8 @@ void check_bound(const world& everyone, const traced_function& program, std::ind
       const auto& z = step(bare[I]...);
       const auto& gradients = step.backward(dy);
       agreements += calls() - called;
-      const std::size_t allocate_for_fftw = allocations() - before;
-      if (round > 0) BOOST_TEST(allocate_for_fftw == 0U);
+      const std::size_t allocated = allocations() - before;
+      if (round > 0) BOOST_TEST(allocated == 0U);
       BOOST_TEST(same_blocks(z, y));
       for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::gradient_of(x[k])));
     }
