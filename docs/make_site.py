@@ -73,7 +73,7 @@ CALLS = """/// @par Calls
 /// `later.finish()`, `k.start_adjoint(dy)`, `k.plan(...)`, `k.counts()`; see partita::linear_operator.
 """
 IMAGE = re.compile(r"!\[([^\]]*)\]\(\s*([^)\s]+)\s*\)")
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(\s*([^)\s]+)\s*\)")
+LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\(\s*([^)\s]+)\s*\)")
 
 
 def slug(heading):
@@ -110,6 +110,17 @@ MACROS = {
     "PARTITA_ELEMENT_FUNCTION": "The function `{}` of each element of a sharded tensor or of a value of a traced program; for plain "
                      "arrays xtensor has it.",
 }
+# members that many classes have, and what they are there
+MEMBERS = {name: [f"/// {words}"] for name, words in {
+    "options": "The options that this object was made with.", "counts": "What the calls so far have sent and copied.",
+    "memory": "The memory pool that results are allocated from.", "size": "The number of elements.",
+    "empty": "Whether there is no element.", "begin": "The first element.", "end": "One past the last element.",
+    "c_str": "The characters, with a 0 behind the last one.", "zero_gradients": "Sets all gradients to 0.",
+    "parameters": "The parameters and their gradients, for an optimiser.",
+    "adjoint": "The adjoint, applied to a block of the result.", "forward": "The result of the layer, as a call returns it.",
+    "plan": "The plan of a call: what this worker sends, keeps and receives.",
+    "adjoint_into": "The adjoint, into memory that the caller passes.", "start_adjoint": "Starts the adjoint; see start().",
+}.items()}
 OPENS, CLOSES = re.compile(r"[({]"), re.compile(r"[)}]")
 CONSTRUCTOR = "/// Constructor: the description of the class says what the arguments are and what they require."
 
@@ -174,14 +185,29 @@ def declared(lines):
 def is_error_message(definition):
     """Whether a definition is there to print an error message, or to help the compiler deduce: neither is a call."""
     is_type = re.search(r"^ *(struct|class|enum)\b", definition, flags=re.M)
-    return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or "dependent_false" in definition and not is_type or
+    return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or
+                re.search("dependent_false|false_for_types|rejected_argument|detail::any_argument", definition) and not is_type or
                 "(*)(detail::reduction_name)" in definition and not is_type or
                 re.search(r"^ *(?:explicit )?\w+\([^{;]*\) *(?:\n *)?-> ", definition, flags=re.M))
 
 
+def variable(lines):
+    found = re.search(r"(\w+) *(?:=|\{|\[|;|,)", lines[0])
+    return found[1] if found else None
+
+
+def is_about(name, comment):
+    """Whether a comment names what is called so: it has a part of the name, as `source` of `source_extent`; or an operator."""
+    words = re.findall(r"[a-z]+", " ".join(comment).lower())
+    return not name or name.startswith(("operator", "~")) or any(
+        one == word or len(word) > 4 and one.startswith(word[:5]) or one in (word + "s", word.removesuffix("s"))
+        for word in name.lower().split("_") for one in words)
+
+
 def with_family(lines, indent):
     """Definitions without a comment of their own that directly follow another one are described together with it: each
-    gets that comment. So do overloads of a name that has a comment. Calls that only print an error message get none."""
+    gets that comment, a member only if the comment names it. So do overloads of a name that has a comment.
+    Calls that only print an error message get none."""
     out, commented, inserts, family, last = list(lines), {}, {}, None, -1
     for first, end in definitions(lines, indent):
         begin = first
@@ -195,7 +221,8 @@ def with_family(lines, indent):
             out[begin:first] = ["" for _ in own]
         elif own:
             family = own
-            commented.setdefault(name, own)
+            if name:
+                commented.setdefault(name, own)
         elif first != last or is_type:
             family = None
         type_name = re.search(r"^ *(?:struct|class) (\w+)", "\n".join(lines[first:end]), flags=re.M)
@@ -205,8 +232,10 @@ def with_family(lines, indent):
             inserts[first] = [" " * indent + line for line in commented["type " + type_name[1]]]
         if not own and not rejects and re.search(r"^ *concept ", "\n".join(lines[first:end]), flags=re.M):
             inserts[first] = ["/// A requirement on types."]
-        elif not own and not rejects and not is_type:
-            doc = family or commented.get(name)
+        elif not own and not rejects and not is_type and "///<" not in "".join(lines[first:end]):
+            close = family and (indent == 0 or is_about(name or variable(lines[first:end]), family))
+            doc = family if close else commented.get(name)
+            doc = doc or (MEMBERS.get(name) if indent else None)
             if doc:
                 inserts[first] = [" " * indent + line for line in doc]
         last = end
@@ -239,7 +268,7 @@ def with_constructors(lines):
         if name and (found := re.match(r"  using detail::(\w+)(?:<.*>)?::\1;", line)):
             base = re.search(rf"^  (?:explicit )?{found[1]}(\([^{{;]*?\))(?=\n| :| {{)", "\n".join(lines), flags=re.M)
             line = f"  {CONSTRUCTOR}\n  {name}{base[1] if base else '(...)'};"
-        elif name and public and re.match(rf"  (explicit(\(.*?\))? |constexpr |inline |consteval )*{name}\(", line) and "= delete" not in line:
+        elif name and public and re.match(rf"  (explicit(\(.*?\))? |constexpr |inline |consteval )*{name}\((?!.*any_argument)", line) and "= delete" not in line:
             k = len(out)
             while re.match(r"  template <|   *requires", out[k - 1]) or re.match(r"   {3}", out[k - 1]) and "requires" in out[k - 2]:
                 k -= 1
@@ -314,7 +343,7 @@ class pages:
                 self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
             wide = re.search(r'<svg[^>]*? width="(\d+)', file.read_text()) if file.is_file() else None
-            least = f' style="min-width: {int(wide[1]) * 6 // 10}px"' if wide else ""      # so that its words can be read on a phone
+            least = f' style="min-width: {int(wide[1]) * 3 // 4}px"' if wide else ""      # so that its words can be read on a phone
             return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"{least}/></span>'
 
         seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub
@@ -519,16 +548,44 @@ def left_over_markup(site):
         text = re.sub(r"<(pre|script|style)\b.*?</\1>|<div class=\"line\">.*?</div>|<td class=\"(?:memname|paramtype)\">.*?</td>|<h2 class=\"memtitle.*?</h2>|"
                       r"<span class=\"tt\">.*?</span>", "", text, flags=re.S)
         text = re.sub(r"<[^>]+>", "", text)
+        for found in re.finditer(r".{0,40}(?<!\S)#{2,4} \w.{0,20}", text):
+            yield f"{file.name} shows the mark of a heading: {found[0].strip()}"
         for found in re.finditer(r".{0,40}\*\*.{0,40}|(?<!\w)\*[^\s*&;][^*\n]{0,60}[^\s*]\*(?=[\s.,:;)]).{0,20}", text):
             yield f"{file.name} shows asterisks: {found[0].strip()}"
 
 
+def menu_of_phones(site):
+    """Replaces Doxygen's "Related Pages", an empty list because every page is in a section, by the sections and their
+    pages: on a phone this menu is the only list of pages. Fails if the menu has no such entry."""
+    menu, related = site / "menudata.js", '{text:"Related Pages",url:"pages.html"}'
+    sections = []
+    for title in [*SECTIONS, DECISIONS]:
+        name = f"section-{slug(title)}.html"
+        children = re.findall(r'<li><a class="el" href="([^"]+)">(.*?)</a>', (site / name).read_text())
+        sections.append({"text": title, "url": name, "children": [{"text": plain(text), "url": url} for url, text in children]})
+        if not children:
+            yield f"{name} has no pages"
+    if related not in menu.read_text():
+        yield "menudata.js has no entry for the pages"
+    menu.write_text(menu.read_text().replace(related, ",\n".join(map(json.dumps, sections))))
+    (site / "pages.html").unlink()
+
+
+def declared_by_code(text):
+    """The names of the variables, functions and types that the code on a page declares."""
+    code = re.sub(r'<span class="(?:comment|stringliteral)">.*?</span>', "", "\n".join(re.findall(r'<div class="line">(.*?)</div>', text)))
+    code = html.unescape(re.sub("<[^>]+>", "", code))
+    names = {name for found in re.findall(r"\bauto&? *\[([^\]]*)\]", code) for name in re.findall(r"\w+", found)}
+    before = re.findall(r"\b([A-Za-z_]\w*)(?:<[^;()]*>)?[&*]* +[&*]?(\w+) *(?=[=({;,)\[:])", code)
+    return names | {name for word, name in before if word not in ("return", "else", "case", "new", "throw", "delete")}
+
+
 def finish(site):
-    """Last touches: no link from `p.index()` to a name that Doxygen guesses, places where code in tables may break, and
-    the colours of strings: Doxygen 1.9 takes the quotes of a template argument within brackets, f(einsum<"ij->ji">(x)),
-    for the ends of strings."""
+    """Last touches: no link from `p.index()` or from code to a name that Doxygen guesses, places where code in tables may
+    break, no partita:: in the list of pages, and the colours of strings: Doxygen 1.9 takes the quotes of a template
+    argument within brackets, f(einsum<"ij->ji">(x)), for the ends of strings."""
     def one_piece(word):
-        return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
+        return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|(?<=.)&lt;)(?=[^\s)])", r"\1<wbr/>", word)
 
     def code(found):
         text = found[1]
@@ -543,6 +600,12 @@ def finish(site):
         table = re.sub(r"(?<=[>\s])(?:[A-Z][a-z]+){2,}(?=[<,\s])", name, table)
         return re.sub(r"<code>([^<]*)</code>", code, table)
 
+    def linked(found):      # code has no link to a function of the library of the same name as its variable, or as std::pow
+        kind, target, name = found.groups()
+        scope = name.rpartition("::")[0].removeprefix("partita").strip(":")
+        foreign = kind == "hl_enumvalue" or name in declared or scope.replace("_", "__") not in target
+        return name if foreign else found[0]
+
     def line(found):
         if '<span class="stringliteral">' not in found[1]:
             return found[0]
@@ -555,11 +618,15 @@ def finish(site):
 
     for file in site.glob("*.html"):
         text = file.read_text(errors="replace")
-        new = re.sub(r'<div class="line">(.*?)</div>', line, text)
+        declared = declared_by_code(text)
+        new = re.sub(r'<a class="code (\w+)" href="([^"]*)">([^<]*)</a>', linked, text)
+        new = re.sub(r'<div class="line">(.*?)</div>', line, new)
         new = re.sub(r'<a class="el"[^>]*>([a-z_]\w*\.\w+\(\))</a>', r"\1", new)
         new = re.sub(r'<table class="markdownTable">.*?</table>', breakable, new, flags=re.S)
         if new != text:
             file.write_text(new)
+    for file in site.glob("group__*.js"):
+        file.write_text(re.sub(r'^( *\[ ")partita::', r"\1", file.read_text(), flags=re.M))
 
 
 def main():
@@ -571,7 +638,7 @@ def main():
     figures = [f for shown in all_pages.figures.values() for f in shown]
     failures = all_pages.failures + doxygen(root, folder, figures) + list(dead_links(folder / "html", all_pages.figures))
     failures += [*missing_entries(root, folder), *left_over_markup(folder / "html")]
-    failures += unfinished(root, folder / "html", search_index(folder / "html"))
+    failures += [*unfinished(root, folder / "html", search_index(folder / "html")), *menu_of_phones(folder / "html")]
     finish(folder / "html")
     for failure in failures:
         print(failure)

@@ -8,8 +8,7 @@ using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
 // [own]
-/// The reduction to the element that is farthest from 0; of two equally farthest_of_all elements, to the positive
-/// element.
+/// The reduction to the element that is farthest from 0; of two elements with the same distance, to the positive one.
 struct farthest {
   static constexpr double identity() { return 0; }
   constexpr double operator()(double a, double b) const {
@@ -42,9 +41,9 @@ int main(int argc, char** argv) {
   sum_reduce column_sum(p, columns);                     // sums each column on its first worker
   broadcast column_copy(columns, p);                     // copies a block from the first worker to its column
   auto sum_and_copy = compose(column_sum, column_copy);  // one operator that computes column_copy(column_sum(x))
-  const auto sums = sum_and_copy(x);                   // from the third call on one agreement for sum_and_copy kernels
-  const auto dx_of_sums = sum_and_copy.adjoint(sums);  // computes column_sum.adjoint(column_copy.adjoint(sums))
-  auto later = sum_and_copy.start(x);                  // starts column_sum; finish() runs column_copy
+  const auto sums = sum_and_copy(x);                     // from the third call on one agreement for both kernels
+  const auto dx_of_sums = sum_and_copy.adjoint(sums);    // computes column_sum.adjoint(column_copy.adjoint(sums))
+  auto later = sum_and_copy.start(x);                    // starts column_sum; finish() runs column_copy
   const auto same_sums = later.finish();
   auto doubled = add(sum_and_copy,
                      sum_and_copy);  // the operator x -> sum_and_copy(x) + sum_and_copy(x), which also has an adjoint

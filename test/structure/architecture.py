@@ -45,8 +45,8 @@ def picture(root):
     sizes, arrows = graph(root)
     rooms = [room for room in KNOWS if room in sizes]
     width, height = LEFT + CELL * len(rooms) + 24, TOP + ROW * len(rooms) + 56
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-           'font-size="13">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+           'font-family="sans-serif" font-size="13">',
            f'<rect x="0" y="0" width="{width}" height="{height}" fill="#ffffff"/>',
            '<text x="16" y="28" font-size="16" fill="#1a1a1a">The rooms of partita, and what each includes of the others'
            '</text>']
@@ -72,8 +72,9 @@ def picture(root):
                            f'{arrows[room, below]}</text>')
             elif below in KNOWS[room]:
                 out.append(f'<circle cx="{x + CELL / 2:g}" cy="{middle:g}" r="4" fill="#b8b8b8"/>')
+    dots = "A small dot: allowed, and not used. " if any('r="4"' in line for line in out) else ""
     out.append(f'<text x="16" y="{TOP + ROW * len(rooms) + 24}" fill="#333333">A number: so many includes of that room. '
-               'A small dot: allowed, and not used. Nothing: refused by a test.</text>')
+               f'{dots}Nothing: refused by a test.</text>')
     out.append(f'<text x="16" y="{TOP + ROW * len(rooms) + 42}" fill="#333333">Blue rooms are pure: no MPI, no array, '
                'no communication.</text>')
     out.append("</svg>")

@@ -55,10 +55,11 @@ class world {
 
   /// Whether this worker belongs to the world. The result is false only for a part() of other workers.
   bool active() const { return state_ != nullptr; }
-  std::size_t size() const { return there().size(); }
+  std::size_t size() const { return there().size(); }  ///< The number of workers.
   /// The id of this worker, which is its rank in the communicator.
   std::size_t id() const { return there().id(); }
-  checks level() const { return there().level(); }
+  checks level() const { return there().level(); }  ///< The level of checks.
+  /// The private communicator of the world; send the messages of your program on another one.
   boost::mpi::communicator communicator() const { return {there().communicator(), boost::mpi::comm_attach}; }
 
   /// A partition with these extents on the first workers of the world, or on the chosen workers in the given order.

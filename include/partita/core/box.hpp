@@ -22,6 +22,7 @@ struct box {
   /// The number of indices in the box: 1 for rank 0.
   constexpr std::size_t volume() const { return volume_of(shape()); }
   constexpr bool empty() const { return volume() == 0; }
+  /// Whether an index is in the box.
   constexpr bool contains(const index<Rank>& i) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (i[d] < start[d] || i[d] >= stop[d]) return false;

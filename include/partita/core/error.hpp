@@ -12,7 +12,7 @@ class error : public std::exception {
  public:
   explicit error(const text& sentence) : error_text_(sentence) {}
   const char* what() const noexcept override { return error_text_.c_str(); }
-  const text& sentence() const noexcept { return error_text_; }
+  const text& sentence() const noexcept { return error_text_; }  ///< The error message.
 
  private:
   text error_text_;

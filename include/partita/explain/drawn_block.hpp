@@ -38,7 +38,7 @@ struct block_scales {
   axis_scale y_axis, x_axis;
 
   block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {
-    constexpr std::size_t most = 240, unit = 30, least = 96;
+    constexpr std::size_t most = 240, unit = 30, least = 108;
     if (y_axis.extent == 0) y_axis.extent = 1;
     if (x_axis.extent == 0) x_axis.extent = 1;
     const std::size_t longest = y_axis.extent > x_axis.extent ? y_axis.extent : x_axis.extent;

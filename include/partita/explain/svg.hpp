@@ -15,7 +15,7 @@ struct colour {
 
 namespace detail {
 inline constexpr colour dark_colour{"none", "#2b3440"};
-inline constexpr colour pale_colour{"#f4f6f8", "#717c88"};
+inline constexpr colour pale_colour{"#f4f6f8", "#5d6874"};
 }  // namespace detail
 
 /// The colour of a worker and of its block.

@@ -31,7 +31,7 @@ class checkpoint {
   std::uint64_t step() const { return manifest_.step; }
   /// Names, types and extents of the tensors in the checkpoint.
   const std::vector<manifest_tensor>& tensors() const { return manifest_.tensors; }
-  bool contains(const std::string& name) const { return find(name) != nullptr; }
+  bool contains(const std::string& name) const { return find(name) != nullptr; }  ///< Whether this tensor is saved.
   /// Name, type and extents of one tensor; null if the checkpoint has no tensor of this name.
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 

@@ -22,18 +22,18 @@ struct npy_header {
   char kind = 'f';             ///< 'b' bool, 'i' and 'u' integers, 'f' real, 'c' complex
   std::size_t item_bytes = 0;  ///< the number of bytes of one element
   bool fortran_order = false;  ///< whether the index of the first dimension varies fastest
-  std::size_t rank = 0;
-  std::array<std::size_t, most_dimensions> extents{};
-  std::size_t data_at = 0;     ///< the offset of the first element in the file
-  std::size_t data_bytes = 0;  ///< the number of bytes of all elements
+  std::size_t rank = 0;        ///< the number of dimensions
+  std::array<std::size_t, most_dimensions> extents{};  ///< the extents; the first `rank` ones count
+  std::size_t data_at = 0;                             ///< the offset of the first element in the file
+  std::size_t data_bytes = 0;                          ///< the number of bytes of all elements
 
   friend bool operator==(const npy_header&, const npy_header&) = default;
 };
 
 /// A header, or an error message if the bytes are not a header.
 struct npy_header_found {
-  npy_header header;
-  text problem;
+  npy_header header;  ///< the header, if the bytes are one
+  text problem;       ///< what is wrong, or empty
 };
 
 /// The maximum number of bytes of a header. A parser needs at most this number of bytes of a file.

@@ -247,7 +247,7 @@ class halo_exchange
     if (!plan->exchange.takes) return {};
     return {this->movement_.last_call_cuts().block(planner().p().index()), widths(), plan->start};
   }
-  const halo_widths<rank>& widths() const { return planner().widths(); }
+  const halo_widths<rank>& widths() const { return planner().widths(); }  ///< The widths of the ghosts.
 
  private:
   const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }

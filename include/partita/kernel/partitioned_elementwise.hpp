@@ -69,7 +69,7 @@ class partitioned_elementwise {
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed_operands<F>(lhs, rhs, dims), p_z) {
   }
 
-  /// The broadcasts of the operands: linear operators from their partitions to the partition of the result.
+  /// The broadcasts of lhs and rhs: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
   const auto& rhs() const { return rhs_; }
   const result_placement& result() const { return result_; }

@@ -48,8 +48,8 @@ class token_dispatcher {
     if (expert < experts_.start || expert >= experts_.stop) return {};
     return {first_row_[expert - experts_.start], first_row_[expert - experts_.start + 1]};
   }
-  std::size_t tokens() const { return movement_.pattern().owned / experts_per_token_; }
-  std::size_t rows() const { return movement_.pattern().wanted; }
+  std::size_t tokens() const { return movement_.pattern().owned / experts_per_token_; }  ///< The tokens of this worker.
+  std::size_t rows() const { return movement_.pattern().wanted; }                        ///< The rows it receives.
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>

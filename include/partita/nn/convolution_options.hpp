@@ -31,15 +31,15 @@ struct convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
   per_dimension<Features> kernel{};
-  per_dimension<Features> stride = 1;
-  per_dimension<Features> padding{};  ///< the number of cells added before and after the tensor
-  per_dimension<Features> dilation = 1;
+  per_dimension<Features> stride = 1;    ///< the cells from one window to the next
+  per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
+  per_dimension<Features> dilation = 1;  ///< the cells from one element of the kernel to the next
   /// each group of output channels reads its group of input channels only; groups == channels is depthwise convolution
   std::size_t groups = 1;
-  bool bias = true;
-  padding_mode mode = padding_mode::zeros;
+  bool bias = true;                                  ///< whether the layer has a bias
+  padding_mode mode = padding_mode::zeros;           ///< what the padding holds
   initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(number of weights per output)
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;                            ///< of the initial weights
 
   constexpr sliding along(std::size_t feature) const {
     return {kernel[feature], stride[feature], padding[feature], dilation[feature]};

@@ -191,8 +191,8 @@ class linear {
                     "partita::linear<T>.adjoint(dy): requires elements of type T; cast dy first");
   }
 
-  /// This worker's block of W and of the bias. A program may assign other blocks of the same shape. Weight and bias are
-  /// empty on a worker that keeps no block.
+  /// This worker's block of W and of the bias, and their gradients. A program may assign other blocks of the same
+  /// shape. Weight and bias are empty on a worker that keeps no block.
   xt::xtensor<T, 2>& weight() { return valid_state().weight; }
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return valid_state().weight_gradient; }

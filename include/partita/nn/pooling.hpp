@@ -33,7 +33,7 @@ struct average_pooling_options {
 /// The number of outputs along each feature dimension, for any extents of x.
 template <std::size_t D>
 struct adaptive_pooling_options {
-  per_dimension<D> size{};
+  per_dimension<D> size{};  ///< the number of outputs along each dimension
 };
 
 namespace detail {

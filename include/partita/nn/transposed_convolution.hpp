@@ -143,7 +143,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// W and b, equal on all workers of p, empty on others. A program may assign tensors of the same shape.
+  /// The weights, the bias and the gradient of each: equal on all workers of p, empty on others, and assignable.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }

@@ -139,7 +139,7 @@ struct block_routes {
 /// and the total bytes.
 struct node_traffic {
   std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
-  link_cost link{};
+  link_cost link{};  ///< the cost of messages between the nodes
 
   /// The number of joint messages between the two nodes; it is 0 if one message for each pair of workers costs less.
   /// Joint messages cost a short wait for each sender and receiver, and another copy of all bytes on both nodes.

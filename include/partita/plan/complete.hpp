@@ -45,7 +45,7 @@ struct backward_reshard {
 /// The shardings of a program's values, and the moves between them. The graph of the program must outlive this object.
 template <class Graph>
 struct completion_of {
-  const Graph* program = nullptr;
+  const Graph* program = nullptr;         ///< the program that was completed
   std::vector<sharding> layouts{};        ///< the sharding in which each value is read; partial only for one reader
   std::vector<graph_reshard> reshards{};  ///< the moves in the order of the program
   std::vector<backward_reshard> back{};   ///< the moves of the backward pass, if the program was traced

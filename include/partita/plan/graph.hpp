@@ -66,8 +66,8 @@ class basic_graph {
     }
     return all;
   }
-  const node& operation(std::size_t o) const { return nodes_[o]; }
-  value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }
+  const node& operation(std::size_t o) const { return nodes_[o]; }  ///< Operation o of the program.
+  value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }  ///< Operand i.
   /// The value that is tensor t of an operation; operands are numbered first, as in rules.
   value of(const node& n, std::size_t t) const {
     return t < n.operands ? operand(n, t) : value{n.first_result + static_cast<std::uint32_t>(t - n.operands)};

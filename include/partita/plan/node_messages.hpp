@@ -80,7 +80,7 @@ struct node_messages {
     std::size_t messages = 0, boxes = 0, elements = 0;
     friend bool operator==(const posted&, const posted&) = default;
   };
-  PARTITA_DECL posted posted_by(std::size_t worker) const;
+  PARTITA_DECL posted posted_by(std::size_t worker) const;  ///< What a worker posts.
 
  private:
   bool have_same_workers(std::size_t a, std::size_t b) const {

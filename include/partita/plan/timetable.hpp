@@ -23,19 +23,19 @@ struct timetable {
     std::size_t others = 0;    ///< the number of movements that share the messages of this one
   };
 
-  std::vector<entry> entries{};
-  double longest_chain = 0;  ///< seconds of entries that need each other; no order takes less
-  bool is_measured = false;
+  std::vector<entry> entries{};  ///< in the order in which they begin
+  double longest_chain = 0;      ///< seconds of entries that need each other; no order takes less
+  bool is_measured = false;      ///< whether the times were measured
 
   /// The time from the start to the end of the step.
   double seconds() const { return largest(&entry::until); }
-  PARTITA_DECL double computing() const;
+  PARTITA_DECL double computing() const;  ///< The time of all computations.
   /// The time in which at least one movement is pending.
   PARTITA_DECL double moving() const;
   /// The time for which this worker waits until movements are complete.
   double waiting() const { return sum(&entry::waited); }
-  std::size_t received() const { return sum(&entry::received); }
-  std::size_t peak() const { return largest(&entry::held); }
+  std::size_t received() const { return sum(&entry::received); }  ///< The bytes that this worker receives.
+  std::size_t peak() const { return largest(&entry::held); }      ///< The largest number of bytes held at one time.
   /// The larger of computing and moving: no order of the step takes less time.
   double least() const { return computing() < moving() ? moving() : computing(); }
 

@@ -86,7 +86,7 @@ class workers {
   /// The place of a worker in the selection, or `size()` for a worker that is not selected. Cost: one comparison for a
   /// range, one pass for a list.
   PARTITA_DECL std::size_t find(std::size_t id) const;
-  bool contains(std::size_t id) const { return find(id) != count_; }
+  bool contains(std::size_t id) const { return find(id) != count_; }  ///< Whether a worker is selected.
 
   /// Whether a selection contains all workers of another. Cost: constant for ranges, else one search for each worker.
   PARTITA_DECL bool contain(const workers& subset) const;

@@ -20,7 +20,7 @@ struct known_extent {
   constexpr known_extent() = default;
   constexpr known_extent(std::size_t n) : size(n) {}  // NOLINT: a number is an extent
   static constexpr known_extent at_most(std::size_t n) { return {n, knowledge::at_most}; }
-  static constexpr known_extent anything() { return {dynamic, knowledge::anything}; }
+  static constexpr known_extent anything() { return {dynamic, knowledge::anything}; }  ///< An unknown extent.
 
   constexpr bool is_dynamic() const { return what != knowledge::exactly; }
   friend constexpr bool operator==(const known_extent&, const known_extent&) = default;

@@ -24,11 +24,11 @@ using enum linear_algorithm;
 struct linear_verdict {
   enum class reason { legal, weight_rank, weights_cut_both_ways, no_features, batch_is_cut, features_differ };
 
-  reason why = reason::legal;
-  bool output = false;        ///< the partition that violates the rule is p_y (otherwise p_x or p_w)
-  std::size_t dimension = 0;  ///< the dimension of the partition that violates the rule
-  std::size_t extent = 0;     ///< the extent of the partition along `dimension`
-  std::size_t required = 0;   ///< the extent that the rule requires along `dimension`
+  reason why = reason::legal;  ///< the rule that is violated, or `legal`
+  bool output = false;         ///< the partition that violates the rule is p_y (otherwise p_x or p_w)
+  std::size_t dimension = 0;   ///< the dimension of the partition that violates the rule
+  std::size_t extent = 0;      ///< the extent of the partition along `dimension`
+  std::size_t required = 0;    ///< the extent that the rule requires along `dimension`
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };

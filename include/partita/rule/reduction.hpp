@@ -241,8 +241,8 @@ struct log_sum_exp_t {
 
 // The reductions maximum and minimum are constants; the names of all other reductions are functions that are never
 // called. A variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
-inline constexpr maximum_t maximum{};
-inline constexpr minimum_t minimum{};
+inline constexpr maximum_t maximum{};  ///< The reduction to the largest element.
+inline constexpr minimum_t minimum{};  ///< The reduction to the smallest element.
 constexpr sum_t sum(detail::reduction_name) { return {}; }
 constexpr any_t any(detail::reduction_name) { return {}; }
 constexpr all_t all(detail::reduction_name) { return {}; }

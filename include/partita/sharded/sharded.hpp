@@ -56,7 +56,7 @@ class typed_sharded {
   }
   /// The element of a tensor with exactly one element, on every worker of the world; see sharded_tensor::number.
   T number() const { return value_.number(); }
-  /// Reads elements by global index, on any workers; see sharded_tensor::get. Collective.
+  /// Reads or puts elements by global index, on any workers; see sharded_tensor::get. Collective.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }

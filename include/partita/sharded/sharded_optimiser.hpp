@@ -114,7 +114,7 @@ class sharded_optimiser {
                             << " of " << value.extents() << "; reshard it before");
     states_[p][s] = value;
   }
-  void restore_steps(std::size_t step_count) { steps_ = static_cast<int>(step_count); }
+  void restore_steps(std::size_t step_count) { steps_ = static_cast<int>(step_count); }  ///< Sets the number of steps.
   /// The bytes of state that this worker keeps in addition to parameters and gradients.
   std::size_t state_bytes() const {
     std::size_t bytes = 0;

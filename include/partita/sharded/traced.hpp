@@ -54,7 +54,7 @@ class traced {
   value number_in_graph() const { return value_; }
   /// Whether this value is a constant for differentiation.
   bool is_stopped() const { return is_stopped_; }
-  const std::shared_ptr<detail::traced_program>& program() const { return program_; }
+  const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< Its program.
 
   // Reading elements of a traced value is a compile-time error.
   template <class E = value_type>
@@ -98,7 +98,7 @@ template <ranked_array X>
 const X& constrain(const X& x, const sharding&) {
   return x;
 }
-inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }
+inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }  ///< x, a constant.
 
 namespace detail {
 

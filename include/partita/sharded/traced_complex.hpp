@@ -68,7 +68,7 @@ struct real_or_complex {
   real_or_complex() = default;
   explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
   explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
-  bool is_complex() const { return complex.state() != nullptr; }
+  bool is_complex() const { return complex.state() != nullptr; }  ///< Whether `complex` has the tensor.
   /// Returns the member whose elements have type T, which is R or std::complex<R>.
   template <class T>
   const sharded_tensor<T>& of() const {

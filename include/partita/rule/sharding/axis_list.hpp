@@ -34,7 +34,7 @@ struct axis_list {
     const std::size_t n = size();
     if (n < most_axes && !contains(axis)) packed |= static_cast<std::uint32_t>(axis + 1) << (4 * n);
   }
-  constexpr void pop_back() { packed &= (std::uint32_t{1} << (4 * (size() - 1))) - 1U; }
+  constexpr void pop_back() { packed &= (std::uint32_t{1} << (4 * (size() - 1))) - 1U; }  ///< Removes the last axis.
   constexpr void append(axis_list more) {
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
@@ -51,6 +51,7 @@ struct axis_list {
       if ((*this)[k] != axis) rest.push_back((*this)[k]);
     return rest;
   }
+  /// Whether the first axes of the list are those of `prefix`.
   constexpr bool starts_with(axis_list prefix) const {
     const std::size_t bits = 4 * prefix.size();
     return bits == 32 ? packed == prefix.packed : (packed & ((std::uint32_t{1} << bits) - 1U)) == prefix.packed;

@@ -38,11 +38,11 @@ struct policy {
 
   conflict contest = conflict::cost;       ///< how a mesh axis is assigned that several dimensions request
   conflict disagreement = conflict::cost;  ///< how a dimension is sharded that several tensors shard differently
-  conflict alike = conflict::cost;  ///< both choices, for operations with equivalent operands (concatenate, stack)
-  uneven blocks = uneven::balanced;
-  reshard moves = reshard::allow;
-  whole needed = whole::gather;
-  compound merged = compound::exact;
+  conflict alike = conflict::cost;    ///< both choices, for operations with equivalent operands (concatenate, stack)
+  uneven blocks = uneven::balanced;   ///< which blocks of different sizes are allowed
+  reshard moves = reshard::allow;     ///< whether operands may be resharded
+  whole needed = whole::gather;       ///< what is done if an operation needs a dimension unsharded
+  compound merged = compound::exact;  ///< how axes of merged and split dimensions are propagated
   bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
   bool new_dimensions = true;         ///< a dimension that only results have may be sharded
   bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing

@@ -32,19 +32,19 @@ struct rule {
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
 
-  factor factors[most_factors]{};
-  std::uint8_t terms[most_terms]{};
-  dimension dimensions[most_dimensions_in_all]{};
+  factor factors[most_factors]{};                  ///< the factors: the loops of the operation
+  std::uint8_t terms[most_terms]{};                ///< the factors of all dimensions, one after another
+  dimension dimensions[most_dimensions_in_all]{};  ///< the dimensions of all tensors
   /// The operands, then the results; after the first few tensors, tensors with equal dimensions share the dimensions.
   tensor tensors[most_tensors]{};
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
-  linearity how = linearity::multilinear;
-  bool alike = false;                   ///< the operands are equivalent: none has priority (concatenate, stack)
-  tensor_set followers = 0;             ///< operands that propose nothing if the policy lets leaders decide
-  tensor_set unread = 0;                ///< operands whose values are not read, in any layout
-  tensor_set constant = 0;              ///< operands in which the operation is not linear (indices, masks)
-  tensor_set unused[most_selective]{};  ///< the operands that result j does not depend on, for the first results j
+  linearity how = linearity::multilinear;  ///< in which operands the operation is linear
+  bool alike = false;                      ///< the operands are equivalent: none has priority (concatenate, stack)
+  tensor_set followers = 0;                ///< operands that propose nothing if the policy lets leaders decide
+  tensor_set unread = 0;                   ///< operands whose values are not read, in any layout
+  tensor_set constant = 0;                 ///< operands in which the operation is not linear (indices, masks)
+  tensor_set unused[most_selective]{};     ///< the operands that result j does not depend on, for the first results j
   char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
@@ -52,7 +52,7 @@ struct rule {
   constexpr rule(const char* notation);  // NOLINT: a literal is a rule
 
   constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
-  constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }
+  constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }  ///< The rank of tensor t.
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
   constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
   constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }
@@ -198,6 +198,7 @@ struct rule {
     if (!is_linear(kind)) r.how = is_extreme(kind) ? linearity::monotone : linearity::none;
     return r;
   }
+  /// The same rule of an operation that is linear in other operands.
   constexpr rule with(linearity l) const {
     rule r = *this;
     r.how = l;

@@ -126,6 +126,7 @@ struct sharding {
   }
   constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
+  /// The same layout, with another priority as an annotation of a program.
   constexpr sharding with_priority(std::size_t p) const {
     sharding s = *this;
     s.priority = static_cast<std::uint8_t>(p);
