@@ -74,7 +74,7 @@ network network_of(const char* name, const mesh& m, const std::array<shape_list,
     const auto program = traced_with(layouts);
     const auto layout_of = [&](value v) {
       sharding s = program.complete()[v].finished();
-      s.open = s.kept_whole = 0;
+      s.open = s.must_replicate = 0;
       return s;
     };
     std::vector<sharded_tensor<real>> x;

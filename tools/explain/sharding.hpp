@@ -57,7 +57,8 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
     std::vector<spec> operands;
     rule sized = r;  // the factors of a merged dimension such as (ab) need sizes
     for (std::size_t k = 0; k < r.factor_count; ++k)
-      if (sized.factors[k].size == dynamic && !sized.factors[k].loose) sized.factors[k].size = k == f ? even : size;
+      if (sized.factors[k].size == dynamic && !sized.factors[k].extents_may_differ)
+        sized.factors[k].size = k == f ? even : size;
     for (std::size_t t = 0; t < r.operand_count; ++t) {
       shape_list shape;
       sharding layout(m, r.rank(t));

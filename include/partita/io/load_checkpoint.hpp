@@ -26,7 +26,7 @@ class checkpoint {
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
         manifest_(std::move(manifest_contents)),
-        sorted_positions_(manifest_.by_name()) {}
+        sorted_positions_(manifest_.indices_by_name()) {}
 
   std::uint64_t step() const { return manifest_.step; }
   /// Names, types and extents of the tensors in the checkpoint.

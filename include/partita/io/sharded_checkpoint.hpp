@@ -178,20 +178,21 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
 
 #ifdef PARTITA_CORE
 // Saving and loading are compiled once for usual element types, for all ranks that call_with_rank supports.
-#define PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, R)                                                \
+#define PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, R)                                   \
   EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
                                                          const sharded_tensor<T>&);             \
   EXTERN template void checkpoint_writer::add(                                                  \
       const named_tensor<dynamic_extents<R>, R, const xt::xtensor<T, R>&, from_cuts_t<R>>&, bool);
-#define PARTITA_CHECKPOINTS_OF(EXTERN, T)  \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 1) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 2) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 3) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 4) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 5) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 6)
-#define PARTITA_CHECKPOINTS(EXTERN) PARTITA_CHECKPOINTS_OF(EXTERN, float) PARTITA_CHECKPOINTS_OF(EXTERN, double)
-PARTITA_CHECKPOINTS(extern)
+#define PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, T)   \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 1) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 2) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 3) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 4) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 5) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 6)
+#define PARTITA_INSTANTIATE_CHECKPOINTS(EXTERN) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, float) PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, double)
+PARTITA_INSTANTIATE_CHECKPOINTS(extern)
 #endif
 
 }  // namespace detail

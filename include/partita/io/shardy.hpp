@@ -105,7 +105,7 @@ struct shardy_reader {
     do {
       factor& named_factor = read.factors[read_factor()];
       named_factor.kind = kind;
-      named_factor.implied = false;
+      named_factor.implicit_replicate = false;
     } while (consume_if_next(','));
     expect('}', "\"}\" after factors");
   }
@@ -116,7 +116,7 @@ struct shardy_reader {
       factor& here = read.factors[f];
       if (here.kind != factor_kind::reduce || is_summed_between_operands(f)) continue;
       here.kind = factor_kind::replicate;
-      here.implied = true;
+      here.implicit_replicate = true;
     }
   }
   constexpr bool is_summed_between_operands(std::size_t f) const {
@@ -240,7 +240,7 @@ struct as_shardy {
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)
         for (std::size_t f = 0; f < r.factor_count; ++f) {
-          if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implied) continue;
+          if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implicit_replicate) continue;
           out << (any ? ", " : word);
           name(out, n);
           any = true;

@@ -134,7 +134,7 @@ class partitioned_broadcast {
   template <array_expression X>
   auto operator()(const X& x) const {
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
-                            operand_.problem_with(x, "x"));
+                            operand_.error_message_for(x, "x"));
     const auto here = move_operand(x);
     xt::xtensor<detail::operand_element<X>, result_rank> y(result_placement_.block_shape());
     if (result_placement_.partition.active())
@@ -148,7 +148,7 @@ class partitioned_broadcast {
     using T = detail::operand_element<Dy>;
     using array = xt::xtensor<T, operand_rank>;
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
-                            result_placement_.problem_with(dy, "dy"));
+                            result_placement_.error_message_for(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});
     if (result_placement_.partition.active())
       dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);

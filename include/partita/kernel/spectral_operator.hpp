@@ -46,7 +46,7 @@ struct periodic_box {
     return sum;
   }
   /// Whether the wave at index i along dimension d has two points per period, and therefore no direction.
-  bool is_highest(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
+  bool is_nyquist(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
   /// Whether the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074) keeps the wave at an index: products of two
   /// fields of kept waves have no aliases among the kept waves.
   bool is_low(const index<Rank>& i) const {
@@ -212,7 +212,7 @@ spectral_operator<Rank> spectral_derivative(const partition<P>& p, const periodi
     throw partition_error(text("partita::spectral_derivative(p, box, dimension): requires a dimension below the rank ")
                           << Rank << " of the box, got " << dimension << "; count dimensions from 0");
   return {p, box, [&](const index<Rank>& i) {
-            if (order % 2 == 1 && box.is_highest(dimension, i[dimension])) return std::complex<double>(0);
+            if (order % 2 == 1 && box.is_nyquist(dimension, i[dimension])) return std::complex<double>(0);
             std::complex<double> all = 1;
             for (unsigned k = 0; k < order; ++k) all *= std::complex<double>(0, box.wave(dimension, i[dimension]));
             return all;

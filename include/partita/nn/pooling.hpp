@@ -100,7 +100,7 @@ class window_geometry {
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \
-  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<window_planner<window_geometry<4>, 4>>)
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<window_planner<window_geometry<4>, 4>>)
 PARTITA_POOLING_MOVEMENTS(extern)
 #endif
 

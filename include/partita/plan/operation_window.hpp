@@ -30,7 +30,7 @@ constexpr rule with_windows(rule r, tensor_set of, std::uint32_t dimensions) {
       if (shared == most_factors) {
         shared = term;
         factor& one = r.factors[shared];
-        one.kind = factor_kind::pass, one.loose = true;
+        one.kind = factor_kind::pass, one.extents_may_differ = true;
         for (char letter = 'h'; one.letter == '_' && letter <= 'z'; ++letter)
           if (is_free(letter)) one.letter = letter;
       }

@@ -21,7 +21,7 @@ constexpr text layout_text(const sharding& s) {
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
-  if (s.on.moves_are_written) all << '!';
+  if (s.on.requires_explicit_reshards) all << '!';
   sharding closed = s;
   closed.open = 0;
   text layout;
@@ -47,7 +47,7 @@ class layout_reader {
       while (*c_ >= '0' && *c_ <= '9') size = 10 * size + static_cast<std::size_t>(*c_++ - '0');
       m.push_back(axis(axis_name, size));
       if (*c_ == ',') ++c_;
-      if (*c_ == '!') ++c_, m.moves_are_written = true;
+      if (*c_ == '!') ++c_, m.requires_explicit_reshards = true;
     }
     ++c_;
     sharding s(m, *c_ == '(' ? 1 : 0);

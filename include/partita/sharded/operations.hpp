@@ -36,8 +36,8 @@ struct transpose_op {
 
 /// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
 template <class X, std::size_t... P>
-inline constexpr bool is_dimension_order =
-    is_order(axes_order<sizeof...(P)>{P...}) && (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
+inline constexpr bool is_dimension_order = is_permutation_of_axes(axes_order<sizeof...(P)>{P...}) &&
+                                           (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
 
 }  // namespace detail
 

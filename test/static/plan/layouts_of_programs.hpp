@@ -59,7 +59,7 @@ constexpr void write(basic_text<N>& out, const sharding& s) {
 }
 
 constexpr sharding bare(sharding s) {
-  s.open = s.kept_whole = s.reduced_over = 0;
+  s.open = s.must_replicate = s.reduced_over = 0;
   s.priority = 0;
   return s;
 }

@@ -8,7 +8,7 @@ namespace {
 // one rule for all conflicts, and nothing else is another one
 static_assert([] {
   policy all = policy::paddle_classic;
-  all.contest = all.disagreement = all.alike = policy::conflict::join;
+  all.axis_conflict = all.disagreement = all.alike = policy::conflict::join;
   return policy::paddle_classic.with(policy::conflict::join) == all;
 }());
 

@@ -31,7 +31,7 @@ struct trial {
     const members_by_node by_node(node);
     for (std::size_t k = 0; k < n; ++k) {
       const block_group<2> group{members, k, grid};
-      gather.push_back(plan_wholes_by_node(group, tensor, by_node, members[k]));
+      gather.push_back(plan_all_gather_by_node(group, tensor, by_node, members[k]));
       sum.push_back(plan_sums_by_node(group, tensor, by_node, members[k]));
     }
   }

@@ -82,8 +82,8 @@ std::string described(const rule& r, const shape_span& shapes) {
   letters("first", [](const factor& f) { return f.precedence == 0; });
   letters("last", [](const factor& f) { return f.precedence == 2; });
   letters("repeated", [](const factor& f) { return f.broadcasts; });
-  letters("loose", [](const factor& f) { return f.loose; });
-  letters("implied", [](const factor& f) { return f.implied; });
+  letters("loose", [](const factor& f) { return f.extents_may_differ; });
+  letters("implied", [](const factor& f) { return f.implicit_replicate; });
   for (std::size_t g = 1; g <= r.factor_count; ++g) letters("together", [&](const factor& f) { return f.group == g; });
   const auto tensors = [&](const char* what, tensor_set set) {
     if (set == 0) return;
@@ -94,11 +94,11 @@ std::string described(const rule& r, const shape_span& shapes) {
   const char* const names[] = {"none", "movement", "additive", "multilinear", "monotone"};
   out += std::string(", ") + names[static_cast<std::size_t>(r.how)];
   if (r.alike) out += " alike";
-  tensors("following", r.followers);
-  tensors("unread", r.unread);
+  tensors("following", r.low_priority_operands);
+  tensors("unread", r.shape_only_operands);
   tensors("constant", r.constant);
-  for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_selective); ++j)
-    tensors(("result " + std::to_string(j) + " without").c_str(), r.unused[j]);
+  for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_results_with_unused); ++j)
+    tensors(("result " + std::to_string(j) + " without").c_str(), r.unused_operands[j]);
   if (shapes.size() == 0) return out;
   const rule whole = bound(r, shapes);
   out += ':';
@@ -470,11 +470,12 @@ BOOST_AUTO_TEST_CASE(tensors_of_equal_dimensions_share_them) {
   for (const std::size_t n : {2U, 8U, 9U, 40U}) {
     const std::vector<shape_list> shapes(n, shape_list{4, 6, 5});
     const rule made = rules::add_n(shape_span(shapes.data(), n));
-    BOOST_TEST(made.dimension_count <= 3 * (rule::never_shared + 2));
+    BOOST_TEST(made.dimension_count <= 3 * (rule::tensors_with_own_dimensions + 2));
     BOOST_TEST(made.operand_count == n);
     for (std::size_t t = 0; t <= n; ++t) {
       BOOST_TEST(made.rank(t) == 3U);
-      for (std::size_t d = 0; d < 3; ++d) BOOST_TEST((made.at(t, d) == made.at(0, d) || t < rule::never_shared));
+      for (std::size_t d = 0; d < 3; ++d)
+        BOOST_TEST((made.at(t, d) == made.at(0, d) || t < rule::tensors_with_own_dimensions));
       BOOST_TEST(made.factors_of(t) == 7U);
     }
   }

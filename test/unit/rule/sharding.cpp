@@ -130,10 +130,10 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
     const char* message;
     void (*call)();
   };
-  BOOST_CHECK_NO_THROW(static_cast<void>(product.result_reads(7, {0})));
+  BOOST_CHECK_NO_THROW(static_cast<void>(product.result_depends_on(7, {0})));
   constexpr wrong_call calls[] = {
-      {"partita::rule::result_reads: requires one of the first 8 results, not result 8; put it before the others",
-       [] { static_cast<void>(product.result_reads(8, {0})); }},
+      {"partita::rule::result_depends_on: requires one of the first 8 results, not result 8; put it before the others",
+       [] { static_cast<void>(product.result_depends_on(8, {0})); }},
       {"partita::propagate: requires as many dimensions as the notation has, 3, but there are 2 in operand 0 [8, 64] "
        "of product bmk,kn->bmn; write \"...\" for those in front",
        [] {

@@ -107,7 +107,7 @@ class part_planner {
         const members_by_node nodes(list_member_nodes(*shared_transport));
         const std::size_t me = p_.world().id();
         const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
-                                           : plan_wholes_by_node(group_, s.tensor, nodes, me);
+                                           : plan_all_gather_by_node(group_, s.tensor, nodes, me);
         auto both = make(steps.first);
         both->append_exchange(shared_transport->exchange(lowered(steps.second), kind));
         return both;
@@ -164,11 +164,11 @@ template <std::size_t Rank>
 using part_movement = planned_movement<part_planner<Rank>>;
 
 #ifdef PARTITA_CORE
-#define PARTITA_PART_MOVEMENTS(EXTERN)         \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<1>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<2>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<3>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<4>)
+#define PARTITA_PART_MOVEMENTS(EXTERN)                      \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<1>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<2>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<3>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<4>)
 PARTITA_PART_MOVEMENTS(extern)
 #endif
 

@@ -37,7 +37,7 @@ struct repartition_policy<Rank, messages> : repartition_policy<Rank, void> {
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, is_permutation = true, fits = sizeof...(P) == Rank;
-  static constexpr bool is_valid_order = is_order<sizeof...(P)>({P...});
+  static constexpr bool is_valid_order = is_permutation_of_axes<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, from_cuts_t<R>> : repartition_policy<Rank, void> {

@@ -22,8 +22,8 @@ struct two_step_plan {
 /// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members
 /// of a node send each other the parts that came from other nodes.
 template <std::size_t Rank>
-two_step_plan<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
-                                        const members_by_node& nodes, std::size_t worker) {
+two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                            const members_by_node& nodes, std::size_t worker) {
   two_step_plan<Rank> plan;
   plan.first = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
                            parted_tensor<Rank>{{}, tensor.whole, {tensor.parts[group.position]}}, worker);

@@ -131,7 +131,7 @@ class layout_completer {
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
         if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
-            (now.kept_whole >> a & 1U) != 0 || now.is_reduced(a))
+            (now.must_replicate >> a & 1U) != 0 || now.is_reduced(a))
           break;
         const axis_source source = source_of_axis(n, t, d, a);
         now.cuts[d].push_back(a);
@@ -171,7 +171,7 @@ class layout_completer {
 
   /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
   void find_reshards() {
-    for (sharding& s : result_.layouts) s.open = s.kept_whole = s.priority = 0;
+    for (sharding& s : result_.layouts) s.open = s.must_replicate = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
       const typename Graph::node& n = g_.operation(o);
       specs_.clear();

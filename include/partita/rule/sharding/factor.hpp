@@ -24,9 +24,9 @@ struct factor {
   std::uint8_t precedence = 1;                     ///< 0 for batch, 1 for rows and columns, 2 for summed dimensions
   std::uint8_t group = 0;                          ///< the group of factors that share merged dimensions; 0 for none
   char letter = '_';
-  bool broadcasts = false;  ///< a dimension of extent 1 may have this factor, too
-  bool loose = false;       ///< dimensions with this factor must agree in their axes, not in their extents
-  bool implied = false;     ///< that the factor is unsharded is implied by its position, not written (Shardy)
+  bool broadcasts = false;          ///< a dimension of extent 1 may have this factor, too
+  bool extents_may_differ = false;  ///< dimensions with this factor must agree in their axes, not in their extents
+  bool implicit_replicate = false;  ///< that the factor is unsharded is implied by its position, not written (Shardy)
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 

@@ -53,7 +53,8 @@ struct factor_projection {
   constexpr bool proposes(std::size_t t) const {
     if (!is_given(t)) return false;
     if (t >= r.operand_count) return flow != direction::forward;
-    return flow != direction::backward && !contains(r.unread, t) && !(by.leaders_decide && contains(r.followers, t));
+    return flow != direction::backward && !contains(r.shape_only_operands, t) &&
+           !(by.ignores_low_priority_operands && contains(r.low_priority_operands, t));
   }
 
   // --- what a tensor proposes for the factors ---

@@ -51,7 +51,7 @@ struct axis {
 struct mesh {
   axis axes[most_axes]{};
   std::size_t count = 0;
-  bool moves_are_written = false;  ///< every reshard must be written: see no_implicit_reshard()
+  bool requires_explicit_reshards = false;  ///< every reshard must be written: see no_implicit_reshard()
 
   constexpr mesh() = default;
   /// Makes a mesh from axes, whose names must be distinct; otherwise throws a partition_error.
@@ -95,7 +95,7 @@ struct mesh {
   /// partition_error where layouts are run-time values.
   constexpr mesh no_implicit_reshard() const {
     mesh m = *this;
-    m.moves_are_written = true;
+    m.requires_explicit_reshards = true;
     return m;
   }
 

@@ -36,22 +36,22 @@ struct policy {
     gathered,  ///< axes of the following dimensions move to the leading dimension
   };
 
-  conflict contest = conflict::cost;       ///< how a mesh axis is assigned that several dimensions request
-  conflict disagreement = conflict::cost;  ///< how a dimension is sharded that several tensors shard differently
+  conflict axis_conflict = conflict::cost;  ///< how a mesh axis is assigned that several dimensions request
+  conflict disagreement = conflict::cost;   ///< how a dimension is sharded that several tensors shard differently
   conflict alike = conflict::cost;  ///< both choices, for operations with equivalent operands (concatenate, stack)
   uneven blocks = uneven::balanced;
   reshard moves = reshard::allow;
   whole needed = whole::gather;
   compound merged = compound::exact;
-  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
-  bool new_dimensions = true;         ///< a dimension that only results have may be sharded
-  bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing
-  bool uneven_if_alone = false;       ///< a sharding that only one tensor proposes may be uneven
+  bool by_precedence = false;  ///< batch dimensions choose first, then rows and columns, then summed dimensions
+  bool new_dimensions = true;  ///< a dimension that only results have may be sharded
+  bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
+  bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
   bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free
 
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
-    p.contest = p.disagreement = p.alike = choice_for_all_conflicts;
+    p.axis_conflict = p.disagreement = p.alike = choice_for_all_conflicts;
     return p;
   }
   constexpr policy with(uneven how) const {
@@ -78,13 +78,13 @@ struct policy {
 /// PaddlePaddle's older policy: one mesh axis per dimension; the first operand wins; different shardings are rejected.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
-  p.contest = conflict::first_wins;
+  p.axis_conflict = conflict::first_wins;
   p.disagreement = conflict::error;
   p.alike = conflict::align;
   p.blocks = uneven::chunk;
   p.merged = compound::leading;
   p.new_dimensions = false;
-  p.leaders_decide = true;
+  p.ignores_low_priority_operands = true;
   p.keep_result_partials = true;
   return p;
 }();
@@ -92,12 +92,12 @@ inline constexpr policy policy::paddle_classic = [] {
 /// (except for a single operand); the largest dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
-  p.contest = conflict::larger_dim_wins;
+  p.axis_conflict = conflict::larger_dim_wins;
   p.disagreement = conflict::join;
   p.blocks = uneven::forbid;
   p.merged = compound::gathered;
   p.by_precedence = true;
-  p.uneven_if_alone = true;
+  p.uneven_if_only_proposal = true;
   return p;
 }();
 

@@ -63,7 +63,7 @@ struct sharding_conclusion {
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
-      if (k == i || contains(s.r.unread, k)) continue;
+      if (k == i || contains(s.r.shape_only_operands, k)) continue;
       const bool together = s.r.how != linearity::multilinear && !contains(s.r.constant, k);
       if (!has_pending_reduction(k, a, together ? kind : pending_reduction::none) &&
           !(k < s.operands.size() && !s.operands[k].known && !together))
@@ -72,11 +72,11 @@ struct sharding_conclusion {
     return true;
   }
   constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& kept_reductions) const {
-    const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
+    const bool given = s.is_given(i), unread = given && contains(s.r.shape_only_operands, i);
     sharding required = resolved_sharding(i);
     if (unread) {
       required = s.operands[i].layout;
-      required.open = required.kept_whole = 0;
+      required.open = required.must_replicate = 0;
       required.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
@@ -96,7 +96,7 @@ struct sharding_conclusion {
     const std::size_t t = s.r.operand_count + j;
     sharding left = resolved_sharding(t);
     left.pending = kept_reductions;
-    const std::uint32_t summed = s.r.summed_in(j);
+    const std::uint32_t summed = s.r.summed_factors(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
       if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;

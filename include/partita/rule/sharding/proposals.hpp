@@ -144,7 +144,7 @@ struct factor_proposals : factor_projection<Policy> {
     }
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
     for (std::size_t j = 0; j < r.result_count; ++j)
-      if ((r.summed_in(j) >> f & 1U) != 0) {
+      if ((r.summed_factors(j) >> f & 1U) != 0) {
         double block = 4;
         for (const std::size_t extent : result_shape(r, j))
           block *= extent == dynamic ? 1 : static_cast<double>(extent);

@@ -35,10 +35,10 @@ struct sharding {
   std::array<axis_list, most_dimensions> cuts{};
   std::array<pending_reduction, most_axes> pending{};
   std::uint8_t dimensions = 0;
-  std::uint8_t priority = 0;       ///< the priority of an annotation in a program: lower numbers are applied first
-  std::uint16_t open = 0;          ///< one bit per dimension that may be sharded further
-  std::uint16_t kept_whole = 0;    ///< one bit per axis over which the tensor must stay replicated
-  std::uint16_t reduced_over = 0;  ///< one bit per axis over which the value is replicated and its cotangent partial
+  std::uint8_t priority = 0;         ///< the priority of an annotation in a program: lower numbers are applied first
+  std::uint16_t open = 0;            ///< one bit per dimension that may be sharded further
+  std::uint16_t must_replicate = 0;  ///< one bit per axis over which the tensor must stay replicated
+  std::uint16_t reduced_over = 0;    ///< one bit per axis over which the value is replicated and its cotangent partial
 
   constexpr sharding() = default;
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
@@ -109,7 +109,7 @@ struct sharding {
     const std::size_t a = on.number(name);
     if ((cutting() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
-    s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
+    s.must_replicate = static_cast<std::uint16_t>(s.must_replicate | 1U << a);
     return s;
   }
   /// A copy of the sharding for a value that is replicated over axis a, and whose cotangent is not summed over axis a.
@@ -204,7 +204,7 @@ struct sharding {
 
  private:
   constexpr void require_unused_axis(std::size_t a) const {
-    if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
+    if ((must_replicate >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
                             << on.axes[a].name() << "\" "
                             << (pending[a] != pending_reduction::none ? "is partial"

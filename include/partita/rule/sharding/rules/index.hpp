@@ -89,7 +89,7 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
     const bool one_row = t == 2 && shapes[1].empty() && shapes[2].size() + 1 == x.size();  // for an index of rank 0
     for (std::size_t d = one_row ? 1 : 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
   }
-  return r.complete().with(linearity::none).followed_by({0});
+  return r.complete().with(linearity::none).with_low_priority({0});
 }
 /// The operation x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension
 /// of all three is unsharded. The sharding of other dimensions is propagated if their extents are equal.

@@ -17,10 +17,10 @@ struct replicated_factors {
   constexpr explicit replicated_factors(rule& of) : r(of) {}
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
-      if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
+      if (extents[k] == extent || r.factors[numbers[k]].extents_may_differ) return numbers[k];
     const bool last = r.factor_count + 2U >= most_factors;  // one free factor is kept for the result
     numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
-    r.factors[numbers[count]].loose = last;
+    r.factors[numbers[count]].extents_may_differ = last;
     extents[count] = extent;
     return numbers[count++];
   }
