@@ -80,12 +80,12 @@ spec spec_of(const mesh& m, const json& tensor, const shape_list& shape, bool am
   sharding layout(m, axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
     axis_list by;
-    for (const int a : axes[d]) by.push_back(m.checked(static_cast<std::size_t>(a)));
+    for (const int a : axes[d]) by.push_back(m.checked_axis(static_cast<std::size_t>(a)));
     layout = layout.cut(d, by);
   }
   if (tensor.contains("partial"))
     for (const auto& [axis, kind] : tensor.at("partial").items())
-      if ((layout.cutting() >> std::stoul(axis) & 1U) == 0) layout = layout.partial(std::stoul(axis), kind_of(kind));
+      if ((layout.cut_axes() >> std::stoul(axis) & 1U) == 0) layout = layout.partial(std::stoul(axis), kind_of(kind));
   return spec(layout, shape);
 }
 
@@ -203,7 +203,7 @@ using partita::attributes;
 
 rule made(const operation& op, const std::vector<shape_list>& shapes) {
   const shape_span all(shapes.data(), shapes.size());
-  return bound(op(all), all);
+  return bind_shapes(op(all), all);
 }
 /// Operands in the order of the record.
 call in_order(const rule& r) {
@@ -421,7 +421,7 @@ const std::map<std::string, call_maker>& calls() {
       {"fused_linear_param_grad_add",
        [](r c) {
          const std::vector<shape_list> shapes = c.shapes(0, 2);
-         return passing(bound(rules::linear_weight_gradient({shapes.data(), 2}), {shapes.data(), 2}), {0, 1},
+         return passing(bind_shapes(rules::linear_weight_gradient({shapes.data(), 2}), {shapes.data(), 2}), {0, 1},
              c.count());
        }},
       {"conv2d", simply(rules::convolution)},
@@ -893,7 +893,7 @@ propagation answer(const record& c, const call& asked) {
     }
   }
   policy by = classic ? policy::paddle_classic : policy::paddle_coshard;
-  if (refuses_cuts(c)) by = by.with(policy::whole::refuse);
+  if (refuses_cuts(c)) by = by.with(policy::unshard::refuse);
   return propagate(m, asked.made, spec_list(operands), spec_list(results),
                    backward ? direction::backward : direction::forward, by);
 }

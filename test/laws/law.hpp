@@ -57,7 +57,7 @@ struct place {
   shape<Rank> extents;
   std::vector<std::size_t> ids;
 
-  std::size_t bound() const { return workers(ids).bound(); }
+  std::size_t bound() const { return workers(ids).id_end(); }
   auto on(const world& everyone) const { return everyone.partition(dynamic_extents<Rank>(extents), workers(ids)); }
 };
 

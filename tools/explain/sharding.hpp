@@ -117,7 +117,7 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
 /// Refuses operands whose results have too many elements. Extents that the shapes do not determine count as 1.
 inline void require_countable_results(const partita::rule& r, const std::vector<partita::spec>& operands,
                                       const std::vector<partita::spec>& results) {
-  const partita::rule sized = partita::bound(r, partita::spec_list(operands), partita::spec_list(results));
+  const partita::rule sized = partita::bind_shapes(r, partita::spec_list(operands), partita::spec_list(results));
   for (std::size_t j = 0; j < sized.result_count; ++j) {
     partita::shape_list shape = partita::result_shape(sized, j);
     for (std::size_t d = 0; d < shape.size(); ++d)

@@ -48,8 +48,8 @@ class partition<Extents> {
 
   partition(partita::world everyone, partita::grid<Extents> arrangement)
       : world_(std::move(everyone)), grid_(std::move(arrangement)), place_(grid_.place(world_.id())) {
-    if (grid_.workers().bound() > world_.size())
-      detail::throw_too_few_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
+    if (grid_.workers().id_end() > world_.size())
+      detail::throw_too_few_workers(grid_.shape(), grid_.workers().id_end() - 1, world_.size());
   }
   /// Converts between static and dynamic extents: to a type that does not know some extents, or, if the values agree,
   /// to a type that does.

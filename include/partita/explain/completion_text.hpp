@@ -30,7 +30,7 @@ long_text name_of(const Node& n) {
 /// Whether a decision of propagation is against the sharding that a tensor of the operation proposes.
 constexpr bool is_rejected_proposal(decision::what done) {
   using enum decision::what;
-  return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
+  return done == overruled || done == loses_axis || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
 /// Writes the decisions by which operation o rejected axes of its tensor t. Repeats its last propagation.
@@ -51,7 +51,7 @@ long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, s
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
     if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";
     all << ", " << partita::name_of(one.done);
-    if (one.done == decision::what::lost && one.by != decision::none)
+    if (one.done == decision::what::loses_axis && one.by != decision::none)
       all << ": '" << n.how.factors[one.by].letter << "' has it";
     if (one.done == decision::what::overruled && one.by != decision::none) all << " by " << name_of(g, g.of(n, one.by));
     all << "\n";

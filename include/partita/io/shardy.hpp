@@ -83,10 +83,10 @@ struct shardy_reader {
   constexpr void merge_factors(std::size_t begin) {
     ++groups;
     for (std::size_t k = begin; k < read.term_count; ++k) {
-      const std::uint8_t old = read.factors[read.terms[k]].group;
-      read.factors[read.terms[k]].group = groups;
+      const std::uint8_t old = read.factors[read.terms[k]].merged_group;
+      read.factors[read.terms[k]].merged_group = groups;
       for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
-        if (read.factors[f].group == old) read.factors[f].group = groups;
+        if (read.factors[f].merged_group == old) read.factors[f].merged_group = groups;
     }
   }
   constexpr void read_tensors(bool results) {

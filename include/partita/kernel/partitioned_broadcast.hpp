@@ -109,7 +109,7 @@ class partitioned_broadcast {
     const shape_list small(from.extents), large(to.extents);
     if (!(from.partition.world() == to.partition.world()))
       throw partition_error("partita::partitioned_broadcast(from, to): requires partitions of one world");
-    detail::require_broadcast_in_dim<operand, result, strictness::client>(small, large, dims);
+    detail::require_broadcast_in_dim<operand, result, strictness::xla_builder>(small, large, dims);
     const dimension_map map(short_list<std::size_t>(detail::to_dimension_list(dims)), result_rank);
     route_ = plan_operand(from.partition.grid(), small, map, to.partition.grid(), large);
     prepare();

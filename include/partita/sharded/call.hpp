@@ -114,7 +114,7 @@ template <class Op, std::size_t... Rank>
 consteval std::size_t result_rank() {
   const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
   const shape_span span(shapes, sizeof...(Rank));
-  return bound(Op::rule(span), span).rank(sizeof...(Rank));
+  return bind_shapes(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
 /// Whether a tensor of any extents has the layout `read`, or each block in that layout is a slice of the worker's

@@ -10,7 +10,7 @@ namespace partita {
 /// model". The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
 template <std::size_t Letters>
 struct layout_name {
-  char letters[Letters + 1]{};
+  char characters[Letters + 1]{};
 
   friend constexpr bool operator==(const layout_name&, const layout_name&) = default;
 };
@@ -35,7 +35,7 @@ constexpr text layout_text(const sharding& s) {
 template <std::size_t Letters>
 class layout_reader {
  public:
-  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.letters) {}
+  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.characters) {}
 
   constexpr sharding read() {
     mesh m;
@@ -112,7 +112,7 @@ template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
   layout_name<Letters> name;
   const text written = layout_text(s);
-  for (std::size_t k = 0; k < Letters; ++k) name.letters[k] = written[k];
+  for (std::size_t k = 0; k < Letters; ++k) name.characters[k] = written[k];
   return name;
 }
 

@@ -90,7 +90,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
   X adjoint(std::size_t, const X& dy, const X& x, const X& given) const {
     using T = typename X::value_type;
     const shape_list extents = x.extents();
-    const partita::rule how = bound(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
+    const partita::rule how = bind_shapes(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
     const auto repeated = [&](const X& v) {
       return run_operation<T>({select_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
     };

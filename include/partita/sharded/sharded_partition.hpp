@@ -45,7 +45,7 @@ sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape,
   std::array<std::size_t, Rank> extents{};
   for (std::size_t d = 0; d < Rank; ++d) extents[d] = s.on.size(s.cuts[d]);
   std::size_t copies = 1;
-  const std::uint32_t used = s.cutting();
+  const std::uint32_t used = s.cut_axes();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if ((used >> a & 1U) == 0) copies *= s.on.size(a);
   if (copy >= copies)

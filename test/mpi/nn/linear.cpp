@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_SUITE(the_linear_layer)
 BOOST_AUTO_TEST_CASE(gives_what_one_worker_computes_on_any_grid) {
   const world everyone(test::workers());
   for (const row& r : table)
-    if (workers(r.w).bound() <= everyone.size() && workers(r.x).bound() <= everyone.size() &&
-        workers(r.y).bound() <= everyone.size())
+    if (workers(r.w).id_end() <= everyone.size() && workers(r.x).id_end() <= everyone.size() &&
+        workers(r.y).id_end() <= everyone.size())
       BOOST_TEST_CONTEXT(r.name) {
         expect_layer(everyone, r, true);
         expect_layer(everyone, r, false);

@@ -52,12 +52,12 @@ constexpr rule product = of_shardy("#sdy.op_sharding_rule<([i, k], [k, j])->([i,
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 constexpr spec x{m.layout("data", ""), {8, 32}}, w{m.layout("", "model"), {32, 16}};
 static_assert(propagate(m, product, {x, w}).results[0] == propagate(m, "ik,kj->ij", {x, w}).results[0]);
-static_assert(of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].group ==
-              of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].group);
+static_assert(of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].merged_group ==
+              of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].merged_group);
 // and what Shardy reads of the ready-made ones
-static_assert(writes(bound(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
+static_assert(writes(bind_shapes(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
                      "([i, j])->([i, j]) {i=8, j=64} need_replication={j}"));
-static_assert(writes(bound(rule("a1->a"), shape_span{{8, 1}}), "([i, j])->([i]) {i=8, j=1}"));
+static_assert(writes(bind_shapes(rule("a1->a"), shape_span{{8, 1}}), "([i, j])->([i]) {i=8, j=1}"));
 static_assert(writes(reshape_rule({8, 4}, {2, 16}), "([ij, k])->([i, jk]) {i=2, j=4, k=4}"));
 
 }  // namespace

@@ -209,9 +209,9 @@ BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
   const value x = g.input({64, 64});
   g.apply(rules::matmul, {x, g.apply(rules::transpose({1, 0}), {x})});  // whatever cuts x must be moved
   const search_answer found = search(g, {{1, 0}, {1, 0}});
-  BOOST_TEST(complete(found.annotated())[x].cutting() == 0U);
+  BOOST_TEST(complete(found.annotated())[x].cut_axes() == 0U);
   BOOST_TEST(found.runner_up.is_there);
-  BOOST_TEST(complete(found.annotated(found.runner_up))[x].cutting() != 0U);
+  BOOST_TEST(complete(found.annotated(found.runner_up))[x].cut_axes() != 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_state_is_not_cut_into_more_parts_than_it_has_indices) {
@@ -513,7 +513,7 @@ BOOST_AUTO_TEST_CASE(a_move_that_was_priced_before_costs_what_its_plan_says) {
   for (const sharding& s : {m.layout("", ""), m.layout("a", ""), m.layout("", "a"), m.layout("b", "a")}) {
     all.push_back(s);
     for (const char* name : {"a", "b"})
-      if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::whole) all.push_back(sharding(s).partial(name));
+      if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::replicated) all.push_back(sharding(s).partial(name));
   }
   const step_model model;
   detail::move_prices prices(m, model);

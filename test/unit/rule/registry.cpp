@@ -84,7 +84,8 @@ std::string described(const rule& r, const shape_span& shapes) {
   letters("repeated", [](const factor& f) { return f.broadcasts; });
   letters("loose", [](const factor& f) { return f.extents_may_differ; });
   letters("implied", [](const factor& f) { return f.implicit_replicate; });
-  for (std::size_t g = 1; g <= r.factor_count; ++g) letters("together", [&](const factor& f) { return f.group == g; });
+  for (std::size_t g = 1; g <= r.factor_count; ++g)
+    letters("together", [&](const factor& f) { return f.merged_group == g; });
   const auto tensors = [&](const char* what, tensor_set set) {
     if (set == 0) return;
     out += std::string(" ") + what;
@@ -93,14 +94,14 @@ std::string described(const rule& r, const shape_span& shapes) {
   };
   const char* const names[] = {"none", "movement", "additive", "multilinear", "monotone"};
   out += std::string(", ") + names[static_cast<std::size_t>(r.how)];
-  if (r.alike) out += " alike";
+  if (r.has_equivalent_operands) out += " alike";
   tensors("following", r.low_priority_operands);
   tensors("unread", r.shape_only_operands);
   tensors("constant", r.constant);
   for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_results_with_unused); ++j)
     tensors(("result " + std::to_string(j) + " without").c_str(), r.unused_operands[j]);
   if (shapes.size() == 0) return out;
-  const rule whole = bound(r, shapes);
+  const rule whole = bind_shapes(r, shapes);
   out += ':';
   for (std::size_t j = 0; j < r.result_count; ++j) {
     std::string extents;
@@ -433,7 +434,7 @@ BOOST_AUTO_TEST_CASE(a_name_propagates_as_the_function_of_that_name) {
           operands.emplace_back(simulated::random_sharding(m, s.size(), random, {pending_reduction::sum}), s);
         const propagation a = propagate(m, named, operands), b = propagate(m, made, operands);
         BOOST_TEST((same(a.operands, b.operands) && same(a.results, b.results) && same(a.reshards, b.reshards)));
-        for (const sharding& s : a.results) cut += s.cutting() != 0;
+        for (const sharding& s : a.results) cut += s.cut_axes() != 0;
       }
       BOOST_TEST((cut > 0 || std::string(t.name) == "replicated" || std::string(t.name) == "p_norm" ||
                   std::string(t.name) == "mean"));
@@ -508,7 +509,7 @@ BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_is_not_known_in_results) {
   for (const twin& t : twins()) {
     const auto results = [&](const std::vector<shape_list>& shapes) {
       const shape_span all(shapes.data(), shapes.size());
-      const rule made = bound(t.made(all), all);
+      const rule made = bind_shapes(t.made(all), all);
       std::vector<shape_list> out;
       for (std::size_t j = 0; j < made.result_count; ++j) out.push_back(result_shape(made, j));
       return out;

@@ -62,7 +62,7 @@ class layout_completer {
  private:
   static bool has_only_pass_factors(const rule& r) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
-      if (r.factors[f].kind != factor_kind::pass) return false;
+      if (r.factors[f].kind != factor_kind::pass_through) return false;
     return true;
   }
   /// Makes a list with the readers of each value: the operations that read the value.
@@ -100,7 +100,7 @@ class layout_completer {
   }
   /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
   bool may_propose(value v) const {
-    return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cutting() != 0);
+    return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cut_axes() != 0);
   }
   void propagate_operation(std::size_t o, bool all) {
     is_queued_[o] = 0;
@@ -109,7 +109,7 @@ class layout_completer {
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
       const bool is_known = may_propose(g_.of(n, t));
-      has_axes = has_axes || (is_known && result_.layouts[g_.of(n, t).number].cutting() != 0);
+      has_axes = has_axes || (is_known && result_.layouts[g_.of(n, t).number].cut_axes() != 0);
       specs_.push_back(make_spec(g_.of(n, t), is_known));
     }
     if (!has_axes) return;
@@ -130,7 +130,7 @@ class layout_completer {
       if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
-        if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
+        if ((now.cut_axes() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
             (now.must_replicate >> a & 1U) != 0 || now.is_reduced(a))
           break;
         const axis_source source = source_of_axis(n, t, d, a);

@@ -122,7 +122,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 /// The rule for tensors of given shapes: without "...", with a size for every factor, and without a factor for a
 /// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and the two sizes that contradict each
 /// other.
-constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
+constexpr rule bind_shapes(const rule& r, const shape_span& operands, const shape_span& results = {}) {
   if (operands.size() != r.operand_count) detail::throw_count_error(r, "operands", r.operand_count, operands.size());
   if (results.size() != 0 && results.size() != r.result_count)
     detail::throw_count_error(r, "results", r.result_count, results.size());

@@ -90,8 +90,8 @@ struct separate_factors {
 
   constexpr separate_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      number[d] =
-          r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
+      number[d] = r.add_factor(shape[d], nth_letter(r.factor_count),
+                               in(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
   /// Adds one dimension for each factor to the last tensor of a rule.

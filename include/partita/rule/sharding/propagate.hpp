@@ -16,7 +16,7 @@ struct propagation {
   growing_list<sharding, 8> results{};
   growing_list<reshard_need, 12> reshards{};
   detail::decision_log log{};
-  char letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
+  char factor_letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
 
   /// The total bytes that a worker receives in all reshards.
   constexpr std::size_t bytes() const {
@@ -88,7 +88,7 @@ struct sharding_conclusion {
                      decision::none, a, decision::none, kind);
     }
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
-      required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cutting());
+      required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cut_axes());
     out.operands.push_back(required);
     if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
@@ -108,7 +108,7 @@ struct sharding_conclusion {
     if (s.is_given(t) && s.flow != direction::forward) {
       const spec& given = s.results[j];
       const sharding made = left;
-      const std::uint32_t used = left.cutting();
+      const std::uint32_t used = left.cut_axes();
       for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
         if (const pending_reduction kind = given.layout.pending[a];
             kind != pending_reduction::none && (used >> a & 1U) == 0) {
@@ -154,9 +154,9 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   detail::require_one_mesh(m, r, operands);
   detail::require_one_mesh(m, r, results);
   // 1. Bind the rule to the shapes.
-  const rule all = bound(r, operands, results);
+  const rule all = bind_shapes(r, operands, results);
   propagation out;
-  for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
+  for (std::size_t f = 0; f < all.factor_count; ++f) out.factor_letters[f] = all.factors[f].letter;
   // 2. Translate the shardings of tensors to axes of factors, and resolve conflicts between them.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, flow, by, out.log}}};
   resolved.resolve_conflicts();

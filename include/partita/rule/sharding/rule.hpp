@@ -40,7 +40,7 @@ struct rule {
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;
-  bool alike = false;                    ///< the operands are equivalent: none has priority (concatenate, stack)
+  bool has_equivalent_operands = false;  ///< the operands are equivalent: none has priority (concatenate, stack)
   tensor_set low_priority_operands = 0;  ///< operands that propose nothing if the policy says so
   tensor_set shape_only_operands = 0;    ///< operands whose values are not read, in any layout
   tensor_set constant = 0;               ///< operands in which the operation is not linear (indices, masks)
@@ -71,7 +71,7 @@ struct rule {
 
   // --- building: operands first, then results; dimensions are added to the last tensor ---
 
-  constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass) {
+  constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass_through) {
     if (factor_count == most_factors)
       throw shape_error(text("partita::rule: requires at most ") << most_factors << " factors; split the operation");
     factors[factor_count].size = size;
@@ -162,7 +162,7 @@ struct rule {
     for (std::size_t f = 0; f < factor_count; ++f) {
       factor& one = factors[f];
       const bool reduced = (in_all_results >> f & 1U) == 0;
-      if (one.kind == factor_kind::pass && reduced) one.kind = factor_kind::reduce;
+      if (one.kind == factor_kind::pass_through && reduced) one.kind = factor_kind::reduce;
       one.precedence = (everywhere >> f & 1U) != 0 || one.broadcasts ? 0 : reduced ? 2 : 1;
     }
     return *this;

@@ -64,7 +64,7 @@ struct sharding {
     return same;
   }
   /// The axes that shard some dimension of the tensor, as a bit set.
-  constexpr std::uint32_t cutting() const {
+  constexpr std::uint32_t cut_axes() const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(); ++d) bits |= cuts[d].set();
     return bits;
@@ -75,7 +75,7 @@ struct sharding {
     sharding s = *this;
     s.cuts[d] = axis_list();
     for (std::size_t k = 0; k < by.size(); ++k) {
-      if ((s.cutting() >> by[k] & 1U) != 0)
+      if ((s.cut_axes() >> by[k] & 1U) != 0)
         throw partition_error(text("partita::sharding: requires every mesh axis at most once, but \"")
                               << on.axes[by[k]].name()
                               << "\" cuts two dimensions of one tensor; leave one of them whole");
@@ -86,7 +86,7 @@ struct sharding {
   }
   /// A copy of the sharding with a pending reduction over axis a; a partition_error if axis a shards the value.
   constexpr sharding partial(std::size_t a, pending_reduction kind = pending_reduction::sum) const {
-    if ((cutting() >> a & 1U) != 0)
+    if ((cut_axes() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
     sharding s = *this;
@@ -107,7 +107,7 @@ struct sharding {
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
-    if ((cutting() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
+    if ((cut_axes() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
     s.must_replicate = static_cast<std::uint16_t>(s.must_replicate | 1U << a);
     return s;
@@ -116,7 +116,7 @@ struct sharding {
   /// The change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. It
   /// is a partition_error if the axis is in use.
   constexpr sharding reduced(std::size_t a) const {
-    if ((cutting() >> a & 1U) != 0)
+    if ((cut_axes() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be reduced over it");
     sharding s = *this;
@@ -151,7 +151,7 @@ struct sharding {
     sharding s(m, mapping.size());
     std::size_t d = 0;
     for (const auto entry : mapping) {
-      if (entry >= 0) s = s.cut(d, axis_list(m.checked(static_cast<std::size_t>(entry))));
+      if (entry >= 0) s = s.cut(d, axis_list(m.checked_axis(static_cast<std::size_t>(entry))));
       ++d;
     }
     return s;
@@ -182,7 +182,7 @@ struct sharding {
     sharding s(m, rank);
     std::size_t a = 0;
     for (const placement& p : all) {
-      m.checked(a);
+      m.checked_axis(a);
       if (p.kind == placement::what::partial) s = s.partial(a, p.pending);
       if (p.kind == placement::what::shard) {
         if (p.dimension >= rank)

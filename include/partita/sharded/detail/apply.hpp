@@ -30,14 +30,14 @@ applied_operation bound_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
   if constexpr (requires { op.on(made); }) {
     if constexpr (requires { Op::multiplies; }) (multiply_by_blas<T>(), ...);
-    return op.on(bound(made, shapes));
+    return op.on(bind_shapes(made, shapes));
   } else {
     applied_operation all;
     if constexpr (requires { op.result_extents(shapes); }) {
       const shape_list extents = op.result_extents(shapes);
-      all.how = bound(made, shapes, shape_span(&extents, 1));
+      all.how = bind_shapes(made, shapes, shape_span(&extents, 1));
     } else {
-      all.how = bound(made, shapes);
+      all.how = bind_shapes(made, shapes);
     }
     all.work = block_work::own;
     if constexpr (requires { Op::is_elementwise; }) {

@@ -62,7 +62,8 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   std::array<std::size_t, most_dimensions> g = f.number;
   for (std::size_t d = 0; d < i.size(); ++d)
     if (in(apart, d))
-      g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
+      g[d] =
+          r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass_through : factor_kind::replicate);
   r.begin_operand();
   f.write(r);
   for (std::size_t t = 0; t < 2; ++t) {
@@ -176,7 +177,7 @@ constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) 
   const std::size_t ids = with.y ? 1 : 0;
   rule r;
   const separate_factors f(r, shapes[ids]);
-  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass),
+  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass_through),
                     h = r.add_factor(dynamic, 'h');
   for (std::size_t t = 0; t < 3; ++t) {
     t < 2 ? r.begin_operand() : r.begin_result();

@@ -56,7 +56,7 @@ constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with
     if (d == c) r.add_whole_dimension(length);
     else r.add_dimension(f[d]);
   }
-  r.alike = true;
+  r.has_equivalent_operands = true;
   r.how = linearity::movement;
   r.complete();
   return r;
@@ -76,7 +76,7 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
     if (d == s) r.add_whole_dimension(shapes.size());
     else r.add_dimension(f[d < s ? d : d - 1]);
   }
-  r.alike = true;
+  r.has_equivalent_operands = true;
   r.how = linearity::movement;
   r.complete();
   return r;

@@ -29,7 +29,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   }
   r.complete();
   for (std::size_t d = 0; d < x.size(); ++d)
-    r.factors[f[d]].kind = factor_kind::pass;  // results that lack this factor are replicated, not partial
+    r.factors[f[d]].kind = factor_kind::pass_through;  // results that lack this factor are replicated, not partial
   return r.with(linearity::none);
 }
 
