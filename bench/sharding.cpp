@@ -131,7 +131,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   measure(
       "search, a transformer of two layers on 4 x 8", 1, 2,
       [&](std::size_t) {
-        sink += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).judged;
+        sink += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).evaluated_candidates;
       },
       3);
 

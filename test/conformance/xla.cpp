@@ -168,7 +168,7 @@ void expect_reduced_axes(const json& axes, const dimension_map& map, const shape
                          const shape_list& result) {
   std::vector<std::size_t> summed;
   for (std::size_t d = 0; d < result.size(); ++d)
-    if (!map.spans(d, operand, result)) summed.push_back(d);
+    if (!map.equals_result(d, operand, result)) summed.push_back(d);
   expect(json(summed) == axes, "sums over ", json(summed).dump(), " and not ", axes.dump());
 }
 
@@ -406,7 +406,7 @@ void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt
     for (std::size_t k = 0; k < block.size(); ++k) {
       auto i = index_of(k, where.shape());
       for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-      block.data()[k] = whole.data()[number_of(i, placement.extents.array())];
+      block.data()[k] = whole.data()[flat_index(i, placement.extents.array())];
     }
     return block;
   };
@@ -690,7 +690,7 @@ rule rule_of_text(const json& c) {
     if (!factors.empty()) written += " " + (kind + ("={" + factors + "}"));
   }
   text again;
-  const rule read = of_shardy(written.c_str());
+  const rule read = rule_from_shardy(written.c_str());
   again << as_shardy{read};
   expect(again.c_str() == written, "is read from \"", written, "\" and written as \"", again.c_str(), "\"");
   return read;

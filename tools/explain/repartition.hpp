@@ -69,7 +69,7 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   const auto moved = picture_of(1);
   std::cout << "legal: both partitions have the rank of the tensor; the input may have any distribution, the output "
                "has the balanced one\n\n";
-  const workers all = united(moved.p_x.workers(), moved.p_y.workers());
+  const workers all = union_of(moved.p_x.workers(), moved.p_y.workers());
   table each({"worker", "gives", "takes", "keeps", "sends", "receives"});
   for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
     const auto plan = moved.plan(all[k]);

@@ -105,7 +105,7 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
       shape_list shape;
       for (std::size_t d = 0; d < partial.rank(); ++d) shape.push_back(size);
       require_countable(shape);
-      const auto plan = plan_reshard(m, partial, partial.finished(), shape,
+      const auto plan = plan_reshard(m, partial, partial.without_partials(), shape,
                                      {{network.seconds_per_message, 1 / network.bytes_per_second}});
       cost.add({std::to_string(n), bytes(static_cast<double>(plan.bytes())), seconds(plan.seconds())});
     }

@@ -66,7 +66,7 @@ void add_row_sums_to_operand(T* dx, const shape_list& operand, const dimension_m
   const shape_list result = shape_of(dy);
   for (std::size_t d = 0; d < result.size(); ++d)
     walk.add(result[d], {static_cast<std::ptrdiff_t>(dy.strides()[d]),
-                         map.spans(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
+                         map.equals_result(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
   walk.sort_by_first_block();
   const auto strides = walk.innermost_plane().column_step;
   const T* from = dy.data() + static_cast<std::ptrdiff_t>(dy.data_offset());

@@ -185,7 +185,7 @@ class partitioned_broadcast {
     shape_list part;
     for (std::size_t j = 0; j < operand_rank; ++j) {
       const std::size_t d = route_.map.target(j);
-      part.push_back(route_.map.spans(d, route_.extents, shape_list(result_placement_.extents)) ? block[d] : 1);
+      part.push_back(route_.map.equals_result(d, route_.extents, shape_list(result_placement_.extents)) ? block[d] : 1);
     }
     return part;
   }

@@ -155,7 +155,7 @@ class convolution {
       for (std::size_t k = 0; k < weight.size(); ++k) {
         auto i = index_of(k, own);
         for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];
-        weight.data()[k] = detail::draw_uniform<T>(bound, o.seed, number_of(i, global_shape));
+        weight.data()[k] = detail::draw_uniform<T>(bound, o.seed, flat_index(i, global_shape));
       }
       for (std::size_t k = 0; k < bias.size(); ++k)
         bias(k) = detail::draw_uniform<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);

@@ -38,7 +38,7 @@ struct search_answer_of {
   const Graph* program = nullptr;
   step_model model{};
   policy by{};
-  std::size_t memory = 0, judged = 0;
+  std::size_t memory = 0, evaluated_candidates = 0;
   bool is_exact = false;  ///< whether all candidates were evaluated
   search_candidate best{}, runner_up{};
   search_candidate without_limit{};  ///< the fastest candidate without the memory limit, if it differs

@@ -97,7 +97,7 @@ class workers {
   PARTITA_DECL workers subset(const workers& chosen) const;
 
   /// The workers of `a` in order, followed by the workers of `b` that are not in `a`, in order.
-  friend workers united(const workers& a, const workers& b) {
+  friend workers union_of(const workers& a, const workers& b) {
     if (a.is_range() && b.is_range()) {
       if (b.empty() || (!a.empty() && b.first_ >= a.first_ && b.first_ + b.count_ <= a.first_ + a.count_)) return a;
       if (a.empty()) return b;

@@ -143,7 +143,7 @@ class worker_pairing {
       i[d] = counter % large_shape_[d];
       counter /= large_shape_[d];
     }
-    return number_of(i, large_shape_);
+    return flat_index(i, large_shape_);
   }
 
  private:

@@ -133,7 +133,7 @@ template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
     make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
 template <auto Name>
-inline constexpr sharding finished_layout = layout_named<Name>.finished();
+inline constexpr sharding finished_layout = layout_named<Name>.without_partials();
 template <auto Name>
 inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_layout_name =
     make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);

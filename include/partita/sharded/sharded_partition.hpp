@@ -28,7 +28,7 @@ struct sharded_partition {
 };
 
 /// The partition of one copy of a tensor of this shape. With `partition p(everyone, s.arrangement)`, `repartition(q, p,
-/// to_cuts(s.cuts))` makes the blocks of the sharding.
+/// result_cuts(s.cuts))` makes the blocks of the sharding.
 /// Shapes:   one extent for each dimension of the sharding.
 /// Requires: Rank is the rank of sharding and shape [shape_error]; the mesh of the sharding is that of `where`, and
 ///           `copy` is below the number of copies [partition_error].

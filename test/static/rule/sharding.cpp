@@ -204,7 +204,7 @@ static_assert(propagate(m, registry(registry::fallback::replicate)("unheard_of",
 
 constexpr bool says(const propagation& p, decision::what done) {
   for (const decision& d : p.log)
-    if (d.done == done) return true;
+    if (d.outcome == done) return true;
   return false;
 }
 static_assert(says(s, decision::what::takes_sharding) && says(contracted, decision::what::becomes_partial) &&

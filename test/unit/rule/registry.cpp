@@ -121,7 +121,8 @@ inline std::vector<twin> twins() {
   const std::vector<shape_list> one{x}, two{x, x}, three{x, x, x}, cube{{4, 6, 8}};
   return {
       {"elementwise", elementwise, "ab,ab->ab first ab repeated ab, none: 4x6", two},
-      {"elementwise_to", elementwise_to(3), "ab,ab->ab,ab,ab first ab repeated ab, none: 4x6 4x6 4x6", two, count(3)},
+      {"elementwise_outputs", elementwise_outputs(3), "ab,ab->ab,ab,ab first ab repeated ab, none: 4x6 4x6 4x6", two,
+       count(3)},
       {"elementwise_in_dimensions",
        elementwise_in_dimensions({0}),
        "ab,a->ab first ab repeated ab, none: 4x6",

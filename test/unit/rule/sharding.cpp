@@ -23,7 +23,7 @@ const spec x(m.layout("data", "", ""), {8, 128, 64});
 
 std::size_t how_often(const propagation& p, decision::what done) {
   std::size_t n = 0;
-  for (const decision& d : p.log) n += d.done == done;
+  for (const decision& d : p.log) n += d.outcome == done;
   return n;
 }
 
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
   BOOST_TEST(how_often(p, decision::what::takes_sharding) == 3U);
   BOOST_TEST(how_often(p, decision::what::loses_axis) == 1U);
   for (const decision& d : p.log) {
-    if (d.done != decision::what::loses_axis) continue;
+    if (d.outcome != decision::what::loses_axis) continue;
     BOOST_TEST(product.factors[d.factor].letter == 'n');
     BOOST_TEST(product.factors[d.by].letter == 'k');
     BOOST_TEST(d.axis == 1);

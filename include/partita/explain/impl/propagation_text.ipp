@@ -13,7 +13,7 @@ PARTITA_DEF long_text decision_writer::tensor(std::size_t t) const {
 PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
   using enum decision::what;
   const long_text f = factor_text(d.factor), a = axis(d.axis), here = describe_dimension(d);
-  switch (d.done) {
+  switch (d.outcome) {
     case takes_sharding:
       if (d.axis == decision::no_axis) return long_text() << f << " is sharded like " << here;
       return long_text() << f << " is sharded over " << a;

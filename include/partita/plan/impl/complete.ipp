@@ -187,7 +187,7 @@ class layout_completer {
         // single reader, which may reduce it directly into the sharding that the reader needs; with several readers, or
         // none, the value is reduced once.
         if (g_.annotation(v) == nullptr) {
-          layout = reader_count(v) == 1 ? as_made : as_made.finished();
+          layout = reader_count(v) == 1 ? as_made : as_made.without_partials();
           add_origins_of_result(o, n.operands + j);
         }
         move(o, n.operands + j, as_made, layout);

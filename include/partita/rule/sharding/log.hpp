@@ -30,7 +30,7 @@ struct decision {
   };
   static constexpr std::uint8_t no_axis = 255, none = 255;
 
-  what done = what::takes_sharding;
+  what outcome = what::takes_sharding;
   std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
   std::uint8_t factor = none;
   std::uint8_t axis = no_axis;

@@ -82,9 +82,9 @@ namespace detail {
 /// same rule as `rules::`. Dimensions, extents and counts that `rules::` takes as parameters are passed as attributes.
 inline constexpr operation standard_operations[] = {
     // Element-wise operations.
-    rules::elementwise, rules::elementwise_to(1), rules::elementwise_in_dimensions({}), rules::add, rules::subtract,
-    rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign, rules::relu, rules::maximum,
-    rules::where, rules::add.named("negate"),
+    rules::elementwise, rules::elementwise_outputs(1), rules::elementwise_in_dimensions({}), rules::add,
+    rules::subtract, rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign,
+    rules::relu, rules::maximum, rules::where, rules::add.named("negate"),
     // Matrix products and convolutions.
     rules::matmul, rules::matmul_transposed(false, false), rules::matmul_bias(), rules::bmm, rules::linear,
     rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,

@@ -98,11 +98,12 @@ struct sharding {
     return partial(on.number(name), kind);
   }
   /// A copy of the sharding without pending reductions.
-  constexpr sharding finished() const {
+  constexpr sharding without_partials() const {
     sharding s = *this;
     s.pending = {};
     return s;
   }
+  [[deprecated("use without_partials")]] constexpr sharding finished() const { return without_partials(); }
   /// A copy of the sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;

@@ -173,7 +173,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   if constexpr (std::is_integral_v<T>) {
     if (op.truncates && operands[0].layout().is_partial()) {
       std::vector<sharded_tensor<T>> summed = operands;
-      summed[0] = reshard(operands[0], operands[0].layout().finished());
+      summed[0] = reshard(operands[0], operands[0].layout().without_partials());
       const auto y = run_operation<T>(op, summed);
       return preset.result == nullptr ? y : reshard(y, *preset.result);
     }

@@ -48,7 +48,7 @@ struct convolution_of_blocks {
 
   std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
 
-  std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
+  std::size_t places(std::size_t f) const { return with.along(f).output_extent(cells[f]); }
   /// The cells of the images that the results at these places read along feature f.
   interval input_cells(std::size_t f, interval range) const {
     const window w = window_under(with.along(f), range);
