@@ -18,6 +18,8 @@ enum class message_form {
   typed,    ///< one message per pair, with MPI derived datatypes
   measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
 };
-using messages [[deprecated("use message_form")]] = message_form;
+struct [[deprecated("use message_form")]] messages {
+  using enum message_form;
+};
 
 }  // namespace partita

@@ -102,4 +102,21 @@ BOOST_AUTO_TEST_CASE(may_also_be_what_is_there_where_the_worker_is_active) {
   else BOOST_TEST((block.shape() == std::array<std::size_t, 2>{10, 0}));
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+BOOST_AUTO_TEST_CASE(has_the_old_names_too) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), 1));
+  const auto cuts = decomposition<2>::balanced({10, 7}, {everyone.size(), 1});
+  const auto block = make_block<float>(p, {10, 7}, at);
+  BOOST_TEST((block_from<float>(p, {10, 7}, at) == block));
+  BOOST_TEST((block_from<float>(p, cuts, at) == block));
+  BOOST_TEST((block_from<float>(p, extents<10, 7>{}, at) == block));
+  BOOST_TEST((block_on(p, block) == block));
+  BOOST_TEST((repartition(p, p, from_cuts(cuts), to_cuts(cut::balanced(10, everyone.size()), cut::at({7})),
+                          messages::packed)(block) == block));
+  BOOST_TEST((united(p, p).workers() == p.workers() && united(workers(0, 1), workers(0, 2)) == workers(0, 2)));
+}
+#pragma GCC diagnostic pop
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -145,7 +145,7 @@ class repartition_cuts {
  private:
   void apply_policy(discard_batch_t) {}
   void apply_policy(strategy) {}  // a strategy does not concern cuts
-  void apply_policy(messages) {}
+  void apply_policy(message_form) {}
   template <std::size_t... P>
   void apply_policy(permute_t<P...>) {
     if constexpr (sizeof...(P) == Rank) axes_ = {P...};
