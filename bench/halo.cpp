@@ -125,7 +125,7 @@ class by_hand {
     for (std::size_t k = 0; k < count; ++k) {
       auto i = index_of(k, outer);
       for (std::size_t d = 0; d < Rank; ++d) i[d] += f.at[d];
-      row(number_of(i, n_.shape), length);
+      row(flat_index(i, n_.shape), length);
     }
   }
 

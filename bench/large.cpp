@@ -60,11 +60,11 @@ bool measure(const bench::command_line& line, bench::rows& out) {
          report(out, "contiguous, messages", whole_bytes, move(everyone, x, pitch, pitch, strategy::message)) &&
          report(out, "strided, shared memory", part_bytes, move(everyone, part, width, pitch)) &&
          report(out, "strided, messages packed", part_bytes,
-                move(everyone, part, width, pitch, strategy::message, messages::packed)) &&
+                move(everyone, part, width, pitch, strategy::message, message_form::packed)) &&
          report(out, "strided, messages chunked", part_bytes,
-                move(everyone, part, width, pitch, strategy::message, messages::chunked)) &&
+                move(everyone, part, width, pitch, strategy::message, message_form::chunked)) &&
          report(out, "strided, messages typed", part_bytes,
-                move(everyone, part, width, pitch, strategy::message, messages::typed));
+                move(everyone, part, width, pitch, strategy::message, message_form::typed));
 }
 
 }  // namespace

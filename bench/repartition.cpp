@@ -124,7 +124,7 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
     ways.push_back({name, moves, {std::move(run)}});
   };
   const auto shared = ours<Rank>(everyone, problems[0], policies...);
-  const auto by_messages = ours<Rank>(everyone, problems[0], policies..., strategy::message, messages::measured);
+  const auto by_messages = ours<Rank>(everyone, problems[0], policies..., strategy::message, message_form::measured);
   const int me = bench::worker(), n = bench::workers();
   for (std::size_t k = 0; k < problems.size(); ++k) {
     const bench::problem& p = problems[k];

@@ -73,8 +73,8 @@ network network_of(const char* name, const mesh& m, const std::array<shape_list,
   const auto step = [=](const world& everyone, const std::vector<sharding>& layouts) -> std::function<void()> {
     const auto program = traced_with(layouts);
     const auto layout_of = [&](value v) {
-      sharding s = program.complete()[v].finished();
-      s.open = s.kept_whole = 0;
+      sharding s = program.complete()[v].without_partials();
+      s.open = s.must_replicate = 0;
       return s;
     };
     std::vector<sharded_tensor<real>> x;
@@ -261,7 +261,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
                                            {"candidates", all.size()},
                                            {"parts", times.size()},
                                            {"seconds_to_measure", measuring_seconds},
-                                           {"judged", found.judged},
+                                           {"judged", found.evaluated_candidates},
                                            {"seconds_found", found.best.cost.seconds()}});
     }
   }

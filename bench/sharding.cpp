@@ -86,11 +86,11 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   std::vector<spec> operands{spec{m.layout("data", "", ""), {8, 128, 64}}, spec{m.layout("", "model"), {64, 256}}};
   measure("propagate, a matrix product", 20000, 1e-6, [&](std::size_t n) {
     operands[0].shape[1] = 128 + n % 8;
-    sink += propagate(m, product, operands).results[0].cutting();
+    sink += propagate(m, product, operands).results[0].cut_axes();
   });
   measure("propagate, rules::matmul from its shapes", 20000, 0, [&](std::size_t n) {
     operands[0].shape[1] = 128 + n % 8;
-    sink += propagate(m, rules::matmul, operands).results[0].cutting();
+    sink += propagate(m, rules::matmul, operands).results[0].cut_axes();
   });
   const sharding rows = m.layout("model", ""), columns = m.layout("", "data+model");
   measure("plan_reshard, a mesh of two axes", 2000, 0, [&](std::size_t n) {
@@ -131,7 +131,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   measure(
       "search, a transformer of two layers on 4 x 8", 1, 2,
       [&](std::size_t) {
-        sink += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).judged;
+        sink += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).evaluated_candidates;
       },
       3);
 

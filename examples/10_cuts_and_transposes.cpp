@@ -16,18 +16,18 @@ int main(int argc, char** argv) {
   // [cyclic]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
+  const auto a = make_block(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
   const auto cyclic =
       decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // blocks of ScaLAPACK's MB = 3 and NB = 2
-  repartition to_cyclic(rows, square, to_cuts(cyclic));
+  repartition to_cyclic(rows, square, result_cuts(cyclic));
   repartition from_cyclic(square, rows,
-                          from_cuts(cyclic));        // a block's shape does not say which rows and columns it holds
+                          source_cuts(cyclic));      // a block's shape does not say which rows and columns it holds
   const auto cyclic_block = to_cyclic(a);            // the layout that a library such as ScaLAPACK needs
   const auto same_rows = from_cyclic(cyclic_block);  // equals a: balanced rows
   // [/cyclic]
 
   // [explicit]
-  repartition to_uneven(rows, rows, to_cuts(cut::at({1, 3, 3, 3}), cut::balanced(7, 1)));
+  repartition to_uneven(rows, rows, result_cuts(cut::at({1, 3, 3, 3}), cut::balanced(7, 1)));
   const auto uneven_rows = to_uneven(a);  // worker 0 gets one row, because it has other work
   // [/explicit]
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
   const bool right = same_rows == a && a_restored == a &&
-                     a_transposed == block_from(rows, extents<7, 10>{}, transposed) &&
-                     uneven_rows == block_from(rows, cuts, a_at);
+                     a_transposed == make_block(rows, extents<7, 10>{}, transposed) &&
+                     uneven_rows == make_block(rows, cuts, a_at);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -75,7 +75,7 @@ int main() {
   const auto on_four = placed_mesh::of_ids({{4, 5}, {6, 7}}, "data", "model");  // a mesh of workers 4 to 7 of a world
   const sharding nested = on_four.mesh().layout("data+model", "");
   const auto place = partition_of<2>(nested, {9, 6}, on_four);
-  // partition q(everyone, place.arrangement);  repartition r(p, q, to_cuts(place.cuts));
+  // partition q(everyone, place.arrangement);  repartition r(p, q, result_cuts(place.cuts));
   const auto block = mesh_block(nested, {9, 6}, on_four.place(6));  // worker 6 holds rows 5 and 6, all columns
   // [/process-mesh]
   const bool right = place.cuts.cuts[0] == cut::at({3, 2, 2, 2}) && block[0] == interval{5, 7} &&

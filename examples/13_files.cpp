@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
 
   // [cuts]
   const auto rows = everyone.partition<4, 1>();
-  const auto few = load_npy<float, 2>("w.npy", rows, to_cuts(cut::at({1, 1, 2, 2}), cut::balanced(8, 1)));
+  const auto few = load_npy<float, 2>("w.npy", rows, result_cuts(cut::at({1, 1, 2, 2}), cut::balanced(8, 1)));
   save_npy("w.npy", rows, global_extents, 2 * few, fortran_order);  // replaces the old file when complete
   // [/cuts]
   right = right && load_npy<float, 2>("w.npy", p_w) == xt::xtensor<float, 2>(2 * w);

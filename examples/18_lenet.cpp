@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   }
   network.evaluate();  // from here on running statistics and no dropout
   // [/training]
-  const double right = double(softmax_cross_entropy<double>(row).correct(network(x_test), of_test));
+  const double right = double(softmax_cross_entropy<double>(row).count_correct(network(x_test), of_test));
   if (everyone.id() == 0) std::printf("accuracy on %zu other images: %.3f\n", all - train, right / double(all - train));
   return right >= 0.9 * double(all - train) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -54,7 +54,7 @@ std::pair<double, std::size_t> train(const world& everyone, std::size_t n, std::
     if (++step % 10 == 0) saver.save(step, named("weight", p_w, extents<10, 64>{}, layer.weight()));
   }
   // [/save]
-  return {value, loss.correct(layer(x_test), of(1440, 1797))};
+  return {value, loss.count_correct(layer(x_test), of(1440, 1797))};
 }
 
 int main(int argc, char** argv) {

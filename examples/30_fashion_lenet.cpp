@@ -63,7 +63,7 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
   std::vector<std::size_t> order(n);
   for (std::size_t k = 0; k < n; ++k) order[k] = k;
   const auto block = [&](const images& of, const auto& number, std::size_t count) {
-    return block_from(on.images, dynamic_extents<4>(count, 1, side, side), [&](auto i, auto, auto r, auto c) {
+    return make_block(on.images, dynamic_extents<4>(count, 1, side, side), [&](auto i, auto, auto r, auto c) {
       return of.pixels[(number(i) * side + r) * side + c] / brightest;
     });
   };
@@ -98,9 +98,9 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
     const std::size_t count = std::min(batch, data.test.size() - from);
     xt::xtensor<std::int32_t, 1> labels(std::array{count});
     for (std::size_t k = 0; k < count; ++k) labels(k) = data.test.labels[from + k];
-    right += double(score.correct(network(block(
-                                      data.test, [&](std::size_t k) { return from + k; }, count)),
-                                  labels));
+    right += double(score.count_correct(network(block(
+                                            data.test, [&](std::size_t k) { return from + k; }, count)),
+                                        labels));
   }
   result.accuracy = right / double(data.test.size());
   return result;

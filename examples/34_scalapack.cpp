@@ -55,18 +55,18 @@ double solve(const world& everyone, int context, std::size_t n) {
   // [solve]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = block_from(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
-  const auto b = block_from(rows, extents(n, std::size_t{1}), b_at);
+  const auto a = make_block(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
+  const auto b = make_block(rows, extents(n, std::size_t{1}), b_at);
 
   cyclic_matrix a_cyclic(square, context, n, n), b_cyclic(square, context, n, 1);
-  repartition(rows, square, to_cuts(a_cyclic.cuts)).into(a, a_cyclic.view());  // writes into ScaLAPACK's memory
-  repartition(rows, square, to_cuts(b_cyclic.cuts)).into(b, b_cyclic.view());
+  repartition(rows, square, result_cuts(a_cyclic.cuts)).into(a, a_cyclic.view());  // writes into ScaLAPACK's memory
+  repartition(rows, square, result_cuts(b_cyclic.cuts)).into(b, b_cyclic.view());
   std::vector<int> pivots(a_cyclic.local_extents[0] + cyclic_matrix::block);
   const int order = int(n);
   int info = 0;
   pdgesv_(&order, &one, a_cyclic.memory.data(), &one, &one, a_cyclic.descriptor, pivots.data(), b_cyclic.memory.data(),
           &one, &one, b_cyclic.descriptor, &info);
-  const auto x = repartition(square, rows, from_cuts(b_cyclic.cuts))(b_cyclic.view());  // x has balanced rows
+  const auto x = repartition(square, rows, source_cuts(b_cyclic.cuts))(b_cyclic.view());  // x has balanced rows
   // [/solve]
   if (info != 0) return HUGE_VAL;
 
@@ -105,7 +105,7 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
     run();
     return slowest(as_rank<1>({std::chrono::duration<double>(clock::now() - start).count()}))(0);
   };
-  const auto a = block_from(square, extents(n, n), a_at), b = block_from(square, extents(n, n), b_at);
+  const auto a = make_block(square, extents(n, n), a_at), b = make_block(square, extents(n, n), b_at);
 
   // [summa]
   std::vector<partition<extents<2, 1>>> columns{square.subset<2, 1>(workers{0, 2}), square.subset<2, 1>(workers{1, 3})};
@@ -114,8 +114,8 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
   const auto summa = [&] {
     c.fill(0.0);
     for (std::size_t k = 0; k < 2; ++k) {
-      const auto of_a = broadcast(columns[k], square)(block_on(columns[k], a));
-      const auto of_b = broadcast(rows[k], square)(block_on(rows[k], b));
+      const auto of_a = broadcast(columns[k], square)(block_if_active(columns[k], a));
+      const auto of_b = broadcast(rows[k], square)(block_if_active(rows[k], b));
       add_product(of_a, of_b, c);
     }
   };
@@ -123,7 +123,7 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
 
   // [pdgemm]
   cyclic_matrix a_cyclic(square, context, n, n), b_cyclic(square, context, n, n), c_cyclic(square, context, n, n);
-  repartition to_cyclic(square, square, to_cuts(a_cyclic.cuts));
+  repartition to_cyclic(square, square, result_cuts(a_cyclic.cuts));
   to_cyclic.into(a, a_cyclic.view());
   to_cyclic.into(b, b_cyclic.view());
   const auto pdgemm = [&] {
@@ -140,7 +140,7 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
     took.summa_seconds = std::min(took.summa_seconds, timed(summa));
     took.pdgemm_seconds = std::min(took.pdgemm_seconds, timed(pdgemm));
   }
-  const auto pdgemm_result = repartition(square, square, from_cuts(c_cyclic.cuts))(c_cyclic.view());
+  const auto pdgemm_result = repartition(square, square, source_cuts(c_cyclic.cuts))(c_cyclic.view());
   double difference = 0;
   for (std::size_t k = 0; k < c.size(); ++k)
     difference = std::max(difference, std::abs(c.data()[k] - pdgemm_result.data()[k]));
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
         << "C = A B with " << edge << " x " << edge << " matrices, the best of five times in this run:\n"
         << "  SUMMA of broadcasts " << 1e3 * took.summa_seconds << " ms, ScaLAPACK's pdgemm "
         << 1e3 * took.pdgemm_seconds << " ms, the results differ by " << took.difference << ".\n"
-        << "Look at: `into` writes ScaLAPACK's memory, by columns, without a copy between; `from_cuts` reads it.\n"
+        << "Look at: `into` writes ScaLAPACK's memory, by columns, without a copy between; `source_cuts` reads it.\n"
         << (right ? "Both agree.\n" : "They do NOT agree.\n");
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -26,7 +26,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   const periodic_box<3> box{{n, n, n}};
   const extents points(n, n, n), half(n, n, n / 2 + 1);
   const auto velocity = [&](auto f) {
-    return block_from<double>(p, points, [&](auto... i) { return f(box.lengths[0] * double(i) / double(n)...); });
+    return make_block<double>(p, points, [&](auto... i) { return f(box.lengths[0] * double(i) / double(n)...); });
   };
   // [setup]
   const auto transform = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = n});
@@ -37,12 +37,14 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   // [/setup]
   const auto p_half = transform.result_partition(points);
   const auto for_each_wave = [&](auto f) {
-    return block_from<double>(p_half, half, [&](auto... i) { return f(partita::index<3>{i...}); });
+    return make_block<double>(p_half, half, [&](auto... i) { return f(partita::index<3>{i...}); });
   };
   std::array<xt::xtensor<double, 3>, 3> k;
-  for (std::size_t d = 0; d < 3; ++d) k[d] = for_each_wave([&](const auto& i) { return box.wave(d, i[d]); });
+  for (std::size_t d = 0; d < 3; ++d)
+    k[d] = for_each_wave([&](const auto& i) { return box.angular_wave_number(d, i[d]); });
   const xt::xtensor<double, 3> square = for_each_wave([&](const auto& i) { return box.square(i); });
-  const xt::xtensor<double, 3> dealiasing = for_each_wave([&](const auto& i) { return box.is_low(i) ? 1.0 : 0.0; });
+  const xt::xtensor<double, 3> dealiasing =
+      for_each_wave([&](const auto& i) { return box.two_thirds_rule_keeps(i) ? 1.0 : 0.0; });
   // half of a spectrum lacks the conjugates of some waves, which count twice; the energy is half of the mean square
   const xt::xtensor<double, 3> wave_weight =
       for_each_wave([&](const auto& i) { return (i[2] == 0 || 2 * i[2] == n ? 0.5 : 1.0) / std::pow(double(n), 6); });

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
       const tensor value = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return step(w[I]...);
       }(std::make_index_sequence<10>());
-      values.push_back(reshard(value, value.layout().finished()).number());
+      values.push_back(reshard(value, value.layout().without_partials()).number());
       const tensor one =
           shard<double>(everyone, layout_of_cotangent(value.layout()), {}, [](const auto&) { return 1.0; });
       const auto& gradients = step.backward(one);

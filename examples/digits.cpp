@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
       if (prints) std::printf("%6d %12.8f %22.1e %7.2f s\n", epoch, value, difference, time.count());
     }
   }
-  const double accuracy = double(loss.correct(network(x_test), test_labels)) / double(test_labels.size());
+  const double accuracy = double(loss.count_correct(network(x_test), test_labels)) / double(test_labels.size());
   const bool right = largest_difference < 1e-8 && accuracy >= 0.91;
   if (prints)
     std::printf(

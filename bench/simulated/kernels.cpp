@@ -230,7 +230,7 @@ class table {
     for (const auto& t : plan.receives) expect(t.where, t.at);
     for (const auto& k : plan.kept) give(k.where, k.at_source), expect(k.where, k.at_destination);
     const auto p_x = everyone_.partition(dynamic_extents(from)), p_y = everyone_.partition(dynamic_extents(to));
-    const repartition move(p_x, p_y, from_cuts(there));
+    const repartition move(p_x, p_y, source_cuts(there));
     by_mpi<Rank> mpi(plan, everyone_.size());
     tensor_of y;
     double model = 0;

@@ -138,7 +138,7 @@ class cut_tensor {
   std::size_t number(const partita::box<Rank>& where, std::size_t k) const {
     auto i = partita::index_of(k, where.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-    return partita::number_of(i, extents_);
+    return partita::flat_index(i, extents_);
   }
 
   template <class Block>

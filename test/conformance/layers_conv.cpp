@@ -47,7 +47,7 @@ std::vector<std::size_t> numbers_in(const box<Rank>& b, const std::array<std::si
   for (std::size_t k = 0; k < b.volume(); ++k) {
     auto i = index_of(k, b.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += b.start[d];
-    all.push_back(number_of(i, extents));
+    all.push_back(flat_index(i, extents));
   }
   return all;
 }
@@ -78,7 +78,7 @@ void check_sequentially(const json& c, mismatches& wrong) {
   xt::xtensor<double, 1> b = xt::zeros<double>(std::array<std::size_t, 1>{0});
   if (!c.at("b").is_null()) b = whole_of_json<1>(c.at("b"));
   const auto p_y = grid_of_json<rank>(on_y);  // y comes in balance; a repartition gives it another cut
-  sequentially::repartition cut_otherwise(p_y, p_y, to_cuts(cuts_of_json<rank>(c.at("y_cut"))));
+  sequentially::repartition cut_otherwise(p_y, p_y, result_cuts(cuts_of_json<rank>(c.at("y_cut"))));
   y.compare_all(wrong, cut_otherwise(layer(x.blocks(world), w, b)), "y");
   dx.compare_all(wrong, layer.adjoint(cut_otherwise.adjoint(dy.blocks(world))), "dx");
   json one = {{"shape", std::vector<std::size_t>(rank, 1)}, {"ranks", {0}}}, uncut = json::array();
@@ -111,7 +111,7 @@ void check_on_workers(const json& c, const world& everyone, mismatches& wrong) {
   for (std::size_t k = 0; k < at.size(); ++k) layer.weight().data()[k] = w.data()[at[k]];
   for (std::size_t k = 0; k < layer.bias().size(); ++k) layer.bias()(k) = element_of_json(c.at("b"), mine.start[0] + k);
   const auto p_y = partition_of_json<rank>(everyone, on_y);
-  const repartition cut_otherwise(p_y, p_y, to_cuts(cuts_of_json<rank>(c.at("y_cut"))));
+  const repartition cut_otherwise(p_y, p_y, result_cuts(cuts_of_json<rank>(c.at("y_cut"))));
   y.compare_mine(wrong, everyone, cut_otherwise(layer(x.block(me))), "y");
   const auto cotangent = cut_otherwise.adjoint(dy.block(me));
   dx.compare_mine(wrong, everyone, layer.adjoint(cotangent), "dx");

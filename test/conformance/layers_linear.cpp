@@ -15,7 +15,7 @@ void for_each_of(Block& block, const box<Rank>& where, const std::array<std::siz
   for (std::size_t k = 0; k < block.size(); ++k) {
     auto i = index_of(k, where.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-    f(block.data()[k], number_of(i, extents));
+    f(block.data()[k], flat_index(i, extents));
   }
 }
 /// Compares a block with the elements of a recorded tensor.

@@ -116,7 +116,7 @@ void run_cross_entropy(const json& c, const world& everyone, mismatches& wrong) 
     for (std::size_t k = 0; k < block.size(); ++k) {
       auto i = index_of(k, shape);
       for (std::size_t d = 0; d + 1 < Rank; ++d) i[d] += own.start[d == 0 ? 0 : d + 1];
-      block.data()[k] = static_cast<T>(element_of_json(told, number_of(i, whole)));
+      block.data()[k] = static_cast<T>(element_of_json(told, flat_index(i, whole)));
     }
     return block;
   };

@@ -116,7 +116,7 @@ void run_layer_norm(const json& c, const world& everyone, mismatches& wrong) {
   const auto number = [&](std::size_t k) {
     auto i = index_of(k, own.shape());
     for (std::size_t d = 0; d < K; ++d) i[d] += own.start[d];
-    return number_of(i, options.shape);
+    return flat_index(i, options.shape);
   };
   if (options.affine)
     for (std::size_t k = 0; k < layer.weight().size(); ++k) {

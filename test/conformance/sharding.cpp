@@ -80,12 +80,12 @@ spec spec_of(const mesh& m, const json& tensor, const shape_list& shape, bool am
   sharding layout(m, axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
     axis_list by;
-    for (const int a : axes[d]) by.push_back(m.checked(static_cast<std::size_t>(a)));
+    for (const int a : axes[d]) by.push_back(m.checked_axis(static_cast<std::size_t>(a)));
     layout = layout.cut(d, by);
   }
   if (tensor.contains("partial"))
     for (const auto& [axis, kind] : tensor.at("partial").items())
-      if ((layout.cutting() >> std::stoul(axis) & 1U) == 0) layout = layout.partial(std::stoul(axis), kind_of(kind));
+      if ((layout.cut_axes() >> std::stoul(axis) & 1U) == 0) layout = layout.partial(std::stoul(axis), kind_of(kind));
   return spec(layout, shape);
 }
 
@@ -203,7 +203,7 @@ using partita::attributes;
 
 rule made(const operation& op, const std::vector<shape_list>& shapes) {
   const shape_span all(shapes.data(), shapes.size());
-  return bound(op(all), all);
+  return bind_shapes(op(all), all);
 }
 /// Operands in the order of the record.
 call in_order(const rule& r) {
@@ -322,8 +322,8 @@ call_maker gradient_of(operation (*op)(const record&), std::size_t operands, gra
                        std::initializer_list<std::size_t> unread = {}) {
   return [op, operands, parts, followers = std::vector(followers), unread = std::vector(unread)](const record& c) {
     rule r = gradient(made(op(c), c.shapes(0, operands)), parts);
-    for (const std::size_t i : followers) r = r.followed_by({i});
-    for (const std::size_t i : unread) r = r.not_reading({i});
+    for (const std::size_t i : followers) r = r.with_low_priority({i});
+    for (const std::size_t i : unread) r = r.with_shape_only_operands({i});
     return in_order(r);
   };
 }
@@ -346,7 +346,7 @@ call gradient_of_reduction(const record& c) {
   // an element's gradient follows from the element, the result and its gradient: it may be cut where the result may not
   if (forward.name == "logsumexp" || forward.name == "p_norm") forward.name = "squared_l2_norm";
   const rule g = gradient(made(reduction_of(forward), c.shapes(0, 1)), {.results = c.count() - 2});
-  return in_order(g.followed_by({0}));
+  return in_order(g.with_low_priority({0}));
 }
 /// labels, softmax, gradient of the loss -> gradient of the scores; the classes are whole unless they may be cut.
 call gradient_of_cross_entropy(const record& c, std::size_t label, std::size_t softmax, bool cut_classes) {
@@ -421,7 +421,7 @@ const std::map<std::string, call_maker>& calls() {
       {"fused_linear_param_grad_add",
        [](r c) {
          const std::vector<shape_list> shapes = c.shapes(0, 2);
-         return passing(bound(rules::linear_weight_gradient({shapes.data(), 2}), {shapes.data(), 2}), {0, 1},
+         return passing(bind_shapes(rules::linear_weight_gradient({shapes.data(), 2}), {shapes.data(), 2}), {0, 1},
              c.count());
        }},
       {"conv2d", simply(rules::convolution)},
@@ -454,7 +454,7 @@ const std::map<std::string, call_maker>& calls() {
        [](r c) {
          const rule forward = made(rules::max(c.flag("reduce_all") ? attributes::list() : c.list("axis"),
              c.flag("keep_dim")), c.shapes(0, 1));
-         return in_order(gradient(forward, {.results = 1}).followed_by({0}));
+         return in_order(gradient(forward, {.results = 1}).with_low_priority({0}));
        }},
       {"mean_all_grad", gradient_of([](r) { return rules::mean(); }, 1, {}, {0})},
       {"argmax", [](r c) {
@@ -893,7 +893,7 @@ propagation answer(const record& c, const call& asked) {
     }
   }
   policy by = classic ? policy::paddle_classic : policy::paddle_coshard;
-  if (refuses_cuts(c)) by = by.with(policy::whole::refuse);
+  if (refuses_cuts(c)) by = by.with(policy::unshard::refuse);
   return propagate(m, asked.made, spec_list(operands), spec_list(results),
                    backward ? direction::backward : direction::forward, by);
 }

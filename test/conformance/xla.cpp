@@ -168,7 +168,7 @@ void expect_reduced_axes(const json& axes, const dimension_map& map, const shape
                          const shape_list& result) {
   std::vector<std::size_t> summed;
   for (std::size_t d = 0; d < result.size(); ++d)
-    if (!map.spans(d, operand, result)) summed.push_back(d);
+    if (!map.equals_result(d, operand, result)) summed.push_back(d);
   expect(json(summed) == axes, "sums over ", json(summed).dump(), " and not ", axes.dump());
 }
 
@@ -257,7 +257,7 @@ void run_in_dim_at(const json& c, const char* level) {
 }
 
 void run_in_dim(const json& c, tally&, const std::string&) {
-  run_in_dim_at<strictness::client>(c, "client");
+  run_in_dim_at<strictness::xla_builder>(c, "client");
   run_in_dim_at<strictness::stablehlo>(c, "stablehlo");
   run_in_dim_at<strictness::hlo>(c, "hlo");
 }
@@ -284,8 +284,8 @@ void run_chain(const json& c, tally&, const std::string&) {
 known_extent extent_of_json(const json& extent) {
   if (extent.is_number()) return extent.get<std::size_t>();
   const std::string text = extent;
-  if (text == "?") return known_extent::anything();
-  if (text.starts_with("<=")) return known_extent::at_most(std::stoul(text.substr(2)));
+  if (text == "?") return known_extent::any_size();
+  if (text.starts_with("<=")) return known_extent::with_upper_bound(std::stoul(text.substr(2)));
   return std::stoul(text);
 }
 short_list<known_extent> extents_of_json(const json& shape) {
@@ -406,7 +406,7 @@ void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt
     for (std::size_t k = 0; k < block.size(); ++k) {
       auto i = index_of(k, where.shape());
       for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-      block.data()[k] = whole.data()[number_of(i, placement.extents.array())];
+      block.data()[k] = whole.data()[flat_index(i, placement.extents.array())];
     }
     return block;
   };
@@ -690,7 +690,7 @@ rule rule_of_text(const json& c) {
     if (!factors.empty()) written += " " + (kind + ("={" + factors + "}"));
   }
   text again;
-  const rule read = of_shardy(written.c_str());
+  const rule read = rule_from_shardy(written.c_str());
   again << as_shardy{read};
   expect(again.c_str() == written, "is read from \"", written, "\" and written as \"", again.c_str(), "\"");
   return read;
@@ -715,7 +715,7 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
   const auto standing = standing_of(c, tensors);
   if (!standing) {  // an operation that broadcasting does not explain: the written rule has to fit the shapes
     const std::size_t operands = written.operand_count;
-    bound(written, {tensors.data(), operands}, {tensors.data() + operands, tensors.size() - operands});
+    bind_shapes(written, {tensors.data(), operands}, {tensors.data() + operands, tensors.size() - operands});
     return;
   }
   factor_names recorded(c.at("factor_sizes"));

@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
       std::printf("WRONG VALUES\n");
       return 1;
     }
-    if (stop && stop->on_any()) {
+    if (stop && stop->received_by_any_worker()) {
       std::printf("worker %zu saves after call %ld\n", everyone.id(), k);
       return 0;
     }

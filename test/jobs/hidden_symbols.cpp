@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   } catch (const error&) {
     is_refused = true;
   }
-  const std::size_t pooled_bytes = pooled.now;
+  const std::size_t pooled_bytes = pooled.bytes_in_use;
   if (log.size() == 1 && is_refused && pooled_bytes >= x.size() * sizeof(double)) return 0;
   std::printf("worker %zu: %zu movements are logged, not 1; an implicit reshard is %s; %zu bytes are pooled\n",
               everyone.id(), log.size(), is_refused ? "refused" : "made", pooled_bytes);

@@ -104,7 +104,7 @@ const kind kinds[] = {
     {"repartition to given cuts",
      [](const setting& s) -> call {
        return compared([s](values& got) {
-         const repartition k(s.p, s.p, to_cuts(cut::block_cyclic(7 * s.n, s.n, 2)));
+         const repartition k(s.p, s.p, result_cuts(cut::block_cyclic(7 * s.n, s.n, 2)));
          there_and_back(k, numbered<1>({std::size_t{7}}, s.me), got);
        });
      }},
@@ -127,7 +127,7 @@ const kind kinds[] = {
          ++round;
          auto u = h->frame<double>(extents(11 + round % 2, std::size_t{9}));
          h->refresh(u);
-         got << u << (*h)(block_from(p, extents(9 + round, std::size_t{12}), [](auto i, auto j) {
+         got << u << (*h)(make_block(p, extents(9 + round, std::size_t{12}), [](auto i, auto j) {
            return static_cast<double>(7 * i + j);
          }));
        });
@@ -141,7 +141,7 @@ const kind kinds[] = {
          const halo_exchanges both(narrow, wide);
          auto [u, v] = both.frames<double>(extents(11, 8), extents(11, 8));
          both.refresh(u, v);
-         const auto x = block_from(p, extents(11, 8), [](auto i, auto j) { return static_cast<double>(7 * i + j); });
+         const auto x = make_block(p, extents(11, 8), [](auto i, auto j) { return static_cast<double>(7 * i + j); });
          const auto [a, b] = both(x, x);
          const auto [da, db] = both.adjoint(a, b);
          got << u << v << a << b << da << db;
@@ -192,7 +192,7 @@ const kind kinds[] = {
          const auto sorted = sort(s.everyone, x, {.descending = true});
          const auto top = top_k(s.everyone, x, 5);
          got << sorted << argsort(s.everyone, x) << quantile(s.everyone, x, {0.5}) << unique(s.everyone, x)
-             << searchsorted(s.everyone, sort(s.everyone, x), x) << top.values << top.places;
+             << searchsorted(s.everyone, sort(s.everyone, x), x) << top.values << top.indices;
        });
      }},
     {"sort of many numbers",
@@ -219,14 +219,14 @@ const kind kinds[] = {
                     q = s.everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{1, s.n, 1}));
          const dynamic_extents<3> points(std::array<std::size_t, 3>{4, 6, 5});
          const auto f = fourier_transform<0, 1, 2>(p, q);
-         const auto x = block_from<std::complex<double>>(p, points, [](auto i, auto j, auto k) {
+         const auto x = make_block<std::complex<double>>(p, points, [](auto i, auto j, auto k) {
            return std::complex<double>(static_cast<double>(i + 2 * j), static_cast<double>(k));
          });
          const auto y = f(x);
          got << y << f.adjoint(y) << f.inverse()(y) << f.start(x).finish();
          const auto g = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = 5});
          const auto r =
-             block_from<double>(p, points, [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
+             make_block<double>(p, points, [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          const auto half = g(r);
          got << half << g.inverse(points)(half);
        });
@@ -236,7 +236,7 @@ const kind kinds[] = {
        const auto p = s.everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{s.n, 1, 1}));
        return compared([=](values& got) {
          const periodic_box<3> cell{{4, 6, 5}, {1, 2, 3}};
-         const auto u = block_from<double>(p, dynamic_extents<3>(cell.points),
+         const auto u = make_block<double>(p, dynamic_extents<3>(cell.points),
                                            [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          got << poisson_solver(p, cell)(u) << spectral_derivative(p, cell, 0)(u);
        });

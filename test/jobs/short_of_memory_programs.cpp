@@ -66,9 +66,9 @@ call bound(const setting& s, const schedule_options& options) {
   return compared([=](values& got) {
     const tensor& y = (*step)(made(s, s.m.layout("a", ""), {n, 4}, 1), made(s, s.m.layout("", "a"), {4, n}, 2),
                               made(s, s.m.layout("a"), {n}, 3), made(s, s.m.layout("a", ""), {n, 3}, 4));
-    got << reshard(y, y.layout().finished());
+    got << reshard(y, y.layout().without_partials());
     for (const tensor& g : step->backward(made(s, layout_of_cotangent(y.layout()), {n, 3}, 5)))
-      got << reshard(g, g.layout().finished());
+      got << reshard(g, g.layout().without_partials());
   });
 }
 
@@ -128,7 +128,7 @@ const kind kinds[] = {
          };
          auto [value, gradients] = value_and_gradient(loss, ones, q, o, up);
          got << value << clip_by_global_norm(gradients, 0.5);
-         std::apply([&](const auto&... g) { (got << ... << reshard(g, g.layout().finished())); }, gradients);
+         std::apply([&](const auto&... g) { (got << ... << reshard(g, g.layout().without_partials())); }, gradients);
        });
      }},
     {"labels",
@@ -195,7 +195,7 @@ const kind kinds[] = {
          };
          const auto [value, gradients] = value_and_gradient(loss, x, k);
          got << value << std::get<0>(gradients)
-             << reshard(std::get<1>(gradients), std::get<1>(gradients).layout().finished());
+             << reshard(std::get<1>(gradients), std::get<1>(gradients).layout().without_partials());
        });
      }},
     {"batch statistics",
@@ -211,7 +211,7 @@ const kind kinds[] = {
      [](const setting& s) -> call {
        return compared([s](values& got) {
          const auto x = made(s, s.m.layout("a", ""), {4 * s.n, 3}, 1);
-         const auto whole = [](const auto& y) { return reshard(y, y.layout().finished()); };
+         const auto whole = [](const auto& y) { return reshard(y, y.layout().without_partials()); };
          got << sum(x).number() << mean(x).number() << whole(maximum(x, dimensions<0>))
              << whole(argmax(x, dimensions<0>)) << whole(cumsum(x, dimensions<0>)) << softmax(x, dimensions<0>);
        });

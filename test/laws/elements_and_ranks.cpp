@@ -90,7 +90,7 @@ xt::xtensor<T, Rank> part_of_a_tensor(const shape<Rank>& extents, const box<Rank
   for (std::size_t k = 0; k < part.size(); ++k) {
     partita::index<Rank> i = index_of(k, where.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-    part.data()[k] = element<T>(number_of(i, extents), 0);
+    part.data()[k] = element<T>(flat_index(i, extents), 0);
   }
   return part;
 }

@@ -57,7 +57,7 @@ struct place {
   shape<Rank> extents;
   std::vector<std::size_t> ids;
 
-  std::size_t bound() const { return workers(ids).bound(); }
+  std::size_t bound() const { return workers(ids).id_end(); }
   auto on(const world& everyone) const { return everyone.partition(dynamic_extents<Rank>(extents), workers(ids)); }
 };
 
@@ -78,9 +78,9 @@ void for_each_row(const world& everyone, const Rows& rows, Law hold) {
   for (const auto& r : rows) {
     if (!r.fits(everyone)) continue;
     BOOST_TEST_CONTEXT(r.name) {
-      const std::size_t pooled_before = pooled.now;
+      const std::size_t pooled_before = pooled.bytes_in_use;
       hold(r);
-      BOOST_TEST(pooled.now == pooled_before);  // kernels and results give back what they took
+      BOOST_TEST(pooled.bytes_in_use == pooled_before);  // kernels and results give back what they took
     }
     ++held;
   }

@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   if (p_w.active()) BOOST_TEST((part == 4.0F * own * ones));
 
   // a non-blocking repartition to different cuts with a permutation
-  repartition turn(p_x, everyone.partition<4, 1>(), permute<1, 0>, to_cuts(cut::at({3, 0, 5, 8}), cut::balanced(8, 1)));
+  repartition turn(p_x, everyone.partition<4, 1>(), permute<1, 0>,
+                   result_cuts(cut::at({3, 0, 5, 8}), cut::balanced(8, 1)));
   auto later = turn.start(x);
   const auto turned = later.finish();
   if (me < 4) BOOST_TEST(turned.shape(0) == std::vector<std::size_t>({3, 0, 5, 8})[me]);

@@ -8,7 +8,7 @@
 using namespace partita;
 
 constexpr partita::index<2> right{1, 2};
-static_assert(number_of(right, {2, 3}) == 5);
+static_assert(flat_index(right, {2, 3}) == 5);
 
 #ifdef INDEX
 constexpr index<2> wrong{1, 2};

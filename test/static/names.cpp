@@ -33,7 +33,7 @@ namespace {
   all_sum_reduce a(p_x, dimensions<0>);
   all_gather g(p_x, all_dimensions_but<0>);
   reduce_scatter c(p_x, dimensions<1>);
-  repartition r(p_x, everyone.partition<4, 1>(), to_cuts(cut::balanced(8, 4), cut::at({8})));
+  repartition r(p_x, everyone.partition<4, 1>(), result_cuts(cut::balanced(8, 4), cut::at({8})));
   const auto plan = r.plan({8, 8});
   std::cout << plan << to_svg(plan) << p_x.worker(place);
   xt::xtensor<float, 2> y = b(x);

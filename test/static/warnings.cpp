@@ -51,7 +51,7 @@ static_assert(inverse_axes(axes_order<3>{2, 0, 1}) == axes_order<3>{1, 2, 0});
   std::size_t n = 0;
   c.for_overlaps({0, c.extent()}, [&](std::size_t, interval, std::size_t, std::size_t) { ++n; });
   binomial_tree{c.parts()}.for_below(0, [&](std::size_t) { ++n; });
-  return n + to_cuts(c).cuts.parts()[0];
+  return n + result_cuts(c).cuts.parts()[0];
 }
 
 }  // namespace

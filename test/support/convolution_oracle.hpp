@@ -46,7 +46,7 @@ struct whole_convolution {
           at[2 + f_] = static_cast<std::ptrdiff_t>(i[2 + f_] * o.stride[f_] + tap[2 + f_] * o.dilation[f_]) -
                        static_cast<std::ptrdiff_t>(o.padding[f_]);
         const auto from = original<rank>(at, x, partita::padding_of(o));
-        if (from) f(k, partita::number_of(tap, taps), partita::number_of(*from, x));
+        if (from) f(k, partita::flat_index(tap, taps), partita::flat_index(*from, x));
       }
     }
   }
@@ -89,7 +89,7 @@ xt::xtensor<double, Rank> part(const xt::xtensor<double, Rank>& whole, const par
   for (std::size_t k = 0; k < own.size(); ++k) {
     auto i = partita::index_of(k, b.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += b.start[d];
-    own.data()[k] = whole.data()[partita::number_of(i, all)];
+    own.data()[k] = whole.data()[partita::flat_index(i, all)];
   }
   return own;
 }

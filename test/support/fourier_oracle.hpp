@@ -135,7 +135,7 @@ struct whole_tensor {
   std::vector<number> values;
 
   whole_tensor(const std::array<std::size_t, Rank>& shape) : extents(shape), values(partita::volume_of(shape)) {}
-  number& at(const partita::index<Rank>& i) { return values[partita::number_of(i, extents)]; }
+  number& at(const partita::index<Rank>& i) { return values[partita::flat_index(i, extents)]; }
 
   /// Transforms each line along a dimension; n is the number of elements of the real side of a line.
   void transform(std::size_t d, line_kind kind, real_transform real, bool inverse, fourier_norm norm, std::size_t n) {

@@ -739,7 +739,7 @@ operation_case random_gradient(Random& random) {
   op.results = forward.operands;
   for (std::size_t t = 0; t <= n; ++t) op.letters += letters[t] + (t < n ? "," : ">");
   for (std::size_t t = 0; t < n; ++t) op.letters += letters[t] + (t + 1 < n ? "," : "");
-  op.how = gradient(bound(forward.how, shape_span(forward.operands.data(), n)));
+  op.how = gradient(bind_shapes(forward.how, shape_span(forward.operands.data(), n)));
   const auto all = letters_by_tensor(op.letters);
   op.value = [all, n](const std::vector<view>& x, std::size_t j, const shape_list& i, const ranges& local) {
     return einsum_value(all, n + 1 + j, ((std::uint32_t{2} << n) - 1U) & ~(std::uint32_t{1} << j), x, i, local);

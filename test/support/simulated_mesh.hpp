@@ -149,7 +149,7 @@ inline number part_of(number value, pending_reduction kind, std::size_t k, std::
 /// `scale` and are the same on devices that hold the same block.
 inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, number scale = 1) {
   devices all;
-  const std::uint32_t cutting = s.cutting();
+  const std::uint32_t cutting = s.cut_axes();
   for (const pending_reduction kind : s.pending)
     if (kind == pending_reduction::avg) scale *= static_cast<number>(s.on.size());
   for (std::size_t k = 0; k < s.on.size(); ++k) {

@@ -58,13 +58,13 @@ void explain_pairs(const arguments& given, const place& small, const place& larg
   const auto p = small.grid<Small>();
   const auto q = large.grid<Large>();
   const worker_pairing<Large> pairing(p.shape(), q.shape(), small_turned, large_turned);
-  const std::size_t fan = pairing.fan();
+  const std::size_t fan = pairing.large_workers_per_small();
   std::cout << "\n";
   table pairs(reduction ? std::vector<std::string>{"worker", "gets the sum of the blocks of"}
                         : std::vector<std::string>{"block of", "is copied to"});
   for (std::size_t k = 0; k < p.size() && k < most_rows; ++k) {
     std::vector<std::size_t> others;
-    for (std::size_t i = 0; i < fan; ++i) others.push_back(q.workers()[pairing.large_of(k, i)]);
+    for (std::size_t i = 0; i < fan; ++i) others.push_back(q.workers()[pairing.large_partner(k, i)]);
     const std::string who = partita::detail::list_of_workers(others.data(), others.size());
     pairs.add({(reduction ? "" : "worker ") + std::to_string(p.workers()[k]), who});
   }

@@ -125,7 +125,7 @@ inline int explain_linear(int argc, char** argv) {
     cost.add({workers, written(larger.shape),
               std::to_string(grown.in_features) + " to " + std::to_string(grown.out_features), by,
               std::to_string(one.messages), bytes(static_cast<double>(one.sent)),
-              bytes(static_cast<double>(one.memory)), seconds(network.seconds(one))});
+              bytes(static_cast<double>(one.peak_bytes)), seconds(network.seconds(one))});
   });
   cost.print();
   if (too_large) std::cout << larger_ones;

@@ -19,7 +19,7 @@ inline std::string amount(std::size_t elements, std::size_t messages) {
 template <class Picture>
 void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
   std::size_t bound = 0, stay = 0, own = 0, elements = 0, pairs = 0, messages = 0, joined = 0;
-  for (const auto* side : {&moved.p_x.workers(), &moved.p_y.workers()}) bound = std::max(bound, side->bound());
+  for (const auto* side : {&moved.p_x.workers(), &moved.p_y.workers()}) bound = std::max(bound, side->id_end());
   if (bound > 10'000'000) throw request_error("--nodes takes partitions on workers below 10 000 000");
   if (nodes == 0 || nodes > bound) throw usage_error("--nodes takes 1 to " + std::to_string(bound));
   const auto node_of = [&](std::size_t worker) { return worker * nodes / bound; };
@@ -69,7 +69,7 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   const auto moved = picture_of(1);
   std::cout << "legal: both partitions have the rank of the tensor; the input may have any distribution, the output "
                "has the balanced one\n\n";
-  const workers all = united(moved.p_x.workers(), moved.p_y.workers());
+  const workers all = union_of(moved.p_x.workers(), moved.p_y.workers());
   table each({"worker", "gives", "takes", "keeps", "sends", "receives"});
   for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
     const auto plan = moved.plan(all[k]);

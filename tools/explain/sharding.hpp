@@ -57,7 +57,8 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
     std::vector<spec> operands;
     rule sized = r;  // the factors of a merged dimension such as (ab) need sizes
     for (std::size_t k = 0; k < r.factor_count; ++k)
-      if (sized.factors[k].size == dynamic && !sized.factors[k].loose) sized.factors[k].size = k == f ? even : size;
+      if (sized.factors[k].size == dynamic && !sized.factors[k].extents_may_differ)
+        sized.factors[k].size = k == f ? even : size;
     for (std::size_t t = 0; t < r.operand_count; ++t) {
       shape_list shape;
       sharding layout(m, r.rank(t));
@@ -104,7 +105,7 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
       shape_list shape;
       for (std::size_t d = 0; d < partial.rank(); ++d) shape.push_back(size);
       require_countable(shape);
-      const auto plan = plan_reshard(m, partial, partial.finished(), shape,
+      const auto plan = plan_reshard(m, partial, partial.without_partials(), shape,
                                      {{network.seconds_per_message, 1 / network.bytes_per_second}});
       cost.add({std::to_string(n), bytes(static_cast<double>(plan.bytes())), seconds(plan.seconds())});
     }
@@ -116,7 +117,7 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
 /// Refuses operands whose results have too many elements. Extents that the shapes do not determine count as 1.
 inline void require_countable_results(const partita::rule& r, const std::vector<partita::spec>& operands,
                                       const std::vector<partita::spec>& results) {
-  const partita::rule sized = partita::bound(r, partita::spec_list(operands), partita::spec_list(results));
+  const partita::rule sized = partita::bind_shapes(r, partita::spec_list(operands), partita::spec_list(results));
   for (std::size_t j = 0; j < sized.result_count; ++j) {
     partita::shape_list shape = partita::result_shape(sized, j);
     for (std::size_t d = 0; d < shape.size(); ++d)

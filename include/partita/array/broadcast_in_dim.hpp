@@ -66,7 +66,7 @@ void add_row_sums_to_operand(T* dx, const shape_list& operand, const dimension_m
   const shape_list result = shape_of(dy);
   for (std::size_t d = 0; d < result.size(); ++d)
     walk.add(result[d], {static_cast<std::ptrdiff_t>(dy.strides()[d]),
-                         map.spans(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
+                         map.equals_result(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
   walk.sort_by_first_block();
   const auto strides = walk.innermost_plane().column_step;
   const T* from = dy.data() + static_cast<std::ptrdiff_t>(dy.data_offset());
@@ -104,12 +104,12 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 /// Broadcasts x to a larger shape: dimension j of x becomes dimension dims[j] of the result, and x is repeated along
 /// all other dimensions. Lazy.
 /// Shapes:   rank(x) <= rank(result); each extent of x is 1 or equal to the result's extent in its dimension.
-/// Requires: strictly increasing dims at level client (the default); distinct dims at levels stablehlo and hlo; no
+/// Requires: strictly increasing dims at level xla_builder (the default); distinct dims at levels stablehlo and hlo; no
 ///           extent of 1 expanded at level hlo [compile time as far as known; shape_error].
 /// Cost:     none: the result is a view with strides of 0. If x is a lazy expression, it is evaluated once.
 /// Adjoint:  broadcast_adjoint.
 template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
-          strictness Level = strictness::client>
+          strictness Level = strictness::xla_builder>
   requires detail::array_operand<E>
 auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
@@ -121,7 +121,7 @@ auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {},
 }
 /// Broadcasts x to a list of signed extents: std::array, std::vector, a shape. A negative extent is a shape_error.
 template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
-          strictness Level = strictness::client>
+          strictness Level = strictness::xla_builder>
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
 auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
@@ -142,7 +142,7 @@ auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictn
 /// Cost:     one pass over dy; a lazy dy is evaluated first.
 /// Adjoint:  broadcast_in_dim.
 template <array_expression Dy, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
-          strictness Level = strictness::client>
+          strictness Level = strictness::xla_builder>
 auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
   const shape_list small(operand), whole = shape_of(dy);
@@ -152,7 +152,7 @@ auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& d
 /// Sums dy over all repetitions; the operand's shape is a list: with std::array the result has a static rank, with
 /// std::vector a dynamic rank.
 template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
-          strictness Level = strictness::client>
+          strictness Level = strictness::xla_builder>
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
 auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;

@@ -16,7 +16,7 @@ namespace partita {
 template <class Operand, class Result>
 class array_broadcast {
  public:
-  template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>, strictness Level = strictness::client>
+  template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>, strictness Level = strictness::xla_builder>
   array_broadcast(const Operand& operand, const Result& result, const Dims& dims = {}, strictness_t<Level> = {})
       : operand_extents_(operand), result_extents_(result) {
     detail::require_broadcast_in_dim<Operand, Result, Level>(shape_list(operand), shape_list(result), dims);

@@ -39,7 +39,7 @@ inline constexpr complex_to_real_t complex_to_real{};
 template <std::size_t N>
 struct real_to_real_t {
   static constexpr std::size_t size = N;
-  std::array<real_transform, N> kinds;
+  std::array<real_transform, N> transforms;
 };
 /// One kind of transform for each transformed dimension, in their order, or one kind for all of them.
 template <class... Kind>

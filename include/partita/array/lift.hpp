@@ -31,7 +31,7 @@ auto lift_strided_operand(E&& e, const dimension_map& map, const shape_list& sha
   const shape_list own = shape_of(e);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     view_extents[d] = shape[d];
-    const bool repeated = shape[d] == 1 || !map.spans(d, own, shape);
+    const bool repeated = shape[d] == 1 || !map.equals_result(d, own, shape);
     view_strides[d] = repeated ? 0 : static_cast<std::ptrdiff_t>(e.strides()[map.source(d)]);
   }
   const auto offset = static_cast<std::size_t>(e.data_offset());

@@ -48,8 +48,8 @@ class partition<Extents> {
 
   partition(partita::world everyone, partita::grid<Extents> arrangement)
       : world_(std::move(everyone)), grid_(std::move(arrangement)), place_(grid_.place(world_.id())) {
-    if (grid_.workers().bound() > world_.size())
-      detail::throw_too_few_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
+    if (grid_.workers().id_end() > world_.size())
+      detail::throw_too_few_workers(grid_.shape(), grid_.workers().id_end() - 1, world_.size());
   }
   /// Converts a partition to a type in which some extents are known at run time only, or to a type with static extents
   /// of the same values.
@@ -173,12 +173,17 @@ partition<dynamic_extents<Rank>> erase_extents(const partition<Extents>& p) {
 
 /// The workers of p in order, followed by those of q that are not in p, in one dimension.
 template <class P, class Q>
-partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q) {
+partition<extents<dynamic>> union_of(const partition<P>& p, const partition<Q>& q) {
   if (!(p.world() == q.world()))
-    throw partition_error("partita::united(p, q): requires partitions of one world; make both from the same world");
-  workers all = united(p.workers(), q.workers());
+    throw partition_error("partita::union_of(p, q): requires partitions of one world; make both from the same world");
+  workers all = union_of(p.workers(), q.workers());
   const extents<dynamic> shape(all.size());
   return {p.world(), grid<extents<dynamic>>(shape, std::move(all))};
+}
+/// The old name of union_of, for partitions and for workers.
+template <class A, class B>
+[[deprecated("use union_of")]] auto united(const A& a, const B& b) {
+  return union_of(a, b);
 }
 
 /// A world of the workers of p whose position differs from this worker's in these dimensions only, in C order: for

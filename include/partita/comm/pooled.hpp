@@ -13,14 +13,14 @@ namespace partita {
 
 /// The memory that pooled tensors of this worker use, in bytes as requested.
 struct pool_use {
-  std::size_t now = 0, most = 0;
+  std::size_t bytes_in_use = 0, most = 0;
 
   void add(std::size_t bytes) {
-    now += bytes;
-    most = now > most ? now : most;
+    bytes_in_use += bytes;
+    most = bytes_in_use > most ? bytes_in_use : most;
   }
   /// Sets the peak of memory use to the current use.
-  void restart() { most = now; }
+  void reset_peak() { most = bytes_in_use; }
 };
 [[gnu::visibility("default")]] inline thread_local pool_use pooled;
 
@@ -43,7 +43,7 @@ class pool_allocator {
                                                    : detail::heap_pool::instance().allocate(n * sizeof(T)));
   }
   void deallocate(T* p, std::size_t n) {
-    pooled.now -= n * sizeof(T);
+    pooled.bytes_in_use -= n * sizeof(T);
     detail::arena::release_arena_or_heap(p, n * sizeof(T));
   }
 

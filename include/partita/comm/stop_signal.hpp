@@ -9,10 +9,10 @@
 
 namespace partita {
 
-/// Remembers a signal, which does not end this worker while the object lives: `if (stop.on_any()) { save; break; }`.
+/// Remembers a signal, which does not end this worker: `if (stop.received_by_any_worker()) { save_and_leave(); }`.
 /// Requires: one object at a time, destroyed before its world. mpirun sends SIGTERM to all workers and kills them a
 ///           second later, unless a larger timeout is given (--mca odls_base_sigkill_timeout 60).
-/// Cost:     that of an agreement for each call of `on_any`.
+/// Cost:     that of an agreement for each call of `received_by_any_worker`.
 class stop_signal {
  public:
   PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);
@@ -21,7 +21,8 @@ class stop_signal {
   ~stop_signal() { ::sigaction(number_, &previous_action_, nullptr); }
 
   /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
-  PARTITA_DECL bool on_any() const;
+  PARTITA_DECL bool received_by_any_worker() const;
+  [[deprecated("use received_by_any_worker")]] bool on_any() const { return received_by_any_worker(); }
 
  private:
   PARTITA_DECL static std::atomic<bool>& signal_flag();

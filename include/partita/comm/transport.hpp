@@ -35,7 +35,7 @@ struct transport_policy {
   /// The default policy, except that PARTITA_SHARED=0 in the environment turns shared memory off.
   PARTITA_DECL static transport_policy from_environment();
   /// The policy that follows from a kernel's options and the environment.
-  PARTITA_DECL static transport_policy of(strategy how, messages form);
+  PARTITA_DECL static transport_policy of(strategy how, message_form form);
 };
 
 /// The channels between the workers of one kernel. Collective to construct.

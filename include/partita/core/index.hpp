@@ -39,7 +39,7 @@ constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
 /// The C-order number of position `i` in a space of the given shape. Requires a position inside the space (not checked,
 /// because inner loops call the function).
 template <std::size_t Rank>
-constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size_t, Rank>& shape) {
+constexpr std::size_t flat_index(const index<Rank>& i, const std::array<std::size_t, Rank>& shape) {
   std::size_t number = 0;
   for (std::size_t d = 0; d < Rank; ++d) number = number * shape[d] + i[d];
   return number;

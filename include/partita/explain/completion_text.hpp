@@ -28,10 +28,10 @@ long_text name_of(const Node& n) {
 }
 
 /// Whether a decision of propagation rejects the sharding that a tensor of the operation proposes.
-constexpr bool is_rejected_proposal(decision::what done) {
+constexpr bool is_rejected_proposal(decision::what outcome) {
   using enum decision::what;
-  return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
-         done == keeps_replicating;
+  return outcome == overruled || outcome == loses_axis || outcome == uneven || outcome == must_be_whole ||
+         outcome == does_not_fit || outcome == keeps_replicating;
 }
 /// Writes the decisions by which operation o rejected axes of its tensor t. Repeats its last propagation.
 template <class Graph>
@@ -42,18 +42,18 @@ long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, s
   for (std::size_t k = 0; k < n.how.tensor_count(); ++k) specs.emplace_back(done[g.of(n, k)], g[g.of(n, k)].shape);
   const propagation p = propagate(g.on(), n.how, {specs.data(), n.operands}, {specs.data() + n.operands, n.results},
                                   direction::mixed, done.by);
+  using enum decision::what;
   long_text all;
-  for (const decision& one : p.log) {
+  for (const decision& d : p.log) {
     const bool concerns_all_tensors =
-        one.tensor == decision::none && one.factor != decision::none && (n.how.factors_of(t) >> one.factor & 1U) != 0;
-    if (!is_rejected_proposal(one.done) || (one.tensor != t && !concerns_all_tensors)) continue;
+        d.tensor == decision::none && d.factor != decision::none && (n.how.factors_of(t) >> d.factor & 1U) != 0;
+    if (!is_rejected_proposal(d.outcome) || (d.tensor != t && !concerns_all_tensors)) continue;
     all << "  lost in " << name_of(n) << ":";
-    if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
-    if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";
-    all << ", " << partita::name_of(one.done);
-    if (one.done == decision::what::lost && one.by != decision::none)
-      all << ": '" << n.how.factors[one.by].letter << "' has it";
-    if (one.done == decision::what::overruled && one.by != decision::none) all << " by " << name_of(g, g.of(n, one.by));
+    if (d.axis != decision::no_axis) all << " " << g.on().axes[d.axis].name();
+    if (d.factor != decision::none) all << " for '" << n.how.factors[d.factor].letter << "'";
+    all << ", " << partita::name_of(d.outcome);
+    if (d.outcome == loses_axis && d.by != decision::none) all << ": '" << n.how.factors[d.by].letter << "' has it";
+    if (d.outcome == overruled && d.by != decision::none) all << " by " << name_of(g, g.of(n, d.by));
     all << "\n";
   }
   return all;

@@ -16,12 +16,12 @@ long_text to_svg(const step_plan_of<Graph>& plan) {
   on.add_to_legend(2, "computes");
   on.add_to_legend(4, "communicates");
   on.add_to_legend(0, "updates");
-  double now = 0;
-  for (const step_event& one : plan.events) {
-    const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::update ? 0 : 4;
+  for (double now = 0; const step_event& one : plan.events) {
+    const std::size_t colour = one.kind == step_event::what::compute ? 2 : one.kind == step_event::what::update ? 0 : 4;
     long_text label = detail::seconds_text(one.seconds);
     if (one.bytes > 0) label << ", " << detail::bytes_text(one.bytes);
-    on.bars.push_back({detail::event_text(plan, one), label, now, now + one.seconds, colour, one.held, one.backward});
+    on.bars.push_back(
+        {detail::event_text(plan, one), label, now, now + one.seconds, colour, one.bytes_held, one.backward});
     now += one.seconds;
   }
   return on.svg();

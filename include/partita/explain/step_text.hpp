@@ -22,14 +22,14 @@ inline long_text cost_text(const step_cost& cost) {
 /// Writes an event of a step: the operation, or the steps of a reshard and the value that is resharded.
 template <class Graph>
 long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
-  const Graph& g = *plan.done->program;
+  const Graph& g = *plan.completion->program;
   long_text all;
   const char* gradient = one.is_cotangent ? "d " : "";
-  if (one.done == step_event::what::move)
+  if (one.kind == step_event::what::move)
     return all << steps_text(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
                << text_of(one.to);
-  if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
-  if (one.done == step_event::what::window)
+  if (one.kind == step_event::what::update) return all << "update " << name_of(g, value{one.of});
+  if (one.kind == step_event::what::window)
     return all << "blocks beside those of " << (one.backward ? "gradient of " : "")
                << name_of(g.operation(one.operation));
   return all << (one.backward ? "gradient of " : "") << name_of(g.operation(one.operation));
@@ -93,7 +93,7 @@ long_text to_text(const step_plan_of<Graph>& plan) {
     line.pad(wide) << detail::seconds_text(one.seconds);
     line.pad(wide + 10);
     if (one.bytes > 0) line << detail::bytes_text(one.bytes);
-    line.pad(wide + 20) << detail::bytes_text(one.held) << " held";
+    line.pad(wide + 20) << detail::bytes_text(one.bytes_held) << " held";
     all << line << "\n";
   }
   return all << "a step takes " << detail::cost_text(plan.cost) << "\n";
@@ -116,7 +116,7 @@ long_text explain(const search_answer_of<Graph>& found) {
     else all << "as fast";
     all << ", with\n" << detail::describe_differences(found, found.runner_up);
   }
-  all << detail::binding_constraint_text(found) << found.judged << " candidates judged, ";
+  all << detail::binding_constraint_text(found) << found.evaluated_candidates << " candidates judged, ";
   return all << (found.is_exact ? "all there are\n" : "not all there are\n");
 }
 

@@ -68,7 +68,7 @@ long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large
   };
   const auto draw_large = [&](px left) {
     side(left, is_sum ? "p_x" : "p_y", large_tiles, large_transposed, [&](px x, px y, std::size_t place) {
-      const std::size_t block = pairing.small_of(large_grid.index(place)), worker = large_grid.workers()[place];
+      const std::size_t block = pairing.small_partner(large_grid.index(place)), worker = large_grid.workers()[place];
       draw_tile(on, x, y, worker, symbol("x", is_sum ? worker : block), colour_of(block));
     });
   };
@@ -85,13 +85,13 @@ long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large
 
   // Each block has one line: its forward communication on the left, its adjoint communication on the right.
   px y = on.height() + 30, adjoint_at = right;
-  const std::size_t most = 12, fan = pairing.fan();
+  const std::size_t most = 12, fan = pairing.large_workers_per_small();
   std::vector<long_text> forward, backward;
   for (std::size_t block = 0; block < small_grid.size() && block < most; ++block) {
     std::vector<std::size_t> members;
     long_text sum;
     for (std::size_t k = 0; k < fan; ++k) {
-      const std::size_t member = large_grid.workers()[pairing.large_of(block, k)];
+      const std::size_t member = large_grid.workers()[pairing.large_partner(block, k)];
       members.push_back(member);
       if (k < 4) sum << (k == 0 ? "" : " + ") << symbol(is_sum ? "x" : "dy", member);
       if (k == 4) sum << " + …";

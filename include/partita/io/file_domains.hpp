@@ -27,22 +27,22 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
   return parts;
 }
 
-/// The byte ranges of a file. Owner k holds the bytes [held[k], held[k + 1]) after the repartition, and writes the
-/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). An
-/// earlier owner receives the bytes of slab k before written[k], at most one page. Owner 0 also writes the header.
+/// The byte ranges of a file. Owner k holds slab k, the bytes [slab_starts[k], slab_starts[k + 1]), and writes the
+/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). Slab k
+/// is sent to an earlier owner up to written[k], which is at most one page. Owner 0 also writes the header.
 struct file_domains {
-  std::vector<std::size_t> held, written;
+  std::vector<std::size_t> slab_starts, written;
 
-  std::size_t owners() const { return held.size() - 1; }
-  std::size_t bytes() const { return held.back(); }
+  std::size_t owners() const { return slab_starts.size() - 1; }
+  std::size_t bytes() const { return slab_starts.back(); }
 
   /// The number of bytes at the beginning of its slab that owner k sends to an earlier owner.
   std::size_t bytes_sent(std::size_t k) const {
-    return k == 0 ? 0 : (written[k] < held[k + 1] ? written[k] : held[k + 1]) - held[k];
+    return k == 0 ? 0 : (written[k] < slab_starts[k + 1] ? written[k] : slab_starts[k + 1]) - slab_starts[k];
   }
   /// The number of bytes that owner k receives from later owners, and writes after its own bytes.
   std::size_t bytes_received(std::size_t k) const {
-    return written[k + 1] - (held[k + 1] > written[k] ? held[k + 1] : written[k]);
+    return written[k + 1] - (slab_starts[k + 1] > written[k] ? slab_starts[k + 1] : written[k]);
   }
 };
 

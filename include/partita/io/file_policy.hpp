@@ -25,13 +25,13 @@ struct file_options {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_from_cuts = false;
+inline constexpr bool is_source_cuts = false;
 template <std::size_t Rank>
-inline constexpr bool is_from_cuts<from_cuts_t<Rank>> = true;
+inline constexpr bool is_source_cuts<source_cuts_t<Rank>> = true;
 template <class T>
-inline constexpr bool is_to_cuts = false;
+inline constexpr bool is_result_cuts = false;
 template <std::size_t Rank>
-inline constexpr bool is_to_cuts<to_cuts_t<Rank>> = true;
+inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 
 /// The policies that a call on files was given, for a tensor of this rank.
 template <std::size_t Rank>
@@ -41,8 +41,9 @@ struct file_request {
 
   template <class... Policies>
   static file_request of(const Policies&... policies) {
-    static_assert(((is_from_cuts<Policies> ? 1 : 0) + ... + 0) <= 1 && ((is_to_cuts<Policies> ? 1 : 0) + ... + 0) <= 1,
-                  "partita::save_npy, load_npy: requires at most one from_cuts(...) or to_cuts(...); leave one out");
+    static_assert(
+        ((is_source_cuts<Policies> ? 1 : 0) + ... + 0) <= 1 && ((is_result_cuts<Policies> ? 1 : 0) + ... + 0) <= 1,
+        "partita::save_npy, load_npy: requires at most one source_cuts(...) or result_cuts(...); leave one out");
     file_request request;
     (request.apply_policy(policies), ...);
     return request;
@@ -52,16 +53,16 @@ struct file_request {
   void apply_policy(fortran_order_t) {}
   void apply_policy(const file_options& given) { options = given; }
   template <std::size_t R>
-  void apply_policy(const from_cuts_t<R>& given) {
+  void apply_policy(const source_cuts_t<R>& given) {
     static_assert(R == Rank,
-                  "partita::save_npy(path, p, extents, x, from_cuts(...)): requires one cut for each "
+                  "partita::save_npy(path, p, extents, x, source_cuts(...)): requires one cut for each "
                   "dimension of the partition; cut::balanced(n, 1) leaves one whole");
     if constexpr (R == Rank) from = given.cuts;
   }
   template <std::size_t R>
-  void apply_policy(const to_cuts_t<R>& given) {
+  void apply_policy(const result_cuts_t<R>& given) {
     static_assert(R == Rank,
-                  "partita::load_npy<T, rank>(path, p, to_cuts(...)): requires one cut for each dimension "
+                  "partita::load_npy<T, rank>(path, p, result_cuts(...)): requires one cut for each dimension "
                   "of the partition; cut::balanced(n, 1) leaves one whole");
     if constexpr (R == Rank) to = given.cuts;
   }

@@ -186,7 +186,7 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 }  // namespace detail
 
 /// Writes a tensor that is partitioned over p as a new dataset of an HDF5 file, which is created if it does not exist.
-/// Policies: `from_cuts(...)`, `file_options{...}` (except `page_bytes`).
+/// Policies: `source_cuts(...)`, `file_options{...}` (except `page_bytes`).
 /// Shapes:   those of save_npy. All workers of the world call save_hdf5.
 /// Requires: what save_npy requires; a dataset that does not exist yet, in groups that exist [io_error, on all
 ///           workers]. A job that is killed while it saves may leave a file that HDF5 cannot read; save data that must
@@ -202,9 +202,9 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
   static_assert(Extents::rank() == rank && rank_of<X> == rank && npy_element<T>,
                 "partita::save_hdf5(path, dataset, p, extents, x): requires a partition, extents and a block of one "
                 "rank, of numbers, bool or std::complex of real numbers; reshape() the partition with extents of 1");
-  static_assert(((detail::is_from_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
-                "partita::save_hdf5(path, dataset, p, extents, x, policies...): requires policies among from_cuts(...) "
-                "and file_options");
+  static_assert(((detail::is_source_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::save_hdf5(path, dataset, p, extents, x, policies...): requires policies among "
+                "source_cuts(...) and file_options");
   if constexpr (!strided_array<const X>) {
     save_hdf5(path, dataset, p, global, xt::xtensor<T, rank>(x), policies...);
   } else {
@@ -219,7 +219,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       call.all_and(0);
       check_save_arguments(call, p, shape.data(), rank, sizeof(T));
       const auto slab =
-          slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
+          slab_to_write<T, rank>::template of<false, (is_source_cuts<Policies> || ...)>(call, p, shape, x, request);
       const hdf5_error_silencer silence;
       const char* const error_advice =
           "give a name that is not taken yet, where this worker may write and the disk has room";
@@ -266,7 +266,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
   }
 }
 
-/// Reads a dataset of an HDF5 file as a tensor on p, in balanced blocks or as `to_cuts(...)` states.
+/// Reads a dataset of an HDF5 file as a tensor on p, in balanced blocks or as `result_cuts(...)` states.
 /// Shapes:   those of load_npy. All workers of the world call load_hdf5.
 /// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers.
 /// Cost:     one worker looks up the dataset, then each worker reads one range of the file, all at the same time, and
@@ -279,9 +279,9 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       Extents::rank() == Rank && npy_element<T>,
       "partita::load_hdf5<T, rank>(path, dataset, p): requires a partition of the rank asked for, and numbers, "
       "bool or std::complex of real numbers; reshape() the partition with extents of 1");
-  static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
-                "partita::load_hdf5<T, rank>(path, dataset, p, policies...): requires policies among to_cuts(...) and "
-                "file_options");
+  static_assert(((detail::is_result_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::load_hdf5<T, rank>(path, dataset, p, policies...): requires policies among "
+                "result_cuts(...) and file_options");
   using namespace detail;
   return one_call(*p.world().state(), [&] {
     const auto request = file_request<Rank>::of(policies...);
@@ -322,7 +322,8 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
         call_error = hdf5_error(call, has_succeeded, "read", path, error_advice);
       }
       if (!source.is_same_on_all(call_error)) return std::nullopt;
-      return move_slabs_to_partition<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
+      return move_slabs_to_partition<T, Rank, (is_result_cuts<Policies> || ...)>(call, where, slab, metadata, p,
+                                                                                 request);
     });
   });
 }

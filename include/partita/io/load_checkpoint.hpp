@@ -26,7 +26,7 @@ class checkpoint {
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
         manifest_(std::move(manifest_contents)),
-        sorted_positions_(manifest_.by_name()) {}
+        sorted_positions_(manifest_.indices_by_name()) {}
 
   std::uint64_t step() const { return manifest_.step; }
   /// Names, types and extents of the tensors in the checkpoint.
@@ -35,8 +35,8 @@ class checkpoint {
   /// Name, type and extents of one tensor; null if the checkpoint has no tensor of this name.
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 
-  /// Reads one tensor to any partition of the world, in balanced blocks or as `to_cuts(...)` states, and verifies it.
-  /// If one bit of the file has changed, all workers throw an io_error that names the tensor and the slab.
+  /// Reads one tensor to any partition of the world, in balanced blocks or as `result_cuts(...)` states, and verifies
+  /// it. If one bit of the file has changed, all workers throw an io_error that names the tensor and the slab.
   /// Shapes:   those of load_npy<T, Rank>(path, p).
   /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
   /// Cost:     that of load_npy, and on each worker a checksum over the bytes that it reads.
@@ -49,9 +49,9 @@ class checkpoint {
     static_assert(npy_element<T>,
                   "partita::checkpoint::load<T, rank>(name, p): requires elements that a .npy file can hold: numbers, "
                   "bool or std::complex of real numbers");
-    static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
-                  "partita::checkpoint::load<T, rank>(name, p, policies...): requires policies among to_cuts(...) and "
-                  "file_options");
+    static_assert(((detail::is_result_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                  "partita::checkpoint::load<T, rank>(name, p, policies...): requires policies among "
+                  "result_cuts(...) and file_options");
     using namespace detail;
     return one_call(*everyone_.state(), [&] {
       const auto request = file_request<Rank>::of(policies...);
@@ -69,7 +69,7 @@ class checkpoint {
         call.throw_together(call_error);
         source.agree();
         checkpoint_verifier verifier(call, file, *entry, manifest_.slab_bytes, metadata.data_at);
-        return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, metadata, p, request, verifier);
+        return read_npy<T, Rank, (is_result_cuts<Policies> || ...)>(call, source, metadata, p, request, verifier);
       });
     });
   }

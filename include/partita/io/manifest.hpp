@@ -30,7 +30,7 @@ struct manifest {
   std::vector<manifest_tensor> tensors;
 
   /// The indices of the tensors, sorted by name.
-  PARTITA_DECL std::vector<std::size_t> by_name() const;
+  PARTITA_DECL std::vector<std::size_t> indices_by_name() const;
   friend bool operator==(const manifest&, const manifest&) = default;
 };
 

@@ -42,7 +42,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 
 }  // namespace detail
 
-/// Writes a tensor that is partitioned over p to one .npy file. The policies are `from_cuts(...)`, if the shapes of the
+/// Writes a tensor that is partitioned over p to one .npy file. The policies are `source_cuts(...)`, if the shapes of the
 /// blocks do not determine the cuts, `fortran_order` and `file_options{...}`.
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
 ///           inactive workers pass zero volume. All workers of the world call save_npy.
@@ -65,12 +65,12 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
   static_assert(npy_element<T>,
                 "partita::save_npy(path, p, extents, x): requires elements that a .npy file can hold: numbers, bool or "
                 "std::complex of real numbers");
-  static_assert(((detail::is_from_cuts<Policies> || std::is_same_v<Policies, fortran_order_t> ||
+  static_assert(((detail::is_source_cuts<Policies> || std::is_same_v<Policies, fortran_order_t> ||
                   std::is_same_v<Policies, file_options>)&&...),
-                "partita::save_npy(path, p, extents, x, policies...): requires policies among from_cuts(...), "
+                "partita::save_npy(path, p, extents, x, policies...): requires policies among source_cuts(...), "
                 "fortran_order and file_options");
   constexpr bool reversed = (std::is_same_v<Policies, fortran_order_t> || ...);
-  constexpr bool cuts_given = (detail::is_from_cuts<Policies> || ...);
+  constexpr bool cuts_given = (detail::is_source_cuts<Policies> || ...);
   if constexpr (!strided_array<const X>) {
     save_npy(path, p, global, xt::xtensor<T, rank>(x), policies...);
   } else {
@@ -97,8 +97,8 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
                 "write save_npy(path, p, extents(8, 12), x)");
 }
 
-/// Reads a .npy file as a tensor on p, in balanced blocks or as `to_cuts(...)` states. Supports C and Fortran order,
-/// both byte orders, and versions 1 to 3.
+/// Reads a .npy file as a tensor on p, in balanced blocks or as `result_cuts(...)` states. Supports C and Fortran
+/// order, both byte orders, and versions 1 to 3.
 /// Shapes:   the result is this worker's block on p, zero volume if it is inactive. All workers of the world call
 ///           load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
@@ -115,8 +115,8 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
   static_assert(npy_element<T>,
                 "partita::load_npy<T, rank>(path, p): requires elements that a .npy file can hold: numbers, bool or "
                 "std::complex of real numbers");
-  static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
-                "partita::load_npy<T, rank>(path, p, policies...): requires policies among to_cuts(...) and "
+  static_assert(((detail::is_result_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::load_npy<T, rank>(path, p, policies...): requires policies among result_cuts(...) and "
                 "file_options");
   return detail::one_call(*p.world().state(), [&] {
     const auto request = detail::file_request<Rank>::of(policies...);
@@ -130,8 +130,8 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
       if (is_retry && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
       const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::no_verifier nothing;
-      return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, metadata, p, request,
-                                                                              nothing);
+      return detail::read_npy<T, Rank, (detail::is_result_cuts<Policies> || ...)>(call, source, metadata, p, request,
+                                                                                  nothing);
     });
   });
 }

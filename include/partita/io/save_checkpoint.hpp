@@ -17,9 +17,9 @@
 
 namespace partita {
 
-/// A tensor on p with its name, as in `named("weight", p_w, extents<12, 16>{}, w)`. `from_cuts(...)` may follow, as in
-/// save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If the block
-/// is a variable, it must outlive the result, which refers to it.
+/// A tensor on p with its name, as in `named("weight", p_w, extents<12, 16>{}, w)`. `source_cuts(...)` may follow, as
+/// in save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If the
+/// block is a variable, it must outlive the result, which refers to it.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, X&& x,
            const Policies&... policies) {
@@ -30,8 +30,8 @@ auto named(std::string name, const partition<Extents>& p, const extents<E...>& g
   static_assert(npy_element<element_of<X>>,
                 "partita::named(name, p, extents, x): requires elements that a .npy file can hold: numbers, bool or "
                 "std::complex of real numbers");
-  static_assert((detail::is_from_cuts<Policies> && ...),
-                "partita::named(name, p, extents, x, policies...): requires no policy but from_cuts(...)");
+  static_assert((detail::is_source_cuts<Policies> && ...),
+                "partita::named(name, p, extents, x, policies...): requires no policy but source_cuts(...)");
   using block = std::conditional_t<std::is_lvalue_reference_v<X>, const std::remove_reference_t<X>&, X>;
   return named_tensor<Extents, rank, block, Policies...>{std::move(name), p, global.array(), std::forward<X>(x),
                                                          detail::file_request<rank>::of(policies...)};

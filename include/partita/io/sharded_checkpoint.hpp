@@ -147,9 +147,9 @@ template <std::size_t Rank, class T>
 sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
   const auto& on = x.state()->on;
   const std::uint64_t number = record_tensor<T>(on, "load_tensors", x.layout(), x.extents());
-  const auto there = partition_of<Rank>(layout_of(x.layout().finished()), x.extents(), on->where());
+  const auto there = partition_of<Rank>(layout_of(x.layout().without_partials()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
-  const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, to_cuts(there.cuts));
+  const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, result_cuts(there.cuts));
   return shard_from_partition("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
@@ -178,20 +178,21 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
 
 #ifdef PARTITA_CORE
 // Saving and loading are compiled once for usual element types, for all ranks that call_with_rank supports.
-#define PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, R)                                                \
+#define PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, R)                                   \
   EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
                                                          const sharded_tensor<T>&);             \
   EXTERN template void checkpoint_writer::add(                                                  \
-      const named_tensor<dynamic_extents<R>, R, const xt::xtensor<T, R>&, from_cuts_t<R>>&, bool);
-#define PARTITA_CHECKPOINTS_OF(EXTERN, T)  \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 1) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 2) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 3) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 4) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 5) \
-  PARTITA_CHECKPOINT_OF_RANK(EXTERN, T, 6)
-#define PARTITA_CHECKPOINTS(EXTERN) PARTITA_CHECKPOINTS_OF(EXTERN, float) PARTITA_CHECKPOINTS_OF(EXTERN, double)
-PARTITA_CHECKPOINTS(extern)
+      const named_tensor<dynamic_extents<R>, R, const xt::xtensor<T, R>&, source_cuts_t<R>>&, bool);
+#define PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, T)   \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 1) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 2) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 3) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 4) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 5) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, 6)
+#define PARTITA_INSTANTIATE_CHECKPOINTS(EXTERN) \
+  PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, float) PARTITA_INSTANTIATE_CHECKPOINTS_OF(EXTERN, double)
+PARTITA_INSTANTIATE_CHECKPOINTS(extern)
 #endif
 
 }  // namespace detail
@@ -227,7 +228,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
               if (p.active()) block = value.template local<r>();
               f(named(tensor_name(tensors, k++), p,
                       dynamic_extents<r>(extents_as_array<r>(value.extents(), "partita::save_tensors")), block,
-                      from_cuts(there.cuts)));
+                      source_cuts(there.cuts)));
             });
           });
         });

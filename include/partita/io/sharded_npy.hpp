@@ -28,7 +28,7 @@ std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const 
 template <class T>
 sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& held_boxes,
                          const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
-  const sharding finished = layout_of(layout.finished());
+  const sharding finished = layout_of(layout.without_partials());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
   on->move(held_boxes, on->boxes_of(finished, extents), given, block.data());
   return tensor_of(on, layout, extents, resharded(*on, block, finished, layout_of(layout), extents), number);
@@ -39,7 +39,7 @@ template <class T, class Extents>
 sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<bound_mesh>& on,
                                        const partition<Extents>& p, const T* given, const sharding& layout,
                                        const shape_list& extents, std::uint64_t number) {
-  auto held_boxes = on->boxes_of(layout_of(layout.finished()), extents);
+  auto held_boxes = on->boxes_of(layout_of(layout.without_partials()), extents);
   for (std::size_t w = 0; w < held_boxes.size(); ++w)
     held_boxes[w].there = held_boxes[w].there && p.workers().find(w) < p.size();
   return on->one_call([&] {
@@ -65,7 +65,7 @@ void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   auto block = zero_volume<T, Rank>();
   if (p.active()) block = x.template local<Rank>();
-  save_npy(path, p, dynamic_extents<Rank>(tensor_extents), block, from_cuts(there.cuts));
+  save_npy(path, p, dynamic_extents<Rank>(tensor_extents), block, source_cuts(there.cuts));
 }
 template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
@@ -82,10 +82,10 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
   return detail::one_call(*everyone.state(), [&] {
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
     const std::uint64_t number = detail::record_tensor<T>(on, "load_npy", layout, extents);
-    const sharding finished = detail::layout_of(layout.finished());
+    const sharding finished = detail::layout_of(layout.without_partials());
     const auto there = partition_of<Rank>(finished, extents, on->where());
     const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
-    const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
+    const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, result_cuts(there.cuts));
     return detail::shard_from_partition("load_npy", on, p, block.data(), layout, extents, number);
   });
 }

@@ -22,7 +22,7 @@ struct shardy_reader {
 
   template <class = void>
   [[noreturn]] constexpr void refuse(const char* requirement) const {
-    throw shape_error(text("partita::of_shardy: requires ")
+    throw shape_error(text("partita::rule_from_shardy: requires ")
                       << requirement << ", but character " << at << " of \"" << written
                       << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"");
   }
@@ -83,10 +83,10 @@ struct shardy_reader {
   constexpr void merge_factors(std::size_t begin) {
     ++groups;
     for (std::size_t k = begin; k < read.term_count; ++k) {
-      const std::uint8_t old = read.factors[read.terms[k]].group;
-      read.factors[read.terms[k]].group = groups;
+      const std::uint8_t old = read.factors[read.terms[k]].merged_group;
+      read.factors[read.terms[k]].merged_group = groups;
       for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
-        if (read.factors[f].group == old) read.factors[f].group = groups;
+        if (read.factors[f].merged_group == old) read.factors[f].merged_group = groups;
     }
   }
   constexpr void read_tensors(bool results) {
@@ -105,7 +105,7 @@ struct shardy_reader {
     do {
       factor& named_factor = read.factors[read_factor()];
       named_factor.kind = kind;
-      named_factor.implied = false;
+      named_factor.implicit_replicate = false;
     } while (consume_if_next(','));
     expect('}', "\"}\" after factors");
   }
@@ -116,7 +116,7 @@ struct shardy_reader {
       factor& here = read.factors[f];
       if (here.kind != factor_kind::reduce || is_summed_between_operands(f)) continue;
       here.kind = factor_kind::replicate;
-      here.implied = true;
+      here.implicit_replicate = true;
     }
   }
   constexpr bool is_summed_between_operands(std::size_t f) const {
@@ -164,7 +164,8 @@ struct shardy_reader {
 /// Requires: a rule in Shardy's notation that does not block the propagation of a factor [shape_error].
 /// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.
-constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.read_rule(); }
+constexpr rule rule_from_shardy(const char* written) { return detail::shardy_reader{written}.read_rule(); }
+[[deprecated("use rule_from_shardy")]] constexpr rule of_shardy(const char* w) { return rule_from_shardy(w); }
 
 /// Writes a rule in Shardy's notation: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's
 /// letters; otherwise they are renamed in the order in which they appear. Each dimension of extent 1 gets a factor of
@@ -236,11 +237,11 @@ struct as_shardy {
       out << ')';
     }
     template <class Out>
-    constexpr void kinds(Out& out, const char* word, factor_kind kind) const {
+    constexpr void write_kind(Out& out, const char* word, factor_kind kind) const {
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)
         for (std::size_t f = 0; f < r.factor_count; ++f) {
-          if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implied) continue;
+          if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implicit_replicate) continue;
           out << (any ? ", " : word);
           name(out, n);
           any = true;
@@ -263,9 +264,9 @@ struct as_shardy {
           out << '=' << size[f];
         }
       out << '}';
-      kinds(out, " reduction={", factor_kind::reduce);
-      kinds(out, " need_replication={", factor_kind::replicate);
-      kinds(out, " permutation={", factor_kind::collective);
+      write_kind(out, " reduction={", factor_kind::reduce);
+      write_kind(out, " need_replication={", factor_kind::replicate);
+      write_kind(out, " permutation={", factor_kind::collective);
       return out;
     }
   };

@@ -120,12 +120,13 @@ class csr_matrix {
 
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return with_ghosts(x).first;
+    if constexpr (takes<X>()) return product_and_ghosts(x).first;
     else return detail::rejected_call();
   }
-  /// Returns the product, and the received elements of x of other workers: `auto [y, ghosts] = a.with_ghosts(x);`.
+  /// Returns the product, and the received elements of x of other workers: `auto [y, ghosts] =
+  /// a.product_and_ghosts(x);`.
   template <class X>
-  auto with_ghosts(const X& x) const {
+  auto product_and_ghosts(const X& x) const {
     if constexpr (takes<X>()) {
       const auto& own = copy_row_major(x);
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
@@ -138,6 +139,10 @@ class csr_matrix {
     } else {
       return detail::rejected_call();
     }
+  }
+  template <class X>
+  [[deprecated("use product_and_ghosts")]] auto with_ghosts(const X& x) const {
+    return product_and_ghosts(x);
   }
 
   template <class Y>
@@ -288,7 +293,7 @@ class csr_matrix {
                     << ".values_adjoint(x, dy): requires blocks with a row for each column and for each row that "
                     << "their worker owns, " << columns_.size() << " and " << rows_.size()
                     << ", and as many vectors, got " << x << " and " << dy
-                    << "; ghosts are those that with_ghosts(x) returns";
+                    << "; ghosts are those that product_and_ghosts(x) returns";
     return error_message;
   }
   template <class X, class Ghosts, class Y>

@@ -165,7 +165,8 @@ class fourier_operator {
     detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
     for (std::size_t k = 0; k < sizeof...(D); ++k) {
       d.kinds.push_back(detail::line_kind_of_dimension<Kind>(k, sizeof...(D)));
-      if constexpr (detail::is_real_to_real<Kind>) d.real_transforms.push_back(kind.kinds[Kind::size == 1 ? 0 : k]);
+      if constexpr (detail::is_real_to_real<Kind>)
+        d.real_transforms.push_back(kind.transforms[Kind::size == 1 ? 0 : k]);
       else d.real_transforms.push_back({});
     }
     return d;

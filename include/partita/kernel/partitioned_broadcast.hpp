@@ -109,7 +109,7 @@ class partitioned_broadcast {
     const shape_list small(from.extents), large(to.extents);
     if (!(from.partition.world() == to.partition.world()))
       throw partition_error("partita::partitioned_broadcast(from, to): requires partitions of one world");
-    detail::require_broadcast_in_dim<operand, result, strictness::client>(small, large, dims);
+    detail::require_broadcast_in_dim<operand, result, strictness::xla_builder>(small, large, dims);
     const dimension_map map(short_list<std::size_t>(detail::to_dimension_list(dims)), result_rank);
     route_ = plan_operand(from.partition.grid(), small, map, to.partition.grid(), large);
     prepare();
@@ -134,7 +134,7 @@ class partitioned_broadcast {
   template <array_expression X>
   auto operator()(const X& x) const {
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
-                            operand_.problem_with(x, "x"));
+                            operand_.error_message_for(x, "x"));
     const auto here = move_operand(x);
     xt::xtensor<detail::operand_element<X>, result_rank> y(result_placement_.block_shape());
     if (result_placement_.partition.active())
@@ -148,7 +148,7 @@ class partitioned_broadcast {
     using T = detail::operand_element<Dy>;
     using array = xt::xtensor<T, operand_rank>;
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
-                            result_placement_.problem_with(dy, "dy"));
+                            result_placement_.error_message_for(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});
     if (result_placement_.partition.active())
       dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);
@@ -185,7 +185,7 @@ class partitioned_broadcast {
     shape_list part;
     for (std::size_t j = 0; j < operand_rank; ++j) {
       const std::size_t d = route_.map.target(j);
-      part.push_back(route_.map.spans(d, route_.extents, shape_list(result_placement_.extents)) ? block[d] : 1);
+      part.push_back(route_.map.equals_result(d, route_.extents, shape_list(result_placement_.extents)) ? block[d] : 1);
     }
     return part;
   }

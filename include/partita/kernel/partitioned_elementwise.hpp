@@ -79,9 +79,9 @@ class partitioned_elementwise {
 
   template <array_expression X, array_expression Y>
   auto operator()(const X& x, const Y& y) const {
-    const text problem = lhs_.from().problem_with(x, "x");
+    const text problem = lhs_.from().error_message_for(x, "x");
     detail::agree_on_blocks(result_.partition.world(), "partitioned_elementwise(x, y)", fingerprint(),
-                            problem.empty() ? rhs_.from().problem_with(y, "y") : problem);
+                            problem.empty() ? rhs_.from().error_message_for(y, "y") : problem);
     const auto a = lhs_.move_operand(x);
     const auto b = rhs_.move_operand(y);
     using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(),

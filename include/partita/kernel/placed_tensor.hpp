@@ -28,7 +28,7 @@ struct placed_tensor {
   }
   /// Returns an error message if a block has a wrong shape, else an empty text. Inactive workers may pass any block.
   template <array_expression X>
-  text problem_with(const X& x, const char* name) const {
+  text error_message_for(const X& x, const char* name) const {
     if (!partition.active() || detail::shape_of(x) == shape_list(block_shape())) return {};
     return text("requires as ") << name << " the block of the balanced cut of extents " << extents.array() << " over "
                                 << partition.extents().array() << ", here of shape " << block_shape() << ", got "

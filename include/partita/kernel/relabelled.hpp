@@ -46,7 +46,7 @@ repartition_cuts<Src::rank()> make_cuts(const partition<Src>& p_x, const partiti
 /// their workers, when x is repartitioned from p_x with these policies. Between orders that are equally good, each
 /// worker keeps its place.
 /// Shapes:   x has the balanced decomposition over p_x and the result the balanced one over p_y, or the decompositions
-///           of from_cuts(...) and to_cuts(...).
+///           of source_cuts(...) and result_cuts(...).
 /// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match the extents [shape_error].
 /// Cost:     no communication: time in O(all overlaps + n^3) for the n workers of p_y, computed by every worker; worth
 ///           it once, before a loop.

@@ -19,15 +19,15 @@
 namespace partita {
 
 /// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which p_x or p_y has a single worker. Policies:
-/// `to_cuts(...)` gives the result a decomposition that is not balanced; `from_cuts(...)` gives the decomposition of x
-/// where the shapes of its blocks do not determine it (block-cyclic); `permute<1, 0>` permutes the dimensions;
-/// `discard_batch`. `strategy::message`, `messages::chunked` and similar policies override the library's choice of the
-/// transport of boxes and of the form of messages.
+/// `result_cuts(...)` gives the result a decomposition that is not balanced; `source_cuts(...)` gives the decomposition
+/// of x where the shapes of its blocks do not determine it (block-cyclic); `permute<1, 0>` permutes the dimensions;
+/// `discard_batch`. `strategy::message`, `message_form::chunked` and similar policies override the library's choice
+/// of the transport of boxes and of the form of messages.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor (uneven, empty, staggered
-///           along one dimension) or in the decomposition of `from_cuts`; the result is this worker's block on p_y, in
-///           the balanced decomposition or in the one of `to_cuts`. A worker that is only in p_x receives an empty
-///           block (the extent that becomes dimension 0 is kept unless discard_batch is passed); a worker in neither
-///           partition receives a copy of its own input.
+///           along one dimension) or in the decomposition of `source_cuts`; the result is this worker's block on p_y,
+///           in the balanced decomposition or in the one of `result_cuts`. A worker that is only in p_x receives an
+///           empty block (the extent that becomes dimension 0 is kept unless discard_batch is passed); a worker in
+///           neither partition receives a copy of its own input.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents equal to the total
 ///           of the given cuts [shape_error, on all workers].
 /// Cost:     on one node a single copy: boxes are written directly into the result, which is allocated from a pool of
@@ -46,10 +46,10 @@ class repartition
       "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
   static_assert(detail::are_known_policies<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
-                "from_cuts(...), to_cuts(...), strategy and messages");
+                "source_cuts(...), result_cuts(...), strategy and messages");
   static_assert(detail::has_no_repeated_policy<rank, Policies...>,
-                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
-                "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one source_cuts(...) "
+                "and one result_cuts(...), one strategy and one choice of messages; leave one of them out");
   static_assert(detail::do_permutations_fit<rank, Policies...>,
                 "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
                 "partitions; name those that stay, too");
@@ -57,8 +57,8 @@ class repartition
                 "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
                 "0> transposes a matrix");
   static_assert(detail::do_cuts_fit<rank, Policies...>,
-                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
-                "the partitions; cut::balanced(n, 1) leaves one whole");
+                "partita::repartition(p_x, p_y, source_cuts(...), result_cuts(...)): requires one cut for each "
+                "dimension of the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
   /// Requires: decompositions with as many blocks as the partition has workers along each dimension [partition_error];
@@ -70,8 +70,8 @@ class repartition
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, in the given decomposition or the
-  /// balanced one. Requires: the extents of the tensor that from_cuts(...) and to_cuts(...) cut [shape_error]. Cost: no
-  /// communication.
+  /// balanced one. Requires: the extents of the tensor that source_cuts(...) and result_cuts(...) cut [shape_error].
+  /// Cost: no communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,

@@ -114,8 +114,8 @@ class repartition {
                 "them with extents of 1");
   static_assert(partita::detail::are_accepted_policies<rank, Policies...>,
                 "partita::sequentially::repartition(p_x, p_y, policies...): requires policies among discard_batch, "
-                "permute<...> with each of 0, 1, ..., rank - 1 once, from_cuts(...) and to_cuts(...) with one cut for "
-                "each dimension, strategy and messages, each at most once");
+                "permute<...> with each of 0, 1, ..., rank - 1 once, source_cuts(...) and result_cuts(...) with one "
+                "cut for each dimension, strategy and messages, each at most once");
 
  public:
   template <class P, class Q>

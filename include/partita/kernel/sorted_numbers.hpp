@@ -142,14 +142,14 @@ auto searchsorted(const world& everyone, const S& sorted_tensor, const X& x, con
 template <class T>
 struct top_numbers {
   xt::xtensor<T, 1> values;
-  xt::xtensor<std::size_t, 1> places;
+  xt::xtensor<std::size_t, 1> indices;
 };
-/// The k greatest numbers of all workers, on all workers, as in `auto [values, places] = top_k(everyone, x, 10)`. Of
+/// The k greatest numbers of all workers, on all workers, as in `auto [values, indices] = top_k(everyone, x, 10)`. Of
 /// equal numbers, the first ones are taken. Collective.
 /// Requires: integers, float or double, at least k numbers [shape_error], equal k on all workers [disagreement_error].
 ///           In this order NaNs are greater than all numbers, and the numbers 0.0 and -0.0 are equal.
 /// Cost:     a local selection; each worker sends at most k numbers and positions to each other worker.
-/// Adjoint:  none; an index_exchange that wants `places` returns values, and its adjoint takes gradients.
+/// Adjoint:  none; an index_exchange that wants `indices` returns values, and its adjoint takes gradients.
 template <class X>
 auto top_k(const world& everyone, const X& x, std::size_t k) {
   if constexpr (detail::has_sortable_elements<X>()) {
@@ -186,7 +186,7 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
                          xt::xtensor<std::size_t, 1>(std::array<std::size_t, 1>{k})};
       for (std::size_t j = 0; j < k; ++j) {
         top.values(j) = detail::value_from_sort_key<T>(~best[j].key);
-        top.places(j) = best[j].place;
+        top.indices(j) = best[j].place;
       }
       return top;
     });

@@ -36,24 +36,30 @@ struct periodic_box {
   }();
 
   /// The wave number at index i along dimension d, in radians per unit of length.
-  double wave(std::size_t d, std::size_t i) const {
+  double angular_wave_number(std::size_t d, std::size_t i) const {
     return 2 * std::numbers::pi / lengths[d] * static_cast<double>(wave_number(i, points[d]));
+  }
+  [[deprecated("use angular_wave_number")]] double wave(std::size_t d, std::size_t i) const {
+    return angular_wave_number(d, i);
   }
   /// The square of the length of the wave vector at an index: minus the Laplacian multiplies the wave by this number.
   double square(const index<Rank>& i) const {
     double sum = 0;
-    for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
+    for (std::size_t d = 0; d < Rank; ++d) sum += angular_wave_number(d, i[d]) * angular_wave_number(d, i[d]);
     return sum;
   }
   /// Whether the wave at index i along dimension d has two points per period, and therefore no direction.
-  bool is_highest(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
+  bool is_nyquist(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
   /// Whether the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074) keeps the wave at an index: products of two
   /// fields of kept waves have no aliases among the kept waves.
-  bool is_low(const index<Rank>& i) const {
+  bool two_thirds_rule_keeps(const index<Rank>& i) const {
     bool all = true;
     for (std::size_t d = 0; d < Rank; ++d)
       all = all && 3 * std::abs(wave_number(i[d], points[d])) < static_cast<std::ptrdiff_t>(points[d]);
     return all;
+  }
+  [[deprecated("use two_thirds_rule_keeps")]] bool is_low(const index<Rank>& i) const {
+    return two_thirds_rule_keeps(i);
   }
   /// The extents of half of the spectrum of a real field.
   std::array<std::size_t, Rank> half_spectrum() const {
@@ -145,7 +151,7 @@ class spectral_operator {
         transform_(p_, std::nullopt, real_to_complex, {.real_extent = box.points[Rank - 1]}),
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(box.points))),
         factors_(
-            block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
+            make_block<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
                                              decomposition<Rank>::balanced(box.half_spectrum(), spectrum_grid()),
                                              [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })),
         number_(detail::factors_fingerprint<Rank>(box, box.half_spectrum(), factor)) {}
@@ -212,9 +218,10 @@ spectral_operator<Rank> spectral_derivative(const partition<P>& p, const periodi
     throw partition_error(text("partita::spectral_derivative(p, box, dimension): requires a dimension below the rank ")
                           << Rank << " of the box, got " << dimension << "; count dimensions from 0");
   return {p, box, [&](const index<Rank>& i) {
-            if (order % 2 == 1 && box.is_highest(dimension, i[dimension])) return std::complex<double>(0);
+            if (order % 2 == 1 && box.is_nyquist(dimension, i[dimension])) return std::complex<double>(0);
             std::complex<double> all = 1;
-            for (unsigned k = 0; k < order; ++k) all *= std::complex<double>(0, box.wave(dimension, i[dimension]));
+            for (unsigned k = 0; k < order; ++k)
+              all *= std::complex<double>(0, box.angular_wave_number(dimension, i[dimension]));
             return all;
           }};
 }
@@ -233,7 +240,7 @@ spectral_operator<Rank> helmholtz_solver(const partition<P>& p, const periodic_b
 /// Keeps the waves that the 2/3 rule keeps, and removes all other waves.
 template <class P, std::size_t Rank>
 spectral_operator<Rank> spectral_truncation(const partition<P>& p, const periodic_box<Rank>& box) {
-  return {p, box, [&](const index<Rank>& i) { return box.is_low(i) ? 1.0 : 0.0; }};
+  return {p, box, [&](const index<Rank>& i) { return box.two_thirds_rule_keeps(i) ? 1.0 : 0.0; }};
 }
 
 }  // namespace partita

@@ -33,7 +33,7 @@ struct walled_box {
   }
   /// The wave number at index i along dimension d, in radians per unit of length: sines count from 1, cosines from 0.
   /// Waves i and n - i of a periodic dimension are the cosine and the sine of one wave length.
-  double wave(std::size_t d, std::size_t i) const {
+  double angular_wave_number(std::size_t d, std::size_t i) const {
     if (walls[d] == wall::periodic)
       return 2 * std::numbers::pi / lengths[d] * static_cast<double>(std::min(i, points[d] - i));
     return std::numbers::pi / lengths[d] * static_cast<double>(i + (walls[d] == wall::dirichlet ? 1 : 0));
@@ -41,7 +41,7 @@ struct walled_box {
   /// The factor by which minus the Laplacian multiplies the wave at an index.
   double square(const index<Rank>& i) const {
     double sum = 0;
-    for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
+    for (std::size_t d = 0; d < Rank; ++d) sum += angular_wave_number(d, i[d]) * angular_wave_number(d, i[d]);
     return sum;
   }
 };
@@ -61,7 +61,7 @@ class walled_operator {
         points_(box.points),
         transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(points_))),
-        factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
+        factors_(make_block<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
                                     [&](auto... i) { return double(factor(index<Rank>{i...})); })),
         number_(detail::factors_fingerprint<Rank>(box, points_, factor)) {}

@@ -120,20 +120,20 @@ class convolution {
     state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
           const partition<any_shape>& w_partition, const detail::convolution_split<Features>& work_split)
         : p_y(y_partition),
-          p_weights(w_partition),
+          weight_partition(w_partition),
           split(work_split),
           input({x_partition, split}),
           output({y_partition, split}),
           sum_gradients(split.form() == detail::convolution_form::by_output
-                            ? make_sum_over_workers(p_weights, std::make_index_sequence<rank>())
-                            : all_sum_reduce<any_shape>(p_weights, all_dimensions_but<0, 1>)) {
-      if (p_weights.active()) w = split.weights(p_weights.index());
+                            ? make_sum_over_workers(weight_partition, std::make_index_sequence<rank>())
+                            : all_sum_reduce<any_shape>(weight_partition, all_dimensions_but<0, 1>)) {
+      if (weight_partition.active()) w = split.weights(weight_partition.index());
       weight_gradient = xt::zeros<T>(w.shape());
       bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{bias_count()});
       weight = weight_gradient;
       bias = bias_gradient;
       if (split.options().initial == initial_values::uniform) set_uniform();
-      for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= p_weights.grid().shape()[d];
+      for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= w_partition.grid().shape()[d];
     }
     template <std::size_t... D>
     static all_sum_reduce<any_shape> make_sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
@@ -143,7 +143,7 @@ class convolution {
 
     /// The number of elements of this worker's bias.
     std::size_t bias_count() const {
-      return p_weights.active() && split.adds_bias(p_weights.index()) ? w.shape()[0] : 0;
+      return weight_partition.active() && split.adds_bias(weight_partition.index()) ? w.shape()[0] : 0;
     }
     /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
     /// of W.
@@ -155,29 +155,29 @@ class convolution {
       for (std::size_t k = 0; k < weight.size(); ++k) {
         auto i = index_of(k, own);
         for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];
-        weight.data()[k] = detail::draw_uniform<T>(bound, o.seed, number_of(i, global_shape));
+        weight.data()[k] = detail::draw_uniform<T>(bound, o.seed, flat_index(i, global_shape));
       }
       for (std::size_t k = 0; k < bias.size(); ++k)
         bias(k) = detail::draw_uniform<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
     }
-    text error_in_weights(const char* call) const {
+    text weights_error(const char* call) const {
       if (detail::can_replace_shape(weight.shape(), w.shape()) &&
           detail::can_replace_shape(weight_gradient.shape(), w.shape()) && bias.size() == bias_count() &&
           bias_gradient.size() == bias_count())
         return {};
       return text("partita::convolution")
-             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_weights.world().id()
-             << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight.shape())
-             << "; assign blocks of the shapes that they replace";
+             << call << ": requires weights of the shape " << w.shape() << " on worker "
+             << weight_partition.world().id() << ", and a bias and gradients that fit; got weights "
+             << detail::as_array<rank>(weight.shape()) << "; assign blocks of the shapes that they replace";
     }
     detail::convolver<T, Features> local_convolver() const {
       return detail::convolver<T, Features>(
-          detail::local_convolution_of(split, p_weights.index(), x_shape, part_shape));
+          detail::local_convolution_of(split, weight_partition.index(), x_shape, part_shape));
     }
 
     template <class X>
     pooled_tensor<T, rank> forward(const X& input_block) {
-      const text error_message = error_in_weights("(x)");
+      const text error_message = weights_error("(x)");
       forward_done = false;
       x = pooled_tensor<T, rank>();
       const block_argument<X> argument(input_block);
@@ -187,8 +187,8 @@ class convolution {
       x_shape = detail::as_array<rank>(later.incomplete_result().shape());
       // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       part_shape = {};
-      if (p_weights.active()) {
-        const auto part = split.part_of_y(p_weights.index());
+      if (weight_partition.active()) {
+        const auto part = split.part_of_y(weight_partition.index());
         for (std::size_t d = 0; d < rank; ++d)
           part_shape[d] = balanced_part(all[d], split.parts_of_y()[d], part[d]).size();
       } else {
@@ -196,7 +196,7 @@ class convolution {
       }
       // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
       auto y = detail::uninitialised_tensor<T, rank>(input.memory(), part_shape);
-      if (p_weights.active())
+      if (weight_partition.active())
         local_convolver().forward(later.incomplete_result().data(), weight.data(),
                                   bias.size() > 0 ? bias.data() : nullptr, y.data(), available_features(),
                                   [&] { x = later.finish(); });
@@ -228,7 +228,7 @@ class convolution {
 
     template <class Y>
     pooled_tensor<T, rank> adjoint(const Y& dy) {
-      const text error_message = error_in(detail::as_array<rank>(dy.shape()));
+      const text error_message = adjoint_error(detail::as_array<rank>(dy.shape()));
       if (has_all_weights()) {
         const detail::dense_argument<Y> argument(dy);
         return adjoint_of_part(argument.data(), error_message);
@@ -239,7 +239,7 @@ class convolution {
       return adjoint_of_part(dy_part.data(), {});
     }
     pooled_tensor<T, rank> adjoint_of_part(const T* dy, const text& error_message) {
-      const bool computes = p_weights.active() && error_message.empty();
+      const bool computes = weight_partition.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
       auto dx = detail::uninitialised_tensor<T, rank>(input.memory(), x_shape);
       auto later = input.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)",
@@ -260,15 +260,15 @@ class convolution {
       else add(sum_gradients(own).data());
       return result;
     }
-    text error_in(const shape_type& dy) const {
+    text adjoint_error(const shape_type& dy) const {
       if (!forward_done) return "partita::convolution.adjoint(dy): requires a forward call before; call layer(x) first";
-      if (text t = error_in_weights(".adjoint(dy)"); !t.empty()) return t;
+      if (text t = weights_error(".adjoint(dy)"); !t.empty()) return t;
       if (!p_y.active() || dy == y_shape) return {};
       return text("partita::convolution.adjoint(dy): requires dy of the shape of the last result ")
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<any_shape> p_y, p_weights;
+    partition<any_shape> p_y, weight_partition;
     detail::convolution_split<Features> split;
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;

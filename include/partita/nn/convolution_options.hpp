@@ -103,7 +103,7 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
                   (o.mode == padding_mode::reflect && o.padding[f] >= n)))
       return problem << "requires a padding that x can fill (circular: at most its extent, reflect: less), got "
                      << o.padding[f] << " along dimension " << f << " of the features of extents " << extents;
-    if (o.along(f).places(n) == 0)
+    if (o.along(f).output_extent(n) == 0)
       return problem << "requires a kernel that fits into the padded x, got one that reaches over "
                      << o.along(f).reach() << " cells and a padded x of " << n + 2 * o.padding[f] << " along dimension "
                      << f << " of the features of extents " << extents;

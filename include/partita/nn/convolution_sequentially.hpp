@@ -68,7 +68,7 @@ class convolution {
   static auto& element_of_whole_tensor(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
     auto i = index_of(e, detail::shape_of(part));
     for (std::size_t d = 0; d < rank; ++d) i[d] += at[d];
-    return all.data()[number_of(i, detail::shape_of(all))];
+    return all.data()[flat_index(i, detail::shape_of(all))];
   }
   template <class F>
   void for_each_worker(F f) {

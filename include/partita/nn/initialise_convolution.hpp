@@ -34,7 +34,7 @@ void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t see
   const auto whole = layer.options().weight_shape();
   const double bound = std::sqrt(6.0 / static_cast<double>(fan));
   initialise(layer,
-             [&](const index<Features + 2>& i) { return draw_uniform<T>(bound, seed, partita::number_of(i, whole)); });
+             [&](const index<Features + 2>& i) { return draw_uniform<T>(bound, seed, partita::flat_index(i, whole)); });
 }
 }  // namespace detail
 

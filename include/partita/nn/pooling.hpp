@@ -76,7 +76,7 @@ class window_geometry {
   text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     for (std::size_t d = 0; d < feature_dims && problem.empty(); ++d)
-      if (kernels_[d].places(extents[d + 2]) == 0)
+      if (kernels_[d].output_extent(extents[d + 2]) == 0)
         problem << "requires windows of at most the padded tensor, got one of " << kernels_[d].reach()
                 << " cells along dimension " << d + 2 << " of extents " << extents << " with a padding of "
                 << kernels_[d].padding;
@@ -84,7 +84,7 @@ class window_geometry {
   }
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
-    for (std::size_t d = 0; d < feature_dims; ++d) all[d + 2] = kernels_[d].places(extents[d + 2]);
+    for (std::size_t d = 0; d < feature_dims; ++d) all[d + 2] = kernels_[d].output_extent(extents[d + 2]);
     return all;
   }
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
@@ -100,7 +100,7 @@ class window_geometry {
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \
-  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<window_planner<window_geometry<4>, 4>>)
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<window_planner<window_geometry<4>, 4>>)
 PARTITA_POOLING_MOVEMENTS(extern)
 #endif
 

@@ -102,7 +102,7 @@ class softmax_cross_entropy {
   /// The number of rows whose largest score is at the label (of equal scores the lowest class counts), the same on
   /// every worker.
   template <ranked_array Scores, class Labels>
-  std::size_t correct(const Scores& scores, const Labels& labels) {
+  std::size_t count_correct(const Scores& scores, const Labels& labels) {
     return detail::one_call(*world_, [&] {
       const std::size_t batch = agree_on_batch(scores, labels);
       std::uint64_t right = 0;
@@ -118,6 +118,10 @@ class softmax_cross_entropy {
       detail::spread(*world_, all_workers_, &right, 1, detail::tag::first_user_tag);
       return right;
     });
+  }
+  template <ranked_array Scores, class Labels>
+  [[deprecated("use count_correct")]] std::size_t correct(const Scores& scores, const Labels& labels) {
+    return count_correct(scores, labels);
   }
 
  private:

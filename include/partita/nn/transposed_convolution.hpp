@@ -88,7 +88,7 @@ class transposed_convolution {
     log_call("(x)");
     {
       const block_argument<X> argument(input);
-      x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_in_weights())).finish();
+      x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(weights_error())).finish();
     }
     // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
     const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
@@ -114,7 +114,7 @@ class transposed_convolution {
   template <ranked_array Y>
     requires(rank_of<Y> == rank && std::is_same_v<element_of<Y>, T>)
   pooled_tensor<T, rank> adjoint(const Y& dy) {
-    text error_message = error_in_weights();
+    text error_message = weights_error();
     if (!forward_done_)
       error_message =
           "partita::transposed_convolution.adjoint(dy): requires a forward call before; call layer(x) first";
@@ -185,7 +185,7 @@ class transposed_convolution {
     product_of(y, "partita::transposed_convolution(x)");
     return y;
   }
-  text error_in_weights() const {
+  text weights_error() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     const std::size_t bias_count = p_.active() && options_.bias ? options_.out_channels : 0;
     const auto fits = [&](const auto& block) { return detail::can_replace_shape(block.shape(), wanted); };

@@ -40,12 +40,12 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
 template <std::size_t Rank>
 struct parted_tensor {
   text problem;  ///< empty if the blocks fit together
-  std::array<std::size_t, Rank> whole{};
+  std::array<std::size_t, Rank> extents{};
   std::vector<box<Rank>> parts;
 
   /// Whether all parts equal those of the balanced decomposition of the tensor.
   bool balanced(const std::array<std::size_t, Rank>& grid) const {
-    const auto cuts = decomposition<Rank>::balanced(whole, grid);
+    const auto cuts = decomposition<Rank>::balanced(extents, grid);
     for (std::size_t k = 0; k < parts.size(); ++k)
       if (parts[k].shape() != cuts.shape(index_of(k, grid))) return false;
     return true;
@@ -88,7 +88,7 @@ exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_ten
   plan.one_to_one = false;
   if (!group.active()) return plan;
   const box<Rank>& own = tensor.parts[group.position];
-  plan.extents = plan.destination_shape = tensor.whole;
+  plan.extents = plan.destination_shape = tensor.extents;
   plan.gives = plan.takes = true;
   plan.source_shape = own.shape();
   for (std::size_t k = 1; k < group.members.size() && plan.order.empty(); ++k)
@@ -98,7 +98,7 @@ exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_ten
     if (k == group.position) continue;
     const box<Rank>& other = tensor.parts[k];
     if (!own.empty())
-      plan.sends.push_back({group.members[k], own, {}, place_in_block<Rank>::of(own.start, tensor.whole)});
+      plan.sends.push_back({group.members[k], own, {}, place_in_block<Rank>::of(own.start, tensor.extents)});
     if (!other.empty())
       plan.receives.push_back({group.members[k], other, other.start, place_in_block<Rank>::of({}, other.shape())});
   }

@@ -160,7 +160,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     for (std::size_t k = 0; k < grid[d]; ++k) {
       index<Rank> i{};
       i[d] = k;
-      layout.sizes[d][k] = places == 0 ? 0 : shapes[number_of(i, grid)][d];
+      layout.sizes[d][k] = places == 0 ? 0 : shapes[flat_index(i, grid)][d];
       if (layout.sizes[d][k] > static_cast<std::size_t>(-1) - layout.extents[d]) {
         layout.problem << "the blocks hold more indices along dimension " << d
                        << " than can be counted: " << layout.extents[d] << " + " << layout.sizes[d][k];
@@ -184,7 +184,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     for (std::size_t d = 0; d < Rank; ++d) {
       index<Rank> before = i;
       before[d] = i[d] - 1;
-      const std::size_t start = i[d] == 0 ? 0 : layout.boxes[number_of(before, grid)].stop[d];
+      const std::size_t start = i[d] == 0 ? 0 : layout.boxes[flat_index(before, grid)].stop[d];
       layout.boxes[place].start[d] = start;
       layout.boxes[place].stop[d] = start + shapes[place][d];
       if (i[d] + 1 == grid[d] && layout.boxes[place].stop[d] != layout.extents[d] && layout.problem.empty())

@@ -14,10 +14,10 @@ namespace partita {
 
 /// The movements of an operand to the workers of the result: at most a repartition, and then at most a broadcast.
 struct operand_route {
-  dimension_map map;   ///< from the dimensions of the operand to those of the result
-  shape_list extents;  ///< the global extents of the operand
-  shape_list held;     ///< the partition of the operand
-  shape_list needed;   ///< the partition that the result's partition induces on the operand, in the operand's rank
+  dimension_map map;             ///< from the dimensions of the operand to those of the result
+  shape_list extents;            ///< the global extents of the operand
+  shape_list operand_partition;  ///< the partition of the operand
+  shape_list needed;  ///< the partition that the result's partition induces on the operand, in the operand's rank
   std::vector<std::size_t> roots;  ///< the workers of the needed partition: the first of each group of the result's
   bool repartitions = false;       ///< whether the operand's partition differs from the needed partition
   bool broadcasts = false;         ///< whether more or other workers need the operand's blocks than hold them
@@ -59,7 +59,7 @@ operand_route plan_operand(const grid<Own>& src, const shape_list& operand, cons
   for (std::size_t number = 0; number < groups; ++number) {
     route.roots.push_back(whole.worker(index_of(number, each)));
   }
-  route.repartitions = !(route.held == route.needed);
+  route.repartitions = !(route.operand_partition == route.needed);
   const bool is_whole_partition = parts == partition;
   route.broadcasts = !is_whole_partition || (!route.repartitions && !(src.workers() == whole.workers()));
   return route;
@@ -86,7 +86,7 @@ void write_partitioned_extents(Text& out, const shape_list& extents, const shape
 template <class Text, class Route>
   requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Route& route) {
-  detail::write_partitioned_extents(out, route.extents, route.held);
+  detail::write_partitioned_extents(out, route.extents, route.operand_partition);
   out << (route.stays() ? ": stays" : ": ") << (route.repartitions ? "repartition" : "")
       << (route.repartitions && route.broadcasts ? ", then " : "") << (route.broadcasts ? "worker broadcast" : "");
   return out;

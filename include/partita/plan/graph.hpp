@@ -109,7 +109,7 @@ class basic_graph {
     for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
     for (const value v : operands) is_complex = is_complex || tensors_[v.number].is_complex;
     const auto node_number = static_cast<std::uint32_t>(nodes_.size());
-    node n{bound(r, spec_list(specs)),
+    node n{bind_shapes(r, spec_list(specs)),
            label(name[0] == '\0' ? r.name() : name),
            static_cast<std::uint32_t>(operand_values_.size()),
            static_cast<std::uint32_t>(operands.size()),

@@ -63,7 +63,7 @@ class grid {
       if (i[d] >= extents_[d])
         throw partition_error(text("partita::partition::worker(index): requires an index inside the extents ")
                               << shape() << ", got " << i);
-    return workers_[number_of(i, shape())];
+    return workers_[flat_index(i, shape())];
   }
   /// The id of the worker at a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>

@@ -55,11 +55,11 @@ worker_group make_group(const grid<Small>& small, const grid<Large>& large,
                         const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {
   worker_group group;
   group.number = number;
-  const std::size_t count = pairing.fan();
+  const std::size_t count = pairing.large_workers_per_small();
   group.members.reserve(count + 1);
   group.members.push_back(small.workers()[number]);
   for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t member = large.workers()[pairing.large_of(number, k)];
+    const std::size_t member = large.workers()[pairing.large_partner(number, k)];
     if (member == group.members[0]) {
       group.root_is_large = true;
     } else {
@@ -83,7 +83,7 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   const std::size_t small_place = small.place(worker), large_place = large.place(worker);
   plan.small = small_place < small.size();
   plan.large = large_place < large.size();
-  const std::size_t number_of_large = plan.large ? pairing.small_of(large.index(large_place)) : 0;
+  const std::size_t number_of_large = plan.large ? pairing.small_partner(large.index(large_place)) : 0;
   if (plan.small && plan.large && number_of_large < small_place)
     plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
   if (plan.small) plan.groups.push_back(detail::make_group(small, large, pairing, small_place, worker));
@@ -104,12 +104,12 @@ group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extent
   if (place >= p.size()) return plan;
   const worker_pairing<Extents::rank()> pairing(p.shape(), keep);
   worker_group group;
-  group.number = pairing.small_of(p.index(place));
+  group.number = pairing.small_partner(p.index(place));
   group.root_is_large = true;
-  const std::size_t count = pairing.fan();
+  const std::size_t count = pairing.large_workers_per_small();
   group.members.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t member = p.workers()[pairing.large_of(group.number, k)];
+    const std::size_t member = p.workers()[pairing.large_partner(group.number, k)];
     if (member == worker) group.position = k;
     group.members.push_back(member);
   }

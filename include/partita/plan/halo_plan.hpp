@@ -115,13 +115,13 @@ bool has_empty_window(const windows_of_parts<Rank>& windows, const index<Rank>& 
 /// The requirements of a grid: each worker needs the window of its own position.
 template <class Extents>
 struct windows_of_grid {
-  const grid<Extents>* places;
+  const grid<Extents>* worker_grid;
 
-  bool wants(std::size_t worker) const { return places->contains(worker); }
-  index<Extents::rank()> parts(std::size_t worker) const { return places->index(places->place(worker)); }
+  bool wants(std::size_t worker) const { return worker_grid->contains(worker); }
+  index<Extents::rank()> parts(std::size_t worker) const { return worker_grid->index(worker_grid->place(worker)); }
   template <class F>
   void for_workers(const index<Extents::rank()>& parts, F f) const {
-    f(places->worker(parts));
+    f(worker_grid->worker(parts));
   }
 };
 

@@ -26,9 +26,9 @@ struct linear_cost {
   std::size_t flops = 0;  ///< floating-point operations of the three products
   std::size_t sent = 0;   ///< bytes in messages; on one node blocks are read and written in place
   std::size_t received = 0;
-  std::size_t messages = 0;  ///< the number of messages that are sent or received
-  std::size_t memory = 0;    ///< bytes of weights, bias, their gradients, and activations at their peak on one node
-  std::size_t staging = 0;   ///< bytes of that memory in the buffer that is neither weight, gradient nor activation
+  std::size_t messages = 0;    ///< the number of messages that are sent or received
+  std::size_t peak_bytes = 0;  ///< bytes of weights, bias, their gradients, and activations at their peak on one node
+  std::size_t staging = 0;     ///< bytes of that memory in the buffer that is neither weight, gradient nor activation
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
@@ -90,7 +90,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   cost.sent = times(cost.sent, problem.element_bytes);
   cost.received = times(cost.received, problem.element_bytes);
   const std::size_t elements_held = 2 * (times(rows, columns) + bias) + x + (forward > adjoint ? forward : adjoint);
-  cost.memory = times(elements_held, problem.element_bytes);
+  cost.peak_bytes = times(elements_held, problem.element_bytes);
   cost.staging = times(staging, problem.element_bytes);
   return cost;
 }
@@ -135,7 +135,7 @@ constexpr linear_choice choose(const linear_problem& problem, std::size_t x_part
     if (!multiply(p_w[0], p_w[1], places) || places > workers) return;
     const linear_cost cost = predict(algorithm, problem, p_w);
     const double seconds = machine.seconds(cost);
-    if (cost.memory > machine.memory || (best.possible && seconds >= best.seconds)) return;
+    if (cost.peak_bytes > machine.memory || (best.possible && seconds >= best.seconds)) return;
     best = {true, algorithm, p_w, cost, seconds};
   };
   if (x_parts == y_parts) {  // considered first, because it wins among equal costs: it needs fewer workers

@@ -14,7 +14,7 @@ namespace partita {
 /// The coordinate of a worker along axis a of a mesh; workers are numbered in C order over the axes. A worker or an
 /// axis outside the mesh is a partition_error.
 constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size_t a) {
-  if (worker >= m.size() || m.checked(a) != a)
+  if (worker >= m.size() || m.checked_axis(a) != a)
     throw partition_error(text("partita::mesh_block: requires a worker of the mesh, below ")
                           << m.size() << ", got worker " << worker);
   for (std::size_t k = m.rank(); k-- > a + 1;) worker /= m.size(k);

@@ -30,7 +30,7 @@ constexpr rule with_windows(rule r, tensor_set of, std::uint32_t dimensions) {
       if (shared == most_factors) {
         shared = term;
         factor& one = r.factors[shared];
-        one.kind = factor_kind::pass, one.loose = true;
+        one.kind = factor_kind::pass_through, one.extents_may_differ = true;
         for (char letter = 'h'; one.letter == '_' && letter <= 'z'; ++letter)
           if (is_free(letter)) one.letter = letter;
       }
@@ -98,7 +98,7 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
   const mesh& m = layouts[0].on;
   std::uint32_t used = 0;
   mesh_link slowest{0, 0};
-  for (std::size_t t = 0; t <= operands; ++t) used |= layouts[t].cutting();
+  for (std::size_t t = 0; t <= operands; ++t) used |= layouts[t].cut_axes();
   for (std::size_t a = 0; a < m.rank(); ++a) {
     if ((used >> a & 1U) == 0) continue;
     if (over.along[a].latency > slowest.latency) slowest.latency = over.along[a].latency;

@@ -29,7 +29,7 @@ constexpr void require_commuting(const sharding& s, const char* argument_name) {
 /// A sharding reduced to the placement of its elements and its pending reductions.
 constexpr sharding layout_of(const sharding& s) {
   sharding result = s;
-  result.open = result.kept_whole = result.reduced_over = 0;
+  result.open = result.must_replicate = result.reduced_over = 0;
   result.priority = 0;
   return result;
 }
@@ -45,7 +45,7 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
   sharding whole(before.on, 1), partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
-    else if (((before.cutting() | partial_axes(before)) >> a & 1U) != 0)  // axes with other blocks
+    else if (((before.cut_axes() | partial_axes(before)) >> a & 1U) != 0)  // axes with other blocks
       whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
   callback(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
   callback(reshard_exchange{cut, whole, 0}, shape_list{block});
@@ -91,7 +91,7 @@ class reshard_planner {
     sharding finished = src_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if ((reduced_axes >> a & 1U) != 0) finished.pending[a] = {};
-    const std::uint32_t free = ~(partial_axes(src_) | src_.cutting());  // the axes that replicate the source
+    const std::uint32_t free = ~(partial_axes(src_) | src_.cut_axes());  // the axes that replicate the source
     // Choose the fewest bytes; among sequences with at most a twentieth more bytes, choose the fastest.
     std::size_t least = ~std::size_t{0};
     const auto most = [&] { return least == ~std::size_t{0} ? least : least + least / 20; };
@@ -106,7 +106,7 @@ class reshard_planner {
     sharding joint = finished;  // `finished`, sharded by the free axes of the target as well
     for (std::size_t d = 0; d < joint.rank(); ++d)
       for (std::size_t k = 0; k < goal.cuts[d].size(); ++k)
-        if (const std::size_t a = goal.cuts[d][k]; (joint.cutting() >> a & 1U) == 0) joint.cuts[d].push_back(a);
+        if (const std::size_t a = goal.cuts[d][k]; (joint.cut_axes() >> a & 1U) == 0) joint.cuts[d].push_back(a);
     for (const sharding* base : {static_cast<const sharding*>(&joint), static_cast<const sharding*>(&finished), &goal})
       for (const std::uint32_t axes : {reduced_axes, reduced_axes | free}) {
         const sharding middle = add_axes(*base, axes, base == &goal ? finished : goal);
@@ -118,7 +118,7 @@ class reshard_planner {
         sharding last = goal;  // the target, with the axes that were added for the reduction
         for (std::size_t d = 0; d < last.rank(); ++d)
           for (std::size_t k = base->cuts[d].size(); k < middle.cuts[d].size(); ++k)
-            if (const std::size_t a = middle.cuts[d][k]; (goal.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
+            if (const std::size_t a = middle.cuts[d][k]; (goal.cut_axes() >> a & 1U) == 0) last.cuts[d].push_back(a);
         append_step(next, last);
         if (base != &goal && next.bytes() <= most()) consider(next);
       }
@@ -135,7 +135,7 @@ class reshard_planner {
   /// possible to one that another sharding cuts in the same way, and among these to the one with the longest parts.
   constexpr sharding add_axes(const sharding& base, std::uint32_t axes, const sharding& other) const {
     sharding s = base;
-    axes &= ~(partial_axes(base) | base.cutting());
+    axes &= ~(partial_axes(base) | base.cut_axes());
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       if ((axes >> a & 1U) == 0 || m_.size(a) == 1) continue;
       std::size_t best = s.rank(), longest = 1;

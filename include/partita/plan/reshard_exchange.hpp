@@ -68,7 +68,7 @@ class exchange_counter {
       find_overlaps(one);
     }
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (m_.size(a) > 1 && ((e.from.cutting() | e.to.cutting() | e.reduced) >> a & 1U) != 0) axes_.push_back(a);
+      if (m_.size(a) > 1 && ((e.from.cut_axes() | e.to.cut_axes() | e.reduced) >> a & 1U) != 0) axes_.push_back(a);
     find_link_classes(over);
   }
 

@@ -105,7 +105,7 @@ class search_judge {
       if (!g_[one].is_parameter) continue;
       sharding& s = all[v];
       for (std::size_t a = 0; a < g_.on().rank(); ++a) {
-        if ((s.cutting() >> a & 1U) != 0 || s.pending[a] != pending_reduction::none) continue;
+        if ((s.cut_axes() >> a & 1U) != 0 || s.pending[a] != pending_reduction::none) continue;
         std::size_t longest = 0, at = s.rank();
         for (std::size_t d = 0; d < s.rank(); ++d) {
           const std::size_t block = g_[one].shape[d] == dynamic ? 1 : g_[one].shape[d] / g_.on().size(s.cuts[d]);

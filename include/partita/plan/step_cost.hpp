@@ -48,7 +48,7 @@ struct step_event {
   enum class what : std::uint8_t { compute, move, update, window };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  what done = what::compute;
+  what kind = what::compute;
   bool backward = false;
   std::uint32_t operation = none;  ///< `none` for the update of a parameter
   std::uint32_t of = 0;            ///< the value that is made, updated or moved, or of which the cotangent is
@@ -56,7 +56,7 @@ struct step_event {
   sharding from{}, to{};  ///< the shardings before and after a move
   std::size_t bytes = 0;  ///< bytes that a worker receives in a move
   double seconds = 0;
-  std::size_t held = 0;  ///< bytes that a worker holds during the event
+  std::size_t bytes_held = 0;  ///< bytes that a worker holds during the event
 };
 
 constexpr const char* name_of(step_event::what done) {

@@ -32,13 +32,13 @@ struct step_use {
 struct ordered_step {
   enum class what : std::uint8_t { compute, start, finish, expect, give };
 
-  what done = what::compute;
+  what action = what::compute;
   std::uint32_t step = 0;
   std::uint32_t lane = 0;  ///< the lane of a movement; movements pending at one time have different lanes
   /// The start and end of the step, in seconds. In this time a `start` sends, and a `finish` waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
-    return a.done == b.done && a.step == b.step && a.lane == b.lane;
+    return a.action == b.action && a.step == b.step && a.lane == b.lane;
   }
 };
 

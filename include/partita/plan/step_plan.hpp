@@ -10,7 +10,7 @@ namespace partita {
 /// The events of a step in order, and their total cost. The completion must outlive this plan.
 template <class Graph>
 struct step_plan_of {
-  const completion_of<Graph>* done = nullptr;
+  const completion_of<Graph>* completion = nullptr;
   step_model model{};
   std::vector<step_event> events{};
   step_cost cost{};
@@ -19,7 +19,7 @@ struct step_plan_of {
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
   /// The plan of the reshard that an event of the kind `move` stands for.
-  reshard_plan plan(const step_event& move) const { return done->plan(move, model.links, model.element_bytes); }
+  reshard_plan plan(const step_event& move) const { return completion->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;
 /// The cost of a plan whose events are not executed one after another.

@@ -230,7 +230,7 @@ class step_walk {
       value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(estimate.read, i)) add(g_.operand(n, i), used(o, i).finished());
+      if (contains(estimate.read, i)) add(g_.operand(n, i), used(o, i).without_partials());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
@@ -257,7 +257,7 @@ class step_walk {
   void update(std::uint32_t v) {
     if (!pending_[v].has_contribution) return;
     const value one{v};
-    const sharding state = state_layout(v).finished();
+    const sharding state = state_layout(v).without_partials();
     sharding plain = completion_[one];
     plain.reduced_over = 0;
     move(true, step_event::none, v, true, pending_[v].layout, state);

@@ -29,7 +29,7 @@ class worker_groups {
     return worker < groups_.size() && groups_[worker] != none ? groups_[worker] : size();
   }
   /// One more than the largest worker id, or 0 if there are no groups.
-  std::size_t bound() const { return groups_.size(); }
+  std::size_t id_end() const { return groups_.size(); }
   /// A hash of the groups, which is equal for equal groups.
   PARTITA_DECL std::uint64_t fingerprint() const;
   /// The plan of a worker in a collective call: the root of its group is also a member that sends and receives.

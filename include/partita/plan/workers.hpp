@@ -91,13 +91,13 @@ class workers {
   /// Whether a selection contains all workers of another. Cost: constant for ranges, else one search for each worker.
   PARTITA_DECL bool contain(const workers& subset) const;
   /// One more than the largest id, or 0 for an empty selection.
-  PARTITA_DECL std::size_t bound() const;
+  PARTITA_DECL std::size_t id_end() const;
 
   /// The workers at the places listed in `chosen`, in the order of `chosen`; nested subsets keep that order, too.
   PARTITA_DECL workers subset(const workers& chosen) const;
 
   /// The workers of `a` in order, followed by the workers of `b` that are not in `a`, in order.
-  friend workers united(const workers& a, const workers& b) {
+  friend workers union_of(const workers& a, const workers& b) {
     if (a.is_range() && b.is_range()) {
       if (b.empty() || (!a.empty() && b.first_ >= a.first_ && b.first_ + b.count_ <= a.first_ + a.count_)) return a;
       if (a.empty()) return b;
@@ -106,7 +106,7 @@ class workers {
     std::vector<std::size_t> ids;
     ids.reserve(a.size() + b.size());
     for (std::size_t k = 0; k < a.size(); ++k) ids.push_back(a[k]);
-    detail::id_set ids_of_a(a.ids_.size(), a.bound());
+    detail::id_set ids_of_a(a.ids_.size(), a.id_end());
     for (const std::size_t id : a.ids_) ids_of_a.insert(id);
     for (std::size_t k = 0; k < b.size(); ++k)
       if (!(a.is_range() ? a.contains(b[k]) : ids_of_a.contains(b[k]))) ids.push_back(b[k]);

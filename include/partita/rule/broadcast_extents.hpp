@@ -196,7 +196,7 @@ struct broadcast_extents {
                 "partita::broadcast_extents<Lhs, Rhs, D...>: requires two partita::extents<…>");
   static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
                                                    broadcast_dimensions_t<D...>>
-      judged{};
+      legality_check{};
   using type = typename detail::extents_from_shape<detail::make_broadcast_shape<Lhs, Rhs, D...>{}>::type;
   static constexpr type value{};
 };

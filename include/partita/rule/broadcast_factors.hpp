@@ -23,7 +23,7 @@ constexpr broadcast_factors factors_of(const dimension_map& map, const shape_lis
     factors.sizes.push_back(result[d]);
   }
   for (std::size_t j = 0; j < operand.size(); ++j) {
-    if (map.spans(map.target(j), operand, result)) {
+    if (map.equals_result(map.target(j), operand, result)) {
       factors.operand.push_back(map.target(j));
     } else {
       factors.operand.push_back(factors.sizes.size());

@@ -11,26 +11,26 @@ namespace partita {
 
 /// The rule that a broadcast_in_dim follows.
 enum class strictness {
-  client,     ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or that of the result
-  stablehlo,  ///< StableHLO: distinct dimensions in any order (a transposition); an extent is 1 or the result's
-  hlo,        ///< the HLO instruction: distinct dimensions in any order; extents equal
+  xla_builder,  ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or that of the result
+  stablehlo,    ///< StableHLO: distinct dimensions in any order (a transposition); an extent is 1 or the result's
+  hlo,          ///< the HLO instruction: distinct dimensions in any order; extents equal
 };
 
 /// The strictness as a policy tag, as in `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
 template <strictness Level>
 struct strictness_t {};
-inline constexpr strictness_t<strictness::client> client{};
+inline constexpr strictness_t<strictness::xla_builder> xla_builder{};
 inline constexpr strictness_t<strictness::stablehlo> stablehlo{};
 inline constexpr strictness_t<strictness::hlo> hlo{};
 
 /// Checks a broadcast_in_dim. Extents that are `dynamic` violate no rule before they are known.
 ///
-/// The order of checks is that of XLA. Level client checks the number of dimensions, the operand's rank, then range,
-/// extent and order of each dimension in turn. Levels stablehlo and hlo check the number of dimensions, all ranges,
-/// distinctness, then all extents.
+/// The order of checks is that of XLA. Level xla_builder checks the number of dimensions, the operand's rank, then
+/// range, extent and order of each dimension in turn. Levels stablehlo and hlo check the number of dimensions, all
+/// ranges, distinctness, then all extents.
 constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
                                                    const broadcast_dimensions_list& dims,
-                                                   strictness level = strictness::client) {
+                                                   strictness level = strictness::xla_builder) {
   using enum broadcast_fault;
   const auto in_range = [&](std::size_t i) {
     return dims[i] >= 0 && dims[i] < static_cast<std::ptrdiff_t>(result.size());
@@ -40,7 +40,7 @@ constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, co
     return equal || (operand[i] == 1 && level != strictness::hlo);
   };
   if (dims.size() != operand.size()) return {dims_size_mismatch, 0};
-  if (level == strictness::client) {
+  if (level == strictness::xla_builder) {
     if (operand.size() > result.size()) return {operand_rank_exceeds_output_rank, 0};
     for (std::size_t i = 0; i < dims.size(); ++i) {
       if (!in_range(i)) return {dim_out_of_range, i};

@@ -66,7 +66,8 @@ class dimension_map {
 
   /// Whether the operand has the extent of the result along result dimension d: d is mapped, and is not an expanded 1.
   template <class Extent>
-  constexpr bool spans(std::size_t d, const short_list<Extent>& operand, const short_list<Extent>& result) const {
+  constexpr bool equals_result(std::size_t d, const short_list<Extent>& operand,
+                               const short_list<Extent>& result) const {
     return sources_[d] != unmapped && (!(operand[sources_[d]] == Extent{1}) || result[d] == Extent{1});
   }
 

@@ -12,15 +12,15 @@ namespace partita {
 
 /// An extent as XLA knows it: exactly n, at most n ("<=n"), or any number ("?").
 struct known_extent {
-  enum class knowledge { exactly, at_most, anything };
+  enum class knowledge { exactly, upper_bound, any_size };
 
   std::size_t size = 1;  ///< the exact size or its upper bound; `dynamic` if any size is possible
   knowledge what = knowledge::exactly;
 
   constexpr known_extent() = default;
   constexpr known_extent(std::size_t n) : size(n) {}  // NOLINT: a number is an extent
-  static constexpr known_extent at_most(std::size_t n) { return {n, knowledge::at_most}; }
-  static constexpr known_extent anything() { return {dynamic, knowledge::anything}; }  ///< An unknown extent.
+  static constexpr known_extent with_upper_bound(std::size_t n) { return {n, knowledge::upper_bound}; }
+  static constexpr known_extent any_size() { return {dynamic, knowledge::any_size}; }  ///< An unknown extent.
 
   constexpr bool is_dynamic() const { return what != knowledge::exactly; }
   friend constexpr bool operator==(const known_extent&, const known_extent&) = default;
@@ -28,10 +28,10 @@ struct known_extent {
   template <class Text>
     requires requires(Text& out) { out << "" << std::size_t{}; }
   friend constexpr Text& operator<<(Text& out, const known_extent& e) {
-    if (e.what == knowledge::anything) {
+    if (e.what == knowledge::any_size) {
       out << "?";
     } else {
-      out << (e.what == knowledge::at_most ? "<=" : "") << e.size;
+      out << (e.what == knowledge::upper_bound ? "<=" : "") << e.size;
     }
     return out;
   }
@@ -59,8 +59,8 @@ constexpr extent_combination<known_extent> combine_extents(known_extent a, known
   if (a.size == 1) return {true, b};
   if (b.size == 1) return {true, a};
   if (a.size == b.size) return {true, a.is_dynamic() ? a : b};
-  if (a.what == anything) return {true, b};
-  if (b.what == anything) return {true, a};
+  if (a.what == any_size) return {true, b};
+  if (b.what == any_size) return {true, a};
   return {false, a};
 }
 
@@ -71,8 +71,8 @@ constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, s
 }
 constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {
   using enum known_extent::knowledge;
-  if (a.what == anything) return {true, b};
-  if (b.what == anything) return {true, a};
+  if (a.what == any_size) return {true, b};
+  if (b.what == any_size) return {true, a};
   return {a.size == b.size, a.is_dynamic() ? a : b};
 }
 

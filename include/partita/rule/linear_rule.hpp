@@ -24,11 +24,11 @@ using enum linear_algorithm;
 struct linear_verdict {
   enum class reason { legal, weight_rank, weights_cut_both_ways, no_features, batch_is_cut, features_differ };
 
-  reason why = reason::legal;  ///< the rule that is violated, or `legal`
-  bool output = false;         ///< the partition that violates the rule is p_y (otherwise p_x or p_w)
-  std::size_t dimension = 0;   ///< the dimension of the partition that violates the rule
-  std::size_t extent = 0;      ///< the extent of the partition along `dimension`
-  std::size_t required = 0;    ///< the extent that the rule requires along `dimension`
+  reason why = reason::legal;       ///< the rule that is violated, or `legal`
+  bool output = false;              ///< the partition that violates the rule is p_y (otherwise p_x or p_w)
+  std::size_t dimension = 0;        ///< the dimension of the partition that violates the rule
+  std::size_t extent = 0;           ///< the extent of the partition along `dimension`
+  std::size_t required_extent = 0;  ///< the extent that the rule requires along `dimension`
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };
@@ -40,27 +40,27 @@ constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const
                                       linear_algorithm algorithm = weight_stationary) {
   using reason = linear_verdict::reason;
   if constexpr (W != 2) {
-    return {.why = reason::weight_rank, .extent = W, .required = 2};
+    return {.why = reason::weight_rank, .extent = W, .required_extent = 2};
   } else {
     const auto side = [](const auto& p, std::size_t feature_count, bool output) -> linear_verdict {
       const std::size_t rank = p.size();
       if (rank == 0) return {.why = reason::no_features, .output = output};
       for (std::size_t d = 0; d + 1 < rank; ++d)
         if (p[d] != 1 && p[d] != dynamic)
-          return {.why = reason::batch_is_cut, .output = output, .dimension = d, .extent = p[d], .required = 1};
+          return {.why = reason::batch_is_cut, .output = output, .dimension = d, .extent = p[d], .required_extent = 1};
       const std::size_t cut = p[rank - 1];
       if (cut != feature_count && cut != dynamic && feature_count != dynamic)
         return {.why = reason::features_differ,
                 .output = output,
                 .dimension = rank - 1,
                 .extent = cut,
-                .required = feature_count};
+                .required_extent = feature_count};
       return {};
     };
     if (algorithm != weight_stationary) {
       const std::size_t whole = algorithm == column_parallel ? 1 : 0;
       if (w[whole] != 1 && w[whole] != dynamic)
-        return {.why = reason::weights_cut_both_ways, .dimension = whole, .extent = w[whole], .required = 1};
+        return {.why = reason::weights_cut_both_ways, .dimension = whole, .extent = w[whole], .required_extent = 1};
     }
     const linear_verdict input = side(x, w[algorithm == column_parallel ? 0 : 1], false);
     return input ? side(y, w[algorithm == row_parallel ? 1 : 0], true) : input;
@@ -107,8 +107,9 @@ constexpr text explain_verdict(const linear_verdict& verdict, const std::array<s
                << "; repartition x before the layer";
       break;
     case reason::features_differ:
-      sentence << name << " cuts the features into " << verdict.extent << ", p_w into " << verdict.required
-               << "; choose " << name << " with " << verdict.required << " in its last dimension, or another p_w";
+      sentence << name << " cuts the features into " << verdict.extent << ", p_w into " << verdict.required_extent
+               << "; choose " << name << " with " << verdict.required_extent
+               << " in its last dimension, or another p_w";
       break;
     case reason::legal:
       break;

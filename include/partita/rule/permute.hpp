@@ -26,7 +26,7 @@ constexpr axes_order<Rank> same_axes() {
 
 /// Whether `axes` is a permutation: each dimension occurs once.
 template <std::size_t Rank>
-constexpr bool is_order(const axes_order<Rank>& axes) {
+constexpr bool is_permutation_of_axes(const axes_order<Rank>& axes) {
   std::array<bool, Rank> seen{};
   for (const std::size_t d : axes) {
     if (d >= Rank || seen[d]) return false;

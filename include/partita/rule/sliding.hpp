@@ -17,7 +17,7 @@ struct sliding {
   constexpr std::size_t reach() const { return dilation * (kernel - 1) + 1; }
   /// The number of positions of the kernel on n cells, 0 if the kernel does not fit: floor((n + 2 padding - reach) /
   /// stride) + 1; with ceil_mode as PyTorch computes it.
-  constexpr std::size_t places(std::size_t n) const {
+  constexpr std::size_t output_extent(std::size_t n) const {
     if (n + 2 * padding < reach()) return 0;
     const std::size_t steps = n + 2 * padding - reach(), whole = steps / stride;
     const bool one_more = ceil_mode && steps % stride != 0 && (whole + 1) * stride < n + padding;

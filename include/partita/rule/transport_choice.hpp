@@ -11,12 +11,15 @@ enum class strategy {
 };
 /// How a message is built from boxes that are not contiguous in their block. All workers must pass the same value to
 /// the kernel.
-enum class messages {
+enum class message_form {
   by_size,  ///< the default: typed if the message is small, packed if it is large
   packed,   ///< one message per pair of workers, packed by the sender and unpacked by the receiver
   chunked,  ///< one packed message in pieces of 256 KB; each piece is sent while the next is packed
   typed,    ///< one message per pair, with MPI derived datatypes
   measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
+};
+struct [[deprecated("use message_form")]] messages {
+  using enum message_form;
 };
 
 }  // namespace partita

@@ -120,7 +120,7 @@ class worker_pairing {
       : large_shape_(large), is_matched_dimension_(matches) {}
 
   /// The number of the small worker that is paired with the large worker of index i.
-  constexpr std::size_t small_of(const index<Large>& i) const {
+  constexpr std::size_t small_partner(const index<Large>& i) const {
     std::size_t number = 0;
     for (std::size_t d = 0; d < Large; ++d)
       if (is_matched_dimension_[d]) number = number * large_shape_[d] + i[d];
@@ -128,22 +128,22 @@ class worker_pairing {
   }
 
   /// The number of large workers that are paired with each small worker.
-  constexpr std::size_t fan() const {
+  constexpr std::size_t large_workers_per_small() const {
     std::size_t product = 1;
     for (std::size_t d = 0; d < Large; ++d)
       if (!is_matched_dimension_[d]) product *= large_shape_[d];
     return product;
   }
 
-  /// The C-order number of the k-th (in C order) large worker that is paired with small worker `small`; k < fan().
-  constexpr std::size_t large_of(std::size_t small, std::size_t k) const {
+  /// The C-order number of the k-th large worker (in C order) that is paired with a small worker.
+  constexpr std::size_t large_partner(std::size_t small, std::size_t k) const {
     index<Large> i{};
     for (std::size_t d = Large; d-- > 0;) {
       std::size_t& counter = is_matched_dimension_[d] ? small : k;
       i[d] = counter % large_shape_[d];
       counter /= large_shape_[d];
     }
-    return number_of(i, large_shape_);
+    return flat_index(i, large_shape_);
   }
 
  private:

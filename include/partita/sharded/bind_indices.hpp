@@ -55,7 +55,7 @@ using shared_binding = std::shared_ptr<const index_binding>;
 inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-    if (!in(split.cutting(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
+    if (!in(split.cut_axes(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
   return group;
 }
 
@@ -143,7 +143,7 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   sharding layout = leading_cuts(forward ? b->index_layout : b->row_layout, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
-    if (in(b->index_layout.cutting(), a) && !in(b->row_layout.cutting(), a)) layout = layout.partial(a);
+    if (in(b->index_layout.cut_axes(), a) && !in(b->row_layout.cut_axes(), a)) layout = layout.partial(a);
   const std::uint64_t number =
       record_operation<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
   const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
@@ -210,7 +210,7 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
   const bound_mesh& on = *b.on;
   return on.one_call([&] {
     for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-      if (in(b.row_layout.cutting(), a) && !in(b.index_layout.cutting(), a) &&
+      if (in(b.row_layout.cut_axes(), a) && !in(b.index_layout.cut_axes(), a) &&
           coordinate_of(on.mesh(), on.place(), a) != 0)
         b.adds_updates = false;
     std::vector<std::size_t> wanted = on.active() ? find(message) : std::vector<std::size_t>();

@@ -96,7 +96,7 @@ consteval auto infer_layouts() {
   inferred_layouts<n> all;
   for (std::size_t i = 0; i < n; ++i) all.operands[i] = p.operands[i];
   all.result = p.results[0];
-  all.result.open = all.result.kept_whole = all.result.reduced_over = 0;
+  all.result.open = all.result.must_replicate = all.result.reduced_over = 0;
   return all;
 }
 template <class Op, auto... Layout>
@@ -114,20 +114,20 @@ template <class Op, std::size_t... Rank>
 consteval std::size_t result_rank() {
   const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
   const shape_span span(shapes, sizeof...(Rank));
-  return bound(Op::rule(span), span).rank(sizeof...(Rank));
+  return bind_shapes(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
 /// Whether resharding a tensor from `own_layout` to `read` moves no elements, tested with extents of 5040.
 constexpr bool is_read_in_place(const sharding& own_layout, const sharding& read) {
   sharding from = own_layout, to = read;
-  from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
+  from.open = from.must_replicate = from.reduced_over = to.open = to.must_replicate = to.reduced_over = 0;
   return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) ==
          0;  // a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
 consteval bool are_operands_in_place() {
   std::size_t i = 0;
-  return ((!layout_named<Layout>.on.moves_are_written ||
+  return ((!layout_named<Layout>.on.requires_explicit_reshards ||
            is_read_in_place(layout_named<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
           ...);
 }

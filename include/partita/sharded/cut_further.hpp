@@ -17,7 +17,7 @@ constexpr sharding cut_further(const sharding& layout, const shape_list& extents
                       << "" << layout << ", got " << extents);
   sharding s(layout.on, layout.rank());
   s.cuts = layout.cuts;
-  if ((s.cutting() >> s.on.checked(a) & 1U) != 0) return s;
+  if ((s.cut_axes() >> s.on.checked_axis(a) & 1U) != 0) return s;
   const auto largest = [&](std::size_t d, std::size_t parts) {
     const std::size_t pieces = s.on.size(s.cuts[d]) * parts;
     return (extents[d] + pieces - 1) / pieces;

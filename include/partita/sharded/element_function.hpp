@@ -20,10 +20,10 @@ enum class integers : std::uint8_t { allowed, kept, truncated, rejected };
 enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
 
 /// A derivative, and the values that it reads besides the cotangent: one bit for each operand, and 8 for the result.
-template <unsigned Reads, operation::maker Rule, class Function>
+template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned reads = Reads;
-  static constexpr operation::maker rule = Rule;
+  static constexpr operation::rule_maker rule = Rule;
   using function = Function;
 };
 
@@ -44,7 +44,7 @@ constexpr std::size_t parameters_of(std::index_sequence<I...>) {
 /// The properties of an element function: its rule, and how it treats integers and complex elements.
 struct element_properties {
   /// The rule of the function, which decides whether pending reductions of operands may be taken after the function.
-  operation::maker rule = &detail::elementwise_rule;
+  operation::rule_maker rule = &detail::elementwise_rule;
   /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
   /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
   /// to integers; otherwise the function is computed in floating point if a parameter is not an integer.
@@ -85,7 +85,7 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
 /// Makes a derivative from a function of the cotangent, of the values that it reads, and of the parameters, in this
 /// order, which must be linear in the cotangent. `reading<2>` reads the second operand, `reading<3>` the first two
 /// operands, and 8 adds the result.
-template <unsigned Reads, operation::maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
+template <unsigned Reads, operation::rule_maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
 constexpr detail::element_derivative<Reads, Rule, Function> reading(Function) {
   return {};

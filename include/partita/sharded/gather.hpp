@@ -67,7 +67,7 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
                                         << ", which count the first K dimensions of x, got indices of "
                                         << given.extents() << " and x of " << input.extents());
   const sharded_tensor<T> x = reduce_if_partial(input, call);
-  sharding whole = layout_of(given.layout().finished());
+  sharding whole = layout_of(given.layout().without_partials());
   whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row must be on one worker
   const sharded_tensor<I> indices = on ? reshard_rows(given, whole, call) : given;
   shape_list extents, counts;
@@ -107,7 +107,7 @@ sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tens
 template <class T, auto Layout, class I, auto LayoutOfIndices, std::size_t D>
 auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices,
                      dimensions_t<D>) {
-  constexpr auto left = detail::layout_of(layout_named<LayoutOfIndices>.finished());
+  constexpr auto left = detail::layout_of(layout_named<LayoutOfIndices>.without_partials());
   return typed_sharded<T, name_of_layout<left>>(detail::take_along(x.at_run_time(), indices.at_run_time(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>

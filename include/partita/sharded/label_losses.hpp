@@ -118,7 +118,7 @@ struct weigh_classes_operation {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
-    const sharding there = layout_of(x.layout().finished());
+    const sharding there = layout_of(x.layout().without_partials());
     sharding places(there.on, there.rank() - 1);
     for (std::size_t d = 0; d < there.rank(); ++d)
       if (d != D) places.cuts[d < D ? d : d - 1] = there.cuts[d];

@@ -10,7 +10,7 @@ namespace partita {
 /// model". The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
 template <std::size_t Letters>
 struct layout_name {
-  char letters[Letters + 1]{};
+  char characters[Letters + 1]{};
 
   friend constexpr bool operator==(const layout_name&, const layout_name&) = default;
 };
@@ -21,7 +21,7 @@ constexpr text layout_text(const sharding& s) {
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
-  if (s.on.moves_are_written) all << '!';
+  if (s.on.requires_explicit_reshards) all << '!';
   sharding closed = s;
   closed.open = 0;
   text layout;
@@ -35,7 +35,7 @@ constexpr text layout_text(const sharding& s) {
 template <std::size_t Letters>
 class layout_reader {
  public:
-  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.letters) {}
+  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.characters) {}
 
   constexpr sharding read() {
     mesh m;
@@ -47,7 +47,7 @@ class layout_reader {
       while (*c_ >= '0' && *c_ <= '9') size = 10 * size + static_cast<std::size_t>(*c_++ - '0');
       m.push_back(axis(axis_name, size));
       if (*c_ == ',') ++c_;
-      if (*c_ == '!') ++c_, m.moves_are_written = true;
+      if (*c_ == '!') ++c_, m.requires_explicit_reshards = true;
     }
     ++c_;
     sharding s(m, *c_ == '(' ? 1 : 0);
@@ -112,7 +112,7 @@ template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
   layout_name<Letters> name;
   const text written = layout_text(s);
-  for (std::size_t k = 0; k < Letters; ++k) name.letters[k] = written[k];
+  for (std::size_t k = 0; k < Letters; ++k) name.characters[k] = written[k];
   return name;
 }
 
@@ -133,7 +133,7 @@ template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
     make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
 template <auto Name>
-inline constexpr sharding finished_layout = layout_named<Name>.finished();
+inline constexpr sharding finished_layout = layout_named<Name>.without_partials();
 template <auto Name>
 inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_layout_name =
     make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);

@@ -49,7 +49,7 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
   partita::rule r;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = r.add_factor(Groups, 'g'),
                     c = r.add_factor(dynamic, 'c', factor_kind::replicate);
-  r.factors[g].group = r.factors[c].group = 1;
+  r.factors[g].merged_group = r.factors[c].merged_group = 1;
   std::size_t places[most_dimensions]{};
   for (std::size_t d = 2; d < x.size(); ++d) places[d] = r.add_factor(dynamic, nth_letter(d + 20));
   for (std::size_t t = 0; t <= images + numbers; ++t) {

@@ -36,8 +36,8 @@ struct transpose_op {
 
 /// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
 template <class X, std::size_t... P>
-inline constexpr bool is_dimension_order =
-    is_order(axes_order<sizeof...(P)>{P...}) && (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
+inline constexpr bool is_dimension_order = is_permutation_of_axes(axes_order<sizeof...(P)>{P...}) &&
+                                           (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
 
 }  // namespace detail
 
@@ -117,7 +117,7 @@ inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {
   if (shape_size(extents) != shape_size(from))
     throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
                       << extents << " for " << from);
-  return bound(reshape_rule(from, extents).named("reshape"), shape_span(&from, 1));
+  return bind_shapes(reshape_rule(from, extents).named("reshape"), shape_span(&from, 1));
 }
 template <class T>
 sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& extents) {

@@ -130,7 +130,7 @@ class pipeline {
         if (s + 1 == stages) arguments[s].push_back(part_of(targets));
         for (const sharded_tensor<T>& one : weights[s]) arguments[s].push_back(detail::parameter_of(one));
         const sharded_tensor<T> y = program.template run<T>(arguments[s]);
-        made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
+        made.push_back(y.layout().is_partial() ? reshard(y, y.layout().without_partials()) : y);
       }
       // 3. Record the backward passes, which begin with the share of the micro-batch in the mean. Backward passes also
       // sum the loss, because they are in ascending order of micro-batches, which forward passes may not be.
@@ -150,7 +150,7 @@ class pipeline {
         detail::run_backward(made[s], dy);
         if (s > 0) {
           dy = detail::gradient_of(arguments[s][0]);
-          if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().finished());
+          if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().without_partials());
         }
         for (std::size_t k = 0; k < sums[s].size(); ++k) {
           const auto own = detail::detach(detail::gradient_of(arguments[s][stages_.first_parameter(s) + k]));

@@ -90,25 +90,24 @@ struct reduction_op : reduction_along<R, Keep, D...> {
   X adjoint(std::size_t, const X& dy, const X& x, const X& given) const {
     using T = typename X::value_type;
     const shape_list extents = x.extents();
-    const partita::rule how = bound(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
+    const partita::rule how = bind_shapes(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
     const auto repeated = [&](const X& v) {
       return run_operation<T>({select_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
     };
     const auto summed = [&](const X& v) {
       return run_operation<T>({select_tensors(how, {0}, 1, "count"), block_work::map}, {v});
     };
-    const auto finished = [](const X& v) { return v.layout().is_partial() ? reshard(v, v.layout().finished()) : v; };
+    const auto whole = [](X v) { return v.layout().is_partial() ? reshard(v, v.layout().without_partials()) : v; };
     namespace f = element_functions;
     if constexpr (is_extreme_reduction<R>) {  // dy in equal shares to all elements that equal the extreme
-      const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(finished(given))});
+      const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(whole(given))});
       const X share = run_elements<T>(elements_op<f::divide>{}, {dy, summed(there)});
       return run_elements<T>(elements_op<f::multiply>{}, {there, repeated(share)});
     } else if constexpr (std::is_same_v<R, product_t>) {  // dy times the product of the other elements, which may be 0
       const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
-      const X zeros = repeated(finished(summed(zero)));
+      const X zeros = repeated(whole(summed(zero)));
       const X not_zero = run_elements<T>(elements_op<f::unless_number>{{1}}, {zero, x});
-      const X others =
-          repeated(finished(run_operation<T>(bound_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
+      const X others = repeated(whole(run_operation<T>(bound_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
       const X is_only_zero = run_elements<T>(elements_op<f::equal_to_number>{{1}}, {zeros});
       const X of_zeros = run_elements<T>(elements_op<f::where_number>{{0}}, {is_only_zero, others});
       const X quotient = run_elements<T>(elements_op<f::divide>{}, {others, not_zero});
@@ -116,7 +115,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       const X factor = run_elements<T>(elements_op<f::where>{}, {zero, of_zeros, of_others});
       return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), conjugate_of(factor)});
     } else if constexpr (has_derivative && !std::is_integral_v<T>) {
-      return run_elements<T>(elements_op<derivative_of_reduction<R>>{}, {repeated(dy), x, repeated(finished(given))});
+      return run_elements<T>(elements_op<derivative_of_reduction<R>>{}, {repeated(dy), x, repeated(whole(given))});
     } else {
       return {};
     }

@@ -56,8 +56,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     const std::uint64_t number =
         detail::record_operation<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(), "reshard",
                                     from.get(), x.extents(), *x.state());
-    const sharding old_layout = x.layout(), left = detail::layout_of(old_layout.finished()),
-                   made = detail::layout_of(to.finished());
+    const sharding old_layout = x.layout(), left = detail::layout_of(old_layout.without_partials()),
+                   made = detail::layout_of(to.without_partials());
     const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());
     const auto exchange =
         from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));

@@ -28,7 +28,7 @@ struct sharded_partition {
 };
 
 /// The partition of one copy of a tensor of this shape. With `partition p(everyone, s.arrangement)`, `repartition(q, p,
-/// to_cuts(s.cuts))` makes the blocks of the sharding.
+/// result_cuts(s.cuts))` makes the blocks of the sharding.
 /// Shapes:   one extent for each dimension of the sharding.
 /// Requires: Rank is the rank of sharding and shape [shape_error]; the mesh of the sharding is that of `where`, and
 ///           `copy` is below the number of copies [partition_error].
@@ -45,7 +45,7 @@ sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape,
   std::array<std::size_t, Rank> extents{};
   for (std::size_t d = 0; d < Rank; ++d) extents[d] = s.on.size(s.cuts[d]);
   std::size_t copies = 1;
-  const std::uint32_t used = s.cutting();
+  const std::uint32_t used = s.cut_axes();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if ((used >> a & 1U) == 0) copies *= s.on.size(a);
   if (copy >= copies)

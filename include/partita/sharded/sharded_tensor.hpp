@@ -233,7 +233,7 @@ sharded_tensor<T> make_tensor(const std::shared_ptr<bound_mesh>& on, const shard
                 "list of numbers; write [](const auto& i) { return 10.0 * i[0] + i[1]; }");
   require_layout(layout, extents);
   const std::uint64_t number = record_tensor<T>(on, "shard", layout, extents);
-  const sharding finished = layout_of(layout.finished());
+  const sharding finished = layout_of(layout.without_partials());
   sharded_tensor<T> x = tensor_of<T>(on, finished, extents, tensor_block<T>(shape_of_box(on->box(finished, extents))));
   if constexpr (suits)
     x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
@@ -268,7 +268,7 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
   const shape_list extents = detail::shape_of(x);
   detail::require_layout(layout, extents);
   const std::uint64_t number = detail::record_tensor<element_of<X>>(on, "shard", layout, extents);
-  const sharding finished = detail::layout_of(layout.finished());
+  const sharding finished = detail::layout_of(layout.without_partials());
   detail::tensor_block<element_of<X>> block(detail::shape_of_box(on->box(finished, extents)));
   if (on->active()) {
     short_list<interval> all;

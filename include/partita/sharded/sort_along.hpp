@@ -172,7 +172,7 @@ auto apply_with_whole_dimension(const X& x, const F& f) {
                       << D << " and x of extents " << extents << "; count from 0");
   if constexpr (tensor_kind<X> == 1) {
     constexpr auto name = std::remove_cvref_t<X>::name;
-    if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.moves_are_written) {
+    if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.requires_explicit_reshards) {
       return f(x);
     } else {
       if (is_move_forbidden(x.layout())) f(x.at_run_time());

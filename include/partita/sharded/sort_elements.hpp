@@ -166,7 +166,7 @@ auto top_k(const X& x, std::size_t k) {
       const auto& on = detail::checked_mesh(input, false, "top_k(x, k)", k);
       const auto z = detail::reduce_if_partial(input, "top_k(x, k)");
       return on->one_call([&] {
-        const auto best = top_k(on->everyone(), detail::read_part(z), k).places;
+        const auto best = top_k(on->everyone(), detail::read_part(z), k).indices;
         const bool has_all = on->everyone().id() == 0;
         const xt::xtensor<std::size_t, 1> own = xt::view(best, xt::range(std::size_t{0}, has_all ? k : 0));
         return detail::read_numbers(z, own, has_all ? interval{0, k} : interval{k, k}, sharding(z.layout().on, 1), {k},

@@ -25,7 +25,7 @@ auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
 }
 template <class T>
 sharded_tensor<T> reduce_pending_sums(const sharded_tensor<T>& x) {
-  return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
+  return x.layout().is_partial() ? reshard(x, x.layout().without_partials()) : x;
 }
 /// Makes complex elements a compile-time error for functions of real numbers that are composed of operations, because
 /// some of these operations would accept them.
@@ -119,7 +119,7 @@ struct pick_operation {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
-    sharding there = layout_of(x.layout().finished()), rows = there;
+    sharding there = layout_of(x.layout().without_partials()), rows = there;
     rows.cuts[--rows.dimensions] = axis_list();
     const std::vector<X> input{dy};
     return run_operation<T>(bound_operation<1, T>(put_operation{labels, x.extents()[1]}, input), input,

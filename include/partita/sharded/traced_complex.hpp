@@ -288,9 +288,9 @@ auto trace_element_change(const Op& op, const X&... x) {
   applied_operation work;
   if constexpr (requires { op.result_extents(span); }) {
     const shape_list extents = op.result_extents(span);
-    work.how = bound(op.rule(span), span, shape_span(&extents, 1));
+    work.how = bind_shapes(op.rule(span), span, shape_span(&extents, 1));
   } else {
-    work.how = bound(op.rule(span), span);
+    work.how = bind_shapes(op.rule(span), span);
   }
   work.own = std::make_shared<const element_type_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);

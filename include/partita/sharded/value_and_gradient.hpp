@@ -113,7 +113,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
       throw shape_error(
           text("partita::value_and_gradient(f, parameters...): requires an f whose result is one number, ")
           << "got a result of extents " << result.extents() << "; let f return sum(...) or mean(...) of it");
-    const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
+    const auto loss = result.layout().is_partial() ? reshard(result, result.layout().without_partials()) : result;
     // 2. Run backward from the result, whose cotangent is 1.
     detail::tensor_block<T> one{shape_list(loss.extents())};
     one.fill(T(1));

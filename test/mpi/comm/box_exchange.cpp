@@ -94,7 +94,7 @@ struct layout {
         const piece& p = cuts[d][choice[d]];
         start[d] = p.start, shape[d] = p.stop - p.start, at[d] = p.at, place[d] = p.part;
       }
-      f(workers[number_of(place, grid)], start, shape, at);
+      f(workers[flat_index(place, grid)], start, shape, at);
       std::size_t d = Rank;
       while (d > 0 && ++choice[d - 1] == cuts[d - 1].size()) choice[--d] = 0;
       if (d == 0) return;
@@ -255,7 +255,7 @@ void moves_everything(const trial& how, unsigned seed,
           global[d] = start[d] + i[d];
           place += static_cast<std::ptrdiff_t>(at[d] + i[d]) * x_strides[d];
         }
-        x[static_cast<std::size_t>(place)] = value_of<T>(number_of(global, extents) + 17 * round);
+        x[static_cast<std::size_t>(place)] = value_of<T>(flat_index(global, extents) + 17 * round);
       }
     });
     exchange.start(x.data() + x_origin, x_strides.data(), y, y_strides.data());
@@ -272,7 +272,7 @@ void moves_everything(const trial& how, unsigned seed,
           global[d] = start[d] + i[d];
           place += static_cast<std::ptrdiff_t>(at[d] + i[d]) * y_strides[d];
         }
-        right = right && y[place] == value_of<T>(number_of(global, extents) + 17 * round);
+        right = right && y[place] == value_of<T>(flat_index(global, extents) + 17 * round);
       }
     });
   }
@@ -291,9 +291,9 @@ void moves_everything(const trial& how) {
 }
 
 constexpr std::size_t plenty = ~std::size_t{0};
-constexpr partita::detail::message_policy by_size{}, packed{messages::packed}, typed{messages::typed},
-    chunked{messages::chunked, 100}, short_ones{messages::packed, 100, 150},
-    short_typed_ones{messages::typed, 100, 200}, measured{messages::measured, 4096};
+constexpr partita::detail::message_policy by_size{}, packed{message_form::packed}, typed{message_form::typed},
+    chunked{message_form::chunked, 100}, short_ones{message_form::packed, 100, 150},
+    short_typed_ones{message_form::typed, 100, 200}, measured{message_form::measured, 4096};
 
 }  // namespace
 

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(subsets_nest_and_unions_keep_the_order, *test::at_least(4))
   BOOST_TEST((some.workers() == workers{3, 0, 2}));
   const auto fewer = some.subset<2>(workers{2, 0});
   BOOST_TEST((fewer.workers() == workers{2, 3}));
-  BOOST_TEST((united(fewer, everyone.partition<3>()).workers() == workers{2, 3, 0, 1}));
+  BOOST_TEST((union_of(fewer, everyone.partition<3>()).workers() == workers{2, 3, 0, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_alike_on_all_workers) {
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_refused_alike_on_all_workers) {
              }).find("have places (4), got 1") != std::string::npos);
   const world other(everyone.communicator());
   BOOST_CHECK_THROW(broadcast(everyone.partition<1>(), other.partition<1>()), partition_error);
-  BOOST_CHECK_THROW(united(everyone.partition<1>(), other.partition<1>()), partition_error);
+  BOOST_CHECK_THROW(union_of(everyone.partition<1>(), other.partition<1>()), partition_error);
 }
 
 BOOST_AUTO_TEST_CASE(a_partition_of_nobody_is_refused_alike_on_all_workers_however_it_is_asked_for) {

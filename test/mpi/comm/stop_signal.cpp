@@ -11,13 +11,13 @@ BOOST_AUTO_TEST_CASE(one_worker_is_told_and_all_know) {
   const world everyone(test::workers());
   for (const int number : {SIGTERM, SIGUSR1}) {
     const stop_signal stop(everyone, number);
-    BOOST_TEST(!stop.on_any());
+    BOOST_TEST(!stop.received_by_any_worker());
     if (everyone.id() + 1 == everyone.size()) std::raise(number);
-    BOOST_TEST(stop.on_any());
-    BOOST_TEST(stop.on_any());
+    BOOST_TEST(stop.received_by_any_worker());
+    BOOST_TEST(stop.received_by_any_worker());
   }
   const stop_signal again(everyone);
-  BOOST_TEST(!again.on_any());
+  BOOST_TEST(!again.received_by_any_worker());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,7 +27,7 @@ xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p,
   for (std::size_t k = 0; k < block.size(); ++k) {
     auto i = index_of(k, box.shape());
     for (std::size_t d = 0; d < rank; ++d) i[d] += box.start[d];
-    block.data()[k] = scale * static_cast<T>(number_of(i, extents));
+    block.data()[k] = scale * static_cast<T>(flat_index(i, extents));
   }
   return block;
 }
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(what_was_saved_is_loaded_on_any_partition) {
                                       return sizes;
                                     }()),
                                     cut::balanced(12, 1)}};
-  const auto w = saved.load<float, 2>("weight", s.rows, to_cuts(all_first));
+  const auto w = saved.load<float, 2>("weight", s.rows, result_cuts(all_first));
   BOOST_TEST(w.size() == (s.everyone.id() == 0 ? 84U : 0U));
   // each is an ordinary .npy file
   BOOST_TEST(

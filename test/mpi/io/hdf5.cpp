@@ -29,7 +29,7 @@ xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p, const deco
   for (std::size_t k = 0; k < block.size(); ++k) {
     auto i = index_of(k, box.shape());
     for (std::size_t d = 0; d < rank; ++d) i[d] += box.start[d];
-    const std::size_t n = number_of(i, cuts.extents());
+    const std::size_t n = flat_index(i, cuts.extents());
     if constexpr (std::is_same_v<T, bool>) block.data()[k] = n % 3 == 0;
     else block.data()[k] = static_cast<T>(static_cast<int>(n));
   }
@@ -82,9 +82,9 @@ BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other) {
   std::vector<std::size_t> sizes(s.everyone.size(), 0);
   sizes.back() = 7;
   const decomposition<2> cuts{cut::at(sizes), cut::balanced(12, 1)};
-  save_hdf5(s.path, "all on one", s.rows, extents<7, 12>{}, numbered<double>(s.rows, cuts), from_cuts(cuts));
+  save_hdf5(s.path, "all on one", s.rows, extents<7, 12>{}, numbered<double>(s.rows, cuts), source_cuts(cuts));
   BOOST_TEST(same(load_hdf5<double, 2>(s.path, "all on one", s.rows), numbered<double>(s.rows, {7, 12})));
-  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "a", s.rows, to_cuts(cuts)), numbered<double>(s.rows, cuts)));
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "a", s.rows, result_cuts(cuts)), numbered<double>(s.rows, cuts)));
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_workers) {

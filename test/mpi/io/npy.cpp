@@ -47,7 +47,7 @@ xt::xtensor<T, Rank> block_of_cuts(const decomposition<Rank>& cuts, const shape<
   for (std::size_t k = 0; k < volume_of(extent); ++k) {
     shape<Rank> i = index_of(k, extent);
     for (std::size_t d = 0; d < Rank; ++d) i[d] = held[d][i[d]];
-    block.data()[k] = number<T>(number_of(i, cuts.extents()));
+    block.data()[k] = number<T>(flat_index(i, cuts.extents()));
   }
   return block;
 }
@@ -170,12 +170,12 @@ BOOST_AUTO_TEST_CASE(blocks_cut_at_any_place_are_written_and_read_in_any_order_o
     const auto p = random_partition<2>(everyone, random), q = random_partition<2>(everyone, random);
     const auto cuts = random_cuts(n, p.grid().shape(), random), wanted = random_cuts(n, q.grid().shape(), random);
     const auto x = mine<double>(p, cuts);
-    save_npy(folder / "c.npy", p, extents(n[0], n[1]), x, from_cuts(cuts), crowded(random));
-    save_npy(folder / "f.npy", p, extents(n[0], n[1]), x, from_cuts(cuts), fortran_order, crowded(random));
+    save_npy(folder / "c.npy", p, extents(n[0], n[1]), x, source_cuts(cuts), crowded(random));
+    save_npy(folder / "f.npy", p, extents(n[0], n[1]), x, source_cuts(cuts), fortran_order, crowded(random));
     for (const char* name : {"c.npy", "f.npy"}) {
       if (everyone.id() == 0) BOOST_TEST((xtensor_reads_the_same<double>(folder / "c.npy", n)));
       BOOST_TEST(
-          same(load_npy<double, 2>(folder / name, q, to_cuts(wanted), crowded(random)), mine<double>(q, wanted)));
+          same(load_npy<double, 2>(folder / name, q, result_cuts(wanted), crowded(random)), mine<double>(q, wanted)));
       BOOST_TEST(same(load_npy<double, 2>(folder / name, q, crowded(random)), balanced<double>(q, n)));
     }
     if (everyone.id() == 0) {  // the same elements in the order of the header
@@ -200,12 +200,13 @@ BOOST_AUTO_TEST_CASE(a_block_that_is_not_what_the_cuts_say_is_refused_on_all_wor
     const std::size_t last = everyone.size() - 1;
     xt::xtensor<float, 2> x({everyone.id() == last ? std::size_t{3} : std::size_t{2}, std::size_t{5}}, 1.0F);
     const std::string sentence =
-        refused<shape_error>([&] { save_npy(folder / "w.npy", p, extents(n, 5), x, from_cuts(cuts)); });
+        refused<shape_error>([&] { save_npy(folder / "w.npy", p, extents(n, 5), x, source_cuts(cuts)); });
     BOOST_TEST(sentence.find("which gives worker " + std::to_string(last) + " [2, 5], got a block of [3, 5]") !=
                std::string::npos);
     const decomposition<2> other{{cut::balanced(n, everyone.size() + 1), cut::balanced(5, 1)}};
-    BOOST_TEST(
-        !refused<partition_error>([&] { save_npy(folder / "w.npy", p, extents(n, 5), x, from_cuts(other)); }).empty());
+    BOOST_TEST(!refused<partition_error>([&] {
+                  save_npy(folder / "w.npy", p, extents(n, 5), x, source_cuts(other));
+                }).empty());
     BOOST_TEST(folder.names() == 0U);
   }
 }
@@ -223,9 +224,9 @@ BOOST_AUTO_TEST_CASE(another_option_on_one_worker_is_refused_on_all, *test::at_l
   sizes.front() += sizes.back(), sizes.back() = 0;
   const decomposition<1> cuts = odd ? decomposition<1>{{cut::at(sizes)}} : even;
   const auto differs = [&](auto f) { BOOST_CHECK_THROW(f(), disagreement_error); };
-  differs([&] { save_npy(path, p, extents<dynamic>(n), x, from_cuts(cuts)); });
-  save_npy(path, p, extents<dynamic>(n), x, from_cuts(even));
-  differs([&] { load_npy<double, 1>(path, p, to_cuts(cuts)); });
+  differs([&] { save_npy(path, p, extents<dynamic>(n), x, source_cuts(cuts)); });
+  save_npy(path, p, extents<dynamic>(n), x, source_cuts(even));
+  differs([&] { load_npy<double, 1>(path, p, result_cuts(cuts)); });
   const std::size_t bytes = odd ? 128 : 64;
   differs([&] { load_npy<double, 1>(path, p, file_options{.page_bytes = bytes}); });
   differs([&] { load_npy<double, 1>(path, p, file_options{.owner_bytes = bytes}); });
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(uneven_blocks_and_lazy_expressions_need_no_more_words) {
   const decomposition<2> cuts{{cut::at(rows), cut::balanced(5, 1)}};
   const auto x = mine<float>(p, cuts);
   save_npy(folder / "w.npy", p, extents(n, 5), 0.5F * x, file_options{.owner_bytes = 0});
-  BOOST_TEST(same(load_npy<float, 2>(folder / "w.npy", p, to_cuts(cuts)), xt::xtensor<float, 2>(0.5F * x)));
+  BOOST_TEST(same(load_npy<float, 2>(folder / "w.npy", p, result_cuts(cuts)), xt::xtensor<float, 2>(0.5F * x)));
 }
 
 BOOST_AUTO_TEST_CASE(files_of_other_machines_and_other_writers_are_read) {
@@ -318,7 +319,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_the_same_sentence_on_all_workers) {
                   "of the rank asked for (1), and"));
   BOOST_TEST(says(refused<shape_error>([&] {
                     const auto cuts = decomposition<2>::balanced({3, 41}, p.grid().shape());
-                    load_npy<double, 2>(folder / "w.npy", p, to_cuts(cuts));
+                    load_npy<double, 2>(folder / "w.npy", p, result_cuts(cuts));
                   }),
                   "partita::load_npy(\""));
   BOOST_TEST(same(load_npy<double, 2>(folder / "w.npy", p), balanced<double>(p, {3, 40})));

@@ -75,7 +75,7 @@ struct round_trips {
     for (std::size_t k = 0; k < block.size(); ++k) {
       auto i = index_of(k, box.shape());
       for (std::size_t d = 0; d < Rank; ++d) i[d] += box.start[d];
-      block.data()[k] = value_of<T>(number_of(i, n));
+      block.data()[k] = value_of<T>(flat_index(i, n));
     }
     const file_options options{.page_bytes = tried % 2 == 0 ? 64U : 4096U,
                                .owner_bytes = slab,

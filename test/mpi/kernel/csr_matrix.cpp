@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_the_values_is_the_adjoint_of_the_product_as
     const auto x_of = [](std::size_t j, std::size_t c) { return static_cast<double>((3 * j + 5 * c) % 7) - 2; };
     for (std::size_t k = 0; k < x.size(); ++k) x.flat(k) = x_of(columns.start + k / 2, k % 2);
     for (std::size_t k = 0; k < dy.size(); ++k) dy.flat(k) = x_of(rows.start + k / 2, k % 2 + 3);
-    const auto [y, ghosts] = a.with_ghosts(x);
+    const auto [y, ghosts] = a.product_and_ghosts(x);
     const auto gradient = a.values_adjoint(x, ghosts, dy);
     BOOST_TEST((gradient == a.values_adjoint(x, dy)));
     const auto places = a.triplets();
@@ -213,10 +213,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { a(me == last ? bad : good); }, "column that its worker owns");
   test::expect_refused<shape_error>([&] { a.adjoint(me == last ? bad : good); }, "row that its worker owns");
   BOOST_TEST(a(good)(0) == 1.0);
-  const auto ghosts = a.with_ghosts(good).second;
+  const auto ghosts = a.product_and_ghosts(good).second;
   test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : good); }, "and as many vectors");
   test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : ghosts, good); },
-                                    "ghosts are those that with_ghosts(x) returns");
+                                    "ghosts are those that product_and_ghosts(x) returns");
   const csr_matrix<double> wide_ones(everyone, mine, {3 * me, 3 * me + 3}, {{2 * me, 0, 1.0}});
   test::expect_refused<shape_error>([&] { wide_ones.values_adjoint(bad, me == last ? bad : good); },
                                     "a row for each column and for each row that their worker owns, 3 and 2, and as "

@@ -93,8 +93,8 @@ void expect_disagreement_of_all() {
   expect("repartition.into", moving, filled);
   expect("repartition.adjoint", moving, backward);
   expect(
-      "repartition, to_cuts",
-      [&] { return repartition(all, all, to_cuts(cut::balanced(4 * everyone.size(), everyone.size()))); }, forward);
+      "repartition, result_cuts",
+      [&] { return repartition(all, all, result_cuts(cut::balanced(4 * everyone.size(), everyone.size()))); }, forward);
 
   const auto gathering = [&] { return all_gather(all, dimensions<0>); };
   expect("all_gather", gathering, forward);

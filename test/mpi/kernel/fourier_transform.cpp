@@ -111,7 +111,7 @@ shape<Rank> random_extents(generator& random) {
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> block_of_whole(const dynamic_partition<Rank>& p, const decomposition<Rank>& cuts,
                                     test::whole_tensor<Rank>& all) {
-  return block_from<T>(p, cuts, [&](const partita::index<Rank>& i) { return element<T>(all.at(i)); });
+  return make_block<T>(p, cuts, [&](const partita::index<Rank>& i) { return element<T>(all.at(i)); });
 }
 template <std::size_t Rank>
 test::whole_tensor<Rank> random_tensor(const shape<Rank>& extents, std::size_t salt, bool real) {
@@ -189,9 +189,9 @@ struct checked {
     Kind kind{};
     if constexpr (detail::is_real_to_real<Kind>)
       for (std::size_t k = 0; k < count; ++k) {
-        kind.kinds[k] = static_cast<real_transform>(random() % 9);
-        if (real_extents[along[k]] == 1 && kind.kinds[k] == real_transform::dct_1)
-          kind.kinds[k] = real_transform::dct_4;
+        kind.transforms[k] = static_cast<real_transform>(random() % 9);
+        if (real_extents[along[k]] == 1 && kind.transforms[k] == real_transform::dct_1)
+          kind.transforms[k] = real_transform::dct_4;
       }
     const auto norm = static_cast<fourier_norm>(random() % 3);
     constexpr bool half = std::is_same_v<Kind, real_to_complex_t> || std::is_same_v<Kind, complex_to_real_t>;
@@ -214,7 +214,7 @@ struct checked {
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t at = std::is_same_v<Kind, real_to_complex_t> ? count - 1 - k : k;
       real_transform real{};
-      if constexpr (detail::is_real_to_real<Kind>) real = kind.kinds[at];
+      if constexpr (detail::is_real_to_real<Kind>) real = kind.transforms[at];
       all.transform(along[at], detail::line_kind_of_dimension<Kind>(at, count), real,
                     inverse || std::is_same_v<Kind, complex_to_real_t>, norm, real_extents[along[at]]);
     }
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(dimensions_that_are_not_cut_move_nothing) {
   const auto p = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto f = fourier_transform<1, 2>(p, p);
   const complex_block x =
-      block_from<number>(p, extents<7, 4, 5>{}, [](auto... i) { return drawn(partita::index<3>{i...}, 1); });
+      make_block<number>(p, extents<7, 4, 5>{}, [](auto... i) { return drawn(partita::index<3>{i...}, 1); });
   for (int call = 0; call < 2; ++call) {
     const complex_block y = f(x);
     const complex_block dx = f.adjoint(y);
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(it_composes_with_other_operators_and_is_measured_and_copied
   const auto g = f.inverse(extents<6, 10>{});
   const auto both = compose(f, g);
   const xt::xtensor<number, 2> x =
-      block_from<number>(p, extents<6, 10>{}, [](auto... i) { return drawn(partita::index<2>{i...}, 9); });
+      make_block<number>(p, extents<6, 10>{}, [](auto... i) { return drawn(partita::index<2>{i...}, 9); });
   for (int call = 0; call < 4; ++call) {
     const xt::xtensor<number, 2> again = both(x), back = both.adjoint(x);
     double off = 0;
@@ -518,11 +518,11 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   const extents points(P + 2, std::size_t{3});  // the layout of the spectrum has at most 3 workers
   const auto p = everyone.partition(extents(P, std::size_t{1}));
   const auto few = everyone.partition<1, 1>();
-  const xt::xtensor<number, 2> x = block_from<number>(p, points, [](auto i, auto j) {
+  const xt::xtensor<number, 2> x = make_block<number>(p, points, [](auto i, auto j) {
     return drawn(partita::index<2>{i, j}, 5);
   });
   auto f = fourier_transform<0, 1>(p);
-  const xt::xtensor<double, 2> twice = block_from(f.result_partition(points), points, [](auto, auto) { return 2.0; });
+  const xt::xtensor<double, 2> twice = make_block(f.result_partition(points), points, [](auto, auto) { return 2.0; });
   xt::xtensor<number, 2> waves = f(x);
   BOOST_TEST((waves.shape() == twice.shape()));
   waves *= twice;
@@ -532,12 +532,12 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   BOOST_TEST(largest(off) < 1e-12);
 
   auto half = fourier_transform<0, 1>(few, few, real_to_complex, {.real_extent = 3});
-  const xt::xtensor<double, 2> one = block_from(few, points, [](auto i, auto j) {
+  const xt::xtensor<double, 2> one = make_block(few, points, [](auto i, auto j) {
     return drawn(partita::index<2>{i, j}, 6).real();
   });
   const xt::xtensor<number, 2> spectrum = half(one);
   BOOST_TEST((spectrum.shape() ==
-              block_from<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
+              make_block<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
   BOOST_TEST((half.adjoint(spectrum).shape() == one.shape()));
 }
 

@@ -28,7 +28,7 @@ xt::xtensor<double, Rank> block_of_worker(const P& p, const decomposition<Rank>&
   for (std::size_t k = 0; k < x.size(); ++k) {
     auto i = index_of(k, own.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += own.start[d];
-    x.data()[k] = offset + static_cast<double>(number_of(i, cuts.extents()));
+    x.data()[k] = offset + static_cast<double>(flat_index(i, cuts.extents()));
   }
   return x;
 }
@@ -42,7 +42,7 @@ bool is_right(const P& p, const decomposition<Rank>& cuts, const halo_widths<Ran
   if (!right) return false;
   test::for_cells<Rank>(g, cuts.extents(), beyond, [&](std::size_t k, const auto& from) {
     const double wanted =
-        from ? offset + static_cast<double>(number_of(*from, cuts.extents())) : beyond.value_before[0];
+        from ? offset + static_cast<double>(flat_index(*from, cuts.extents())) : beyond.value_before[0];
     right = right && y.data()[k] == wanted;
   });
   return right;

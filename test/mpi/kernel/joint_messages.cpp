@@ -46,7 +46,7 @@ T element_at(std::size_t i, std::size_t j) {
 
 template <class T>
 xt::xtensor<T, 2> block_of(const partition<grid_shape>& p, const decomposition<2>& cuts, bool transposed) {
-  return block_from(
+  return make_block(
       p, cuts, [&](std::size_t i, std::size_t j) { return transposed ? element_at<T>(j, i) : element_at<T>(i, j); });
 }
 template <class A, class B>
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(any_partitions_and_cuts_on_any_nodes_with_and_without_share
       const auto cuts = decomposition<2>::make(
           [&](std::size_t d) { return random_cut(d == 0 ? columns : rows, p_y.grid().shape()[d], random); });
       BOOST_TEST_CONTEXT(nodes << " nodes, shared " << shared << ", trial " << trial) {
-        const repartition r(p_x, p_y, permute<1, 0>, to_cuts(cuts));
+        const repartition r(p_x, p_y, permute<1, 0>, result_cuts(cuts));
         expect_moved<double>(r, p_x, p_y, block_of<double>(p_x, of_x, false), block_of<double>(p_y, cuts, true));
         expect_told(r, {rows, columns}, everyone.id());
         // the decomposition follows from the shapes of the blocks

@@ -175,11 +175,11 @@ const std::vector<mismatch> table{
          (void)r(k.block());
        }
      }},
-    {"repartition, to_cuts",
+    {"repartition, result_cuts",
      [](const kernels& k, bool odd) {
        std::vector<std::size_t> sizes(k.n, 3);
        sizes[0] = odd ? 2 : 4, sizes[k.n - 1] = odd ? 4 : 2;
-       repartition r(k.line(), k.line(), to_cuts(cut::at(sizes)));
+       repartition r(k.line(), k.line(), result_cuts(cut::at(sizes)));
        (void)r(xt::xtensor<double, 1>(xt::ones<double>({std::size_t{3}})));
      }},
     {"repartition, element type",

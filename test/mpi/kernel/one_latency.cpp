@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(long_messages_are_announced_before_those_of_others_are_aske
   const std::size_t P = everyone.size(), others = P - 1;
   const auto rows = everyone.partition(extents<dynamic, 1>(P));
   const auto columns = everyone.partition(extents<1, dynamic>(P));
-  const repartition turn(rows, columns, messages::packed);
+  const repartition turn(rows, columns, message_form::packed);
   const xt::xtensor<double, 2> x = xt::ones<double>({std::size_t{2000}, P});
   for (int call = 0; call < 3; ++call) {
     test::order_of_starts();

@@ -25,7 +25,7 @@ xt::xtensor<T, N> block_of(const Placement& p, const xt::xtensor<T, N>& global) 
   for (std::size_t k = 0; k < block.size(); ++k) {
     auto i = index_of(k, where.shape());
     for (std::size_t d = 0; d < N; ++d) i[d] += where.start[d];
-    block.data()[k] = global.data()[number_of(i, global.shape())];
+    block.data()[k] = global.data()[flat_index(i, global.shape())];
   }
   return block;
 }

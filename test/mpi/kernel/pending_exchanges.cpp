@@ -229,7 +229,7 @@ void expect_any_end_of_large_blocks() {
   const interval own = balanced_part(wide, n, me);
   const matrix columns = block(rows * n, own.size(), 0, own.start);
   const auto is_columns = [&](auto& later) { return same_bits(later.finish(), columns); };
-  const repartition by_chunks(by_rows, by_columns, strategy::message, messages::chunked);
+  const repartition by_chunks(by_rows, by_columns, strategy::message, message_form::chunked);
   expect_any_end(
       everyone, "chunks", [&] { return by_chunks.start(x); }, is_columns);
 

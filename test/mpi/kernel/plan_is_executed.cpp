@@ -62,7 +62,7 @@ double element_of_worker(std::size_t worker, std::size_t i, std::size_t j) {
 /// A worker's block of the balanced decomposition, with elements that encode the worker.
 template <class Extents>
 xt::xtensor<double, 2> given_block(const partition<grid_shape>& p, const Extents& whole) {
-  return block_from(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
+  return make_block(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
 }
 /// Checks that every element of y came from the worker and the box in the plan.
 void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y) {
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_send
     const std::size_t rows = 1 + random() % 20, columns = 1 + random() % 20;
     const extents<dynamic, dynamic> global(rows, columns);
     const auto each = [&](strategy how) {
-      const repartition r(p_x, p_y, permute<1, 0>, how, messages::packed);
+      const repartition r(p_x, p_y, permute<1, 0>, how, message_form::packed);
       const auto plan = r.plan(global);
       auto x = given_block(p_x, global);
       auto y = r(x);

@@ -500,13 +500,13 @@ call<T, R> some_repartition(run<T, R>& r) {
     case 1:
       return calls_of(make(discard_batch));
     case 2:
-      return calls_of(make(to_cuts(given_y)));
+      return calls_of(make(result_cuts(given_y)));
     case 3:
       return calls_of(make(turned));
     case 4:
-      return calls_of(make(turned, from_cuts(given_x), to_cuts(given_y)));
+      return calls_of(make(turned, source_cuts(given_x), result_cuts(given_y)));
     default:
-      return calls_of(make(from_cuts(given_x), to_cuts(given_y)));
+      return calls_of(make(source_cuts(given_x), result_cuts(given_y)));
   }
 }
 

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(what_the_cost_says_is_what_the_plans_of_all_workers_send, *
   const auto turned = relabelled(p_x, p_y, flat, permute<1, 0>);
   BOOST_TEST(cost_of(p_x, turned, flat, permute<1, 0>).elements_moved ==
              sent_by_all(everyone, repartition(p_x, turned, permute<1, 0>), flat));
-  const auto dealt = to_cuts(cut::block_cyclic(9, 4, 2), cut::balanced(7, 1));
+  const auto dealt = result_cuts(cut::block_cyclic(9, 4, 2), cut::balanced(7, 1));
   const auto cyclic = relabelled(p_x, p_y, global, dealt);
   BOOST_TEST(cost_of(p_x, cyclic, global, dealt).elements_moved ==
              sent_by_all(everyone, repartition(p_x, cyclic, dealt), global));
@@ -66,8 +66,9 @@ BOOST_AUTO_TEST_CASE(cuts_of_another_tensor_are_refused) {
   const world everyone(test::workers());
   const auto one = everyone.partition<1>();
   const char* const words = "requires cuts that add up to the extents of the tensor; the result has extents [5]";
-  test::expect_refused<shape_error>([&] { relabelled(one, one, extents<5>{}, to_cuts(cut::balanced(6, 1))); }, words);
-  test::expect_refused<shape_error>([&] { cost_of(one, one, extents<5>{}, to_cuts(cut::balanced(6, 1))); }, words);
+  test::expect_refused<shape_error>([&] { relabelled(one, one, extents<5>{}, result_cuts(cut::balanced(6, 1))); },
+                                    words);
+  test::expect_refused<shape_error>([&] { cost_of(one, one, extents<5>{}, result_cuts(cut::balanced(6, 1))); }, words);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -147,16 +147,16 @@ void agrees(unsigned seed) {
       everyone.partition(dynamic_extents<Rank>(to_grid), random_workers(random, volume_of(to_grid), world_size));
 
   const auto value = [&](const position<Rank>& i) {
-    return number<T>(static_cast<std::int32_t>(number_of(i, extents) % 1009) + 1);
+    return number<T>(static_cast<std::int32_t>(flat_index(i, extents) % 1009) + 1);
   };
   const auto other = [&](const position<Rank>& j) {
-    return number<T>(static_cast<std::int32_t>(number_of(j, turned) * 7 % 211) - 90);
+    return number<T>(static_cast<std::int32_t>(flat_index(j, turned) * 7 % 211) - 90);
   };
   const auto x = blocks_of<T>(p_x.grid(), given, world_size, value);
   const auto dy = blocks_of<T>(p_y.grid(), wanted, world_size, other);
 
-  const repartition r(p_x, p_y, from_cuts(given), permute<P...>, to_cuts(wanted));
-  sequentially::repartition s(p_x, p_y, from_cuts(given), permute<P...>, to_cuts(wanted));
+  const repartition r(p_x, p_y, source_cuts(given), permute<P...>, result_cuts(wanted));
+  sequentially::repartition s(p_x, p_y, source_cuts(given), permute<P...>, result_cuts(wanted));
   const auto y = r(x[me]);
   BOOST_TEST(same(y, s(x)[me]), "forward, seed " << seed);
   const auto dx = r.adjoint(dy[me]);
@@ -167,7 +167,7 @@ void agrees(unsigned seed) {
     BOOST_TEST(over_all(everyone, dot(y, dy[me])) == over_all(everyone, dot(x[me], dx)),
                "<K x, y> and <x, K* y>, seed " << seed);
 
-  const repartition fresh(p_x, p_y, to_cuts(wanted), from_cuts(given),
+  const repartition fresh(p_x, p_y, result_cuts(wanted), source_cuts(given),
                           permute<P...>);  // the adjoint before any forward call
   BOOST_TEST(same(fresh.adjoint(dy[me]), dx), "adjoint first, seed " << seed);
 }
@@ -225,10 +225,10 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
     for (const auto& [extents, block] :
          {std::pair<shape<2>, shape<2>>{{9, 9}, {2, 2}}, {{13, 7}, {3, 2}}, {{64, 48}, {8, 16}}, {{2, 3}, {4, 1}}}) {
       const shape<2> size = extents, nb = block, np = p.grid().shape();
-      const auto value = [&](const position<2>& i) { return static_cast<float>(number_of(i, size)); };
+      const auto value = [&](const position<2>& i) { return static_cast<float>(flat_index(i, size)); };
       const auto whole = blocks_of<float>(one.grid(), decomposition<2>::balanced(size, {1, 1}), n, value);
       const auto cyclic = decomposition<2>::block_cyclic(size, np, nb);
-      const repartition deal(one, p, to_cuts(cyclic));
+      const repartition deal(one, p, result_cuts(cyclic));
       const auto a = deal(whole[everyone.id()]);
       const position<2> me = p.index();
       bool right = true;
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
           if (here) right = right && a(local[0], local[1]) == value(global);
         }
       BOOST_TEST(right, "extents " << size[0] << " x " << size[1] << " on " << np[0] << " x " << np[1]);
-      const repartition gather(p, one, from_cuts(cyclic));
+      const repartition gather(p, one, source_cuts(cyclic));
       const auto gathered = gather(a), back = deal.adjoint(a);
       if (one.active()) BOOST_TEST((same(gathered, whole[0]) && same(back, whole[0])));
       else BOOST_TEST((gathered.size() == 0 && back.size() == 0));
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_source_cut_anyhow_is_told_by_its_blocks) {
   const decomposition<2> given{{cut::at(sizes), cut::balanced(6, 1)}};
   const auto x = block_of_cuts<double>(given, c.p.index(),
                                        [](const position<2>& i) { return static_cast<double>(i[0] * 6 + i[1]); });
-  const repartition r(c.p, c.p, to_cuts(cut::at(backwards), cut::balanced(6, 1)));
+  const repartition r(c.p, c.p, result_cuts(cut::at(backwards), cut::balanced(6, 1)));
   const auto y = r(x);
   const std::size_t first =
       std::accumulate(backwards.begin(), backwards.begin() + static_cast<std::ptrdiff_t>(me), std::size_t{0});
@@ -317,12 +317,12 @@ BOOST_AUTO_TEST_CASE(staggered_blocks_are_dealt_in_blocks_and_come_back, *test::
       for (std::size_t j = 0; j < widths[k]; ++j) x[k](i, j) = value(3 * (k / 2) + i, starts[k] + j);
   }
   const auto wanted = decomposition<2>::block_cyclic({7, 6}, {2, 2}, {2, 1});
-  const repartition r(p, p, permute<1, 0>, to_cuts(wanted));
+  const repartition r(p, p, permute<1, 0>, result_cuts(wanted));
   const auto y = r(x[me]);
   if (p.active())
     BOOST_TEST(
         same(y, block_of_cuts<float>(wanted, p.index(), [&](const position<2>& i) { return value(i[1], i[0]); })));
-  sequentially::repartition s(p, p, permute<1, 0>, to_cuts(wanted));
+  sequentially::repartition s(p, p, permute<1, 0>, result_cuts(wanted));
   BOOST_TEST(same(y, s(x)[me]));
   BOOST_TEST(same(r.adjoint(y), x[me]));
 }
@@ -341,27 +341,29 @@ BOOST_AUTO_TEST_CASE(a_worker_that_only_gives_keeps_the_extent_that_becomes_the_
 BOOST_AUTO_TEST_CASE(cuts_for_other_partitions_are_refused_where_the_kernel_is_made) {
   const rows c(12, 6);
   const auto too_many = decomposition<2>::balanced({12, 6}, {c.n + 1, 1});
-  const auto sentence = refused<partition_error>([&] { repartition(c.p, c.p, to_cuts(too_many)); });
+  const auto sentence = refused<partition_error>([&] { repartition(c.p, c.p, result_cuts(too_many)); });
   BOOST_TEST(has(sentence, "requires as many parts along each dimension as p_y has workers"));
   BOOST_TEST(has(sentence, "choose a partition of"));
-  BOOST_TEST(has(refused<partition_error>([&] { repartition(c.p, c.p, from_cuts(too_many)); }), "as p_x has workers"));
+  BOOST_TEST(
+      has(refused<partition_error>([&] { repartition(c.p, c.p, source_cuts(too_many)); }), "as p_x has workers"));
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1}),
              larger = decomposition<2>::balanced({13, 6}, {c.n, 1});
+  BOOST_TEST(has(
+      refused<shape_error>([&] { repartition(c.p, c.p, source_cuts(fits), result_cuts(larger)); }),
+      "partita::repartition(p_x, p_y, source_cuts(...), result_cuts(...)): requires cuts that add up to the extents"));
   BOOST_TEST(
-      has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }),
-          "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires cuts that add up to the extents"));
-  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }),
-                 "requires cuts that add up"));
-  BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }),
+      has(refused<shape_error>([&] { repartition(c.p, c.p, source_cuts(fits), result_cuts(fits), permute<1, 0>); }),
+          "requires cuts that add up"));
+  BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, result_cuts(too_many)); }),
                  "as p_y has workers"));
 }
 
 BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_ones_work_afterwards) {
   const rows c(12, 6), other(13, 6);
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1});
-  const repartition r(c.p, c.p, to_cuts(fits));
+  const repartition r(c.p, c.p, result_cuts(fits));
   const auto sentence = refused<shape_error>([&] { r(other.x<float>()); });
-  BOOST_TEST(has(sentence, "the result has extents [13, 6], to_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"),
+  BOOST_TEST(has(sentence, "the result has extents [13, 6], result_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"),
              sentence);
   BOOST_TEST(has(refused<shape_error>([&] {
                    r.plan({13, 6});
@@ -369,11 +371,11 @@ BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_
                  ".plan(extents): requires cuts that add up to the extents"));
   BOOST_TEST(same(r(c.x<float>()), c.x<float>()));
 
-  const repartition given(c.p, c.p, from_cuts(fits));
+  const repartition given(c.p, c.p, source_cuts(fits));
   BOOST_TEST(has(refused<shape_error>([&] { given(other.x<float>()); }),
-                 "requires blocks that are cut as from_cuts(...) says"));
+                 "requires blocks that are cut as source_cuts(...) says"));
   BOOST_TEST(has(refused<shape_error>([&] { given.adjoint(other.x<float>()); }),
-                 "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
+                 "x has extents [13, 6], source_cuts(...) cuts [12, 6]"));
   const bool last = c.everyone.id() + 1 == c.n;  // only the last worker's argument is wrong, but all workers throw
   const xt::xtensor<float, 2> wrong = xt::ones<float>({99, 6});
   BOOST_TEST(has(refused<shape_error>([&] { given(last ? wrong : c.x<float>()); }), "got a block of [99, 6]"));
@@ -386,7 +388,7 @@ BOOST_AUTO_TEST_CASE(workers_with_different_cuts_are_told_so, *test::at_least(2)
   const rows c(12, 6);
   std::vector<std::size_t> sizes(c.n, 0);
   sizes[c.everyone.id() == 0 ? 0 : 1] = 12;
-  const repartition r(c.p, c.p, to_cuts(cut::at(sizes), cut::balanced(6, 1)));
+  const repartition r(c.p, c.p, result_cuts(cut::at(sizes), cut::balanced(6, 1)));
   BOOST_TEST(has(refused<disagreement_error>([&] { r(c.x<float>()); }), "make different calls"));
 }
 

@@ -16,8 +16,8 @@ namespace {
 using namespace partita;
 
 const std::vector<strategy> strategies = {strategy::mixed, strategy::message};
-const std::vector<messages> forms = {messages::by_size, messages::packed, messages::chunked, messages::typed,
-                                     messages::measured};
+const std::vector<message_form> forms = {message_form::by_size, message_form::packed, message_form::chunked,
+                                         message_form::typed, message_form::measured};
 
 /// Rows of a tensor whose elements encode their indices, and the expected results.
 struct rows {
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(all_give_the_same_when_workers_live_on_three_nodes) {
 BOOST_AUTO_TEST_CASE(every_pair_measures_its_form_and_gives_the_same) {
   rows c;
   c.height = c.width = 131 * c.n;
-  const repartition r(c.p_x, c.p_y, strategy::message, messages::measured);
-  const repartition half(c.p_x, c.p_y, strategy::message, messages::measured);
+  const repartition r(c.p_x, c.p_y, strategy::message, message_form::measured);
+  const repartition half(c.p_x, c.p_y, strategy::message, message_form::measured);
   for (int round = 0; round < 3; ++round) {
     const auto x = c.block<double>(round);
     const auto y = r(x);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(messages_are_one_for_each_pair_of_workers_on_different_node
     const auto x = c.block<float>(0);
     // the plan is looked up collectively
     const std::size_t agreement = test::messages_of_an_agreement(c.everyone);
-    for (const messages form : {messages::by_size, messages::packed, messages::typed}) {
+    for (const messages form : {message_form::by_size, message_form::packed, message_form::typed}) {
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, form), x) == pairs + agreement);
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, strategy::message, form), x) ==
                  plan.messages_sent() + agreement);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(refuse_views_of_another_shape_as_first_calls_do) {
   expect("all_gather", all_gather(rows, dimensions<0>));
   expect("reduce_scatter", reduce_scatter(rows, dimensions<0>));
   expect("repartition with cuts",
-         repartition(rows, rows, to_cuts(cut::balanced(2 * P * P, P), cut::balanced(3 * P, 1))));
+         repartition(rows, rows, result_cuts(cut::balanced(2 * P * P, P), cut::balanced(3 * P, 1))));
   if (P == 1) expect("repartition to columns", repartition(rows, columns));
 }
 

@@ -66,7 +66,7 @@ void expect_as_in_one_process(const world& everyone) {
       const auto top = top_k(everyone, x, k);
       BOOST_TEST_REQUIRE(top.values.size() == k);
       for (std::size_t j = 0; j < k; ++j) {
-        BOOST_TEST(top.places(j) == places[j]);
+        BOOST_TEST(top.indices(j) == places[j]);
         BOOST_TEST(is_equal(top.values(j), b.all[places[j]]));
       }
     }

@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(may_end_in_another_order_and_place_on_each_worker) {
   const kernels k;
   const auto by_rows = k.everyone.partition(extents<dynamic, 1>(k.P));
   const auto by_columns = k.everyone.partition(extents<1, dynamic>(k.P));
-  const repartition r(by_rows, by_columns, strategy::message, messages::chunked);
+  const repartition r(by_rows, by_columns, strategy::message, message_form::chunked);
   const repartition pushed(by_rows, by_columns);
   xt::xtensor<float, 2> rows(std::array<std::size_t, 2>{300 / k.P, 4001});
   for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = static_cast<float>(i + k.me);

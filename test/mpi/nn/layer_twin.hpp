@@ -70,13 +70,13 @@ struct whole_tensor {
   whole_tensor(const std::array<std::size_t, Rank>& e, F f) : whole_tensor(e) {
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<T>(f(k));
   }
-  T& operator[](const partita::index<Rank>& i) { return values[number_of(i, extents)]; }
-  const T& operator[](const partita::index<Rank>& i) const { return values[number_of(i, extents)]; }
+  T& operator[](const partita::index<Rank>& i) { return values[flat_index(i, extents)]; }
+  const T& operator[](const partita::index<Rank>& i) const { return values[flat_index(i, extents)]; }
 
   /// This worker's block of it.
   template <class P>
   xt::xtensor<T, Rank> block(const P& p, const decomposition<Rank>& cuts) const {
-    return block_from<T>(p, cuts, [&](const partita::index<Rank>& i) { return (*this)[i]; });
+    return make_block<T>(p, cuts, [&](const partita::index<Rank>& i) { return (*this)[i]; });
   }
 };
 

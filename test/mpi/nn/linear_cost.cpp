@@ -87,17 +87,17 @@ void expect_bytes(const world& everyone) {
 
 template <linear_algorithm Algorithm>
 void expect_memory(const world& everyone) {
-  const std::size_t before = pooled.now;
+  const std::size_t before = pooled.bytes_in_use;
   for_each_layer<Algorithm>(everyone, [&](auto& placed) {
     placed.round();
     placed.round();
-    pooled.restart();
+    pooled.reset_peak();
     placed.round();
     const std::size_t weights = (placed.layer.weight().size() + placed.layer.weight_gradient().size() +
                                  placed.layer.bias().size() + placed.layer.bias_gradient().size()) *
                                 sizeof(float);
     const std::size_t held = pooled.most - before + weights;
-    BOOST_TEST(held == placed.predicted().memory);
+    BOOST_TEST(held == placed.predicted().peak_bytes);
   });
 }
 

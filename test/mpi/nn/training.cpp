@@ -52,12 +52,12 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_is_its_formula_and_its_adjoint_the_de
     }
   }
   BOOST_TEST(close(value, wanted));
-  BOOST_TEST(loss.correct(scores, labels) == right);
+  BOOST_TEST(loss.count_correct(scores, labels) == right);
 
   // of equal scores the lowest class counts, whichever worker holds it
   const xt::xtensor<double, 2> equal = 0 * scores;
-  BOOST_TEST(loss.correct(equal, labels) == std::size_t{1});
-  BOOST_TEST(loss.correct(equal, xt::xtensor<std::size_t, 1>{0, 0, 0, 0}) == std::size_t{4});
+  BOOST_TEST(loss.count_correct(equal, labels) == std::size_t{1});
+  BOOST_TEST(loss.count_correct(equal, xt::xtensor<std::size_t, 1>{0, 0, 0, 0}) == std::size_t{4});
 
   // scores for which exp would overflow
   const xt::xtensor<double, 2> high = scores + 5000, low = scores - 5000;
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(workers_outside_of_a_loss_have_its_numbers) {
   for (const auto& [a, b, c, own] : {std::array{1.0, 3.0, 2.0, 3.0}, {5.0, 4.0, 4.0, 4.0}, {0.0, 0.0, 1.0, 1.0}})
     wanted += (std::log(std::exp(a) + std::exp(b) + std::exp(c)) - own) / 3;
   BOOST_TEST(close(loss(scores, labels), wanted));
-  BOOST_TEST(loss.correct(scores, labels) == std::size_t{2});
-  BOOST_TEST(loss.correct(scores, xt::xtensor<int, 1>{1, 0, 2}) == std::size_t{3});
+  BOOST_TEST(loss.count_correct(scores, labels) == std::size_t{2});
+  BOOST_TEST(loss.count_correct(scores, xt::xtensor<int, 1>{1, 0, 2}) == std::size_t{3});
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_over_some_workers_is_known_to_all) {

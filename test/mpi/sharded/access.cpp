@@ -66,7 +66,8 @@ BOOST_AUTO_TEST_CASE(a_tensor_goes_to_another_mesh_and_its_cotangent_back) {
     BOOST_TEST((y.layout() == t));
     BOOST_TEST(test::same(y, test::plain(e, 1)), (text() << "" << s << " to " << there << ' ' << t << ' ' << e));
     if (!s.is_partial() && !t.is_partial()) BOOST_TEST(moved <= y.size() * sizeof(long long));
-    detail::run_backward(y, reshard(test::placed(everyone, s.finished(), e, 9), there, detail::cotangent_sharding(t)));
+    detail::run_backward(
+        y, reshard(test::placed(everyone, s.without_partials(), e, 9), there, detail::cotangent_sharding(t)));
     const auto back = x.state()->node->cotangent;
     BOOST_TEST(back.layout().same_layout(cotangent(s)));
     BOOST_TEST(test::same(back, test::plain(e, 9)));

@@ -146,12 +146,12 @@ BOOST_AUTO_TEST_CASE(within_each_limit_random_programs_have_the_same_bits_or_the
     const auto dy = made(everyone, layout_of_cotangent(expected.layout()), {12, 12}, 2);
     const auto gradient = in_order.backward(dy)[0];
     const auto held = [&](std::size_t limit) {
-      const std::size_t before = pooled.now;
+      const std::size_t before = pooled.bytes_in_use;
       auto step = program.bind<double>(everyone, {0}, {.overlap = true, .memory = limit});
       const std::size_t most = maximum_over(everyone, step.bytes_held());
       BOOST_TEST(most <= limit);
       // In the pools are the intermediate values, the result, the gradient, and 8 bytes after each of two storages.
-      pooled.restart();
+      pooled.reset_peak();
       const auto& y = step(x);
       const auto& dx = step.backward(dy)[0];
       const std::size_t outside = (y.size() + dx.size() + 2) * sizeof(double);

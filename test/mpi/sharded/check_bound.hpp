@@ -32,7 +32,7 @@ inline std::uint64_t calls() { return detail::status_slots::instance().own().cal
 inline sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k,
                                        int round = 0) {
   sharding layout = program.complete()[program.input(k)];
-  layout.open = layout.kept_whole = 0;
+  layout.open = layout.must_replicate = 0;
   return made(everyone, layout, program.operations()[program.input(k)].shape, static_cast<int>(k) + 1 + 10 * round);
 }
 

@@ -86,7 +86,7 @@ void check_elements(const world& everyone, const char* name, std::mt19937& rando
     const auto all = layouts(m, extents[i].size());
     sharding s = all[random() % all.size()];
     for (std::size_t a = 0; a < m.rank(); ++a)
-      if (random() % 3 == 0 && state_of(s, a) == axis_state::whole) s = s.reduced(a);
+      if (random() % 3 == 0 && state_of(s, a) == axis_state::replicated) s = s.reduced(a);
     how << ' ' << s << extents[i];
     const auto salt = static_cast<long long>(i) + 1;
     whole.push_back(detail::parameter_of(plain<T>(extents[i], salt)));

@@ -258,7 +258,7 @@ void check_recurrent(const world& everyone, std::mt19937& random, bool is_lstm, 
   for (const mesh& m : test::meshes(everyone.size())) {
     const auto any = [&](std::size_t rank) {
       const auto all = test::layouts(m, rank);
-      return all[random() % all.size()].finished();
+      return all[random() % all.size()].without_partials();
     };
     const auto H = shard(everyone, any(2), h), W = shard(everyone, any(2), w), R = shard(everyone, any(2), r);
     const auto X = shard(everyone, any(3), x);
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(compositions_of_images_have_the_values_of_their_definitions
   for (std::size_t k = 0; k < std::size(compositions_of_images); ++k) {
     const mesh m{axis{"a", everyone.size()}};
     const auto all = test::layouts(m, 4);
-    const auto X = shard(everyone, all[random() % all.size()].finished(), x);
+    const auto X = shard(everyone, all[random() % all.size()].without_partials(), x);
     const auto f = [k](const auto& u) { return of_image_row(k, u); };
     const images y = whole<4>(f(X));
     images expected = y, dx = x;

@@ -214,7 +214,8 @@ BOOST_AUTO_TEST_CASE(layouts_of_programs_do_not_depend_on_being_on_the_mesh) {
     for (const mesh& m : all_meshes(everyone.size())) {
       const auto all = test::layouts(m, 2);
       const shape_list e{1 + random() % 3, 1 + random() % 2}, other{random() % 2 == 0 ? 1 : e[0], e[1]};
-      const sharding s = all[random() % all.size()].finished(), t = all[random() % all.size()].finished();
+      const sharding s = all[random() % all.size()].without_partials(),
+                     t = all[random() % all.size()].without_partials();
       const text how = text(name) << " of " << s << " and " << t << " with " << e << " and " << other;
       const auto x = placed(everyone, s, e, 1), y = placed(everyone, t, other, 2);
       const auto program = trace(f, spec(s, e), spec(t, other));

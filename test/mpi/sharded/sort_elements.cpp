@@ -40,7 +40,7 @@ void check(const world& everyone, const sharding& s, const numbers& all) {
     xt::xtensor<std::size_t, 1> places = xt::zeros<std::size_t>({n});
     for (std::size_t k = 0; k < n; ++k) wanted(k) = all(order[k]), places(k) = order[k], dx(order[k]) = weights(k);
     const auto y = sort(x, {.descending = descending});
-    BOOST_TEST(y.layout() == s.finished());
+    BOOST_TEST(y.layout() == s.without_partials());
     BOOST_TEST(same(whole<1>(y), wanted) == on, "sort, " << s);
     BOOST_TEST((whole<1>(argsort(x, {.descending = descending})) == places) == on, "argsort, " << s);
     const auto w = shard(everyone, y.layout(), weights);

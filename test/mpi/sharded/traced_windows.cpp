@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(completion_reshards_nothing_where_windows_suffice) {
   const step_plan plan = plan_step(done);
   std::size_t bytes = 0;
   for (const step_event& one : plan.events)
-    if (one.done == step_event::what::window) bytes += one.bytes;
+    if (one.kind == step_event::what::window) bytes += one.bytes;
   BOOST_TEST(bytes == done.bytes());
   BOOST_TEST((everyone.size() == 1) == (bytes == 0));
 }

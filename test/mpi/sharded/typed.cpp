@@ -19,7 +19,7 @@ template <sharding S>
 constexpr bool is_read_back = layout_named<name_of_layout<S>> == S;
 static_assert(is_read_back<rows> && is_read_back<columns> && is_read_back<partial> && is_read_back<both>);
 static_assert(is_read_back<scalar> && is_read_back<reduced> && is_read_back<one> && is_read_back<m.layout()>);
-static_assert(std::string_view(name_of_layout<partial>.letters) == "data=1,model=2 (data, ) partial sum over model");
+static_assert(std::string_view(name_of_layout<partial>.characters) == "data=1,model=2 (data, ) partial sum over model");
 static_assert(std::is_same_v<sharded<float, rows>, sharded<float, m.layout("data", "")>>);
 static_assert(!std::is_same_v<sharded<float, rows>, sharded<float, columns>>);
 

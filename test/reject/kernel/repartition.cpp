@@ -8,9 +8,9 @@
 // lines PERMUTES_ONE_TWICE: 12
 // expect PERMUTES_WHAT_IS_NOT_THERE: requires each of 0, 1, ..., rank - 1 once
 // lines PERMUTES_WHAT_IS_NOT_THERE: 12
-// expect TWO_PERMUTATIONS: requires at most one permute<...>, one from_cuts
+// expect TWO_PERMUTATIONS: requires at most one permute<...>, one source_cuts
 // lines TWO_PERMUTATIONS: 12
-// expect TWO_RESULTS: requires at most one permute<...>, one from_cuts.{5} and one to_cuts
+// expect TWO_RESULTS: requires at most one permute<...>, one source_cuts.{5} and one result_cuts
 // lines TWO_RESULTS: 12
 // expect TWO_STRATEGIES: requires at most one permute<...>.* one strategy and one choice of messages
 // lines TWO_STRATEGIES: 12
@@ -20,8 +20,8 @@
 // lines CUTS_OF_ANOTHER_RANK: 12
 // expect SOURCE_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
 // lines SOURCE_OF_ANOTHER_RANK: 12
-// expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, from_cuts.{5}, to_cuts.{5},
-//   strategy and messages
+// expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, source_cuts.{5},
+//   result_cuts.{5}, strategy and messages
 // lines POLICY_OF_ANOTHER_KERNEL: 12
 // expect SEQUENTIAL_TOO: permute<...> with each of 0, 1, ..., rank - 1 once
 // lines SEQUENTIAL_TOO: 12
@@ -49,8 +49,8 @@ struct unknown_to_mpi {
 void calls(const world& everyone, const xt::xtensor<float, 2>& x,
            [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers, const decomposition<2>& cuts) {
   const auto p = everyone.partition<2, 1>();
-  const repartition legal(p, p, permute<1, 0>, from_cuts(cuts), to_cuts(cut::at({3, 1}), cut::balanced(5, 1)),
-                          discard_batch, strategy::message, messages::chunked);
+  const repartition legal(p, p, permute<1, 0>, source_cuts(cuts), result_cuts(cut::at({3, 1}), cut::balanced(5, 1)),
+                          discard_batch, strategy::message, message_form::chunked);
   legal(x);
 #if defined(PERMUTES_TOO_FEW)
   repartition(p, p, permute<0>);
@@ -63,15 +63,15 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x,
 #elif defined(TWO_STRATEGIES)
   repartition(p, p, strategy::message, strategy::mixed);
 #elif defined(TWO_FORMS)
-  repartition(p, p, messages::packed, messages::typed);
+  repartition(p, p, message_form::packed, message_form::typed);
 #elif defined(TWO_PERMUTATIONS)
   repartition(p, p, permute<1, 0>, permute<0, 1>);
 #elif defined(TWO_RESULTS)
-  repartition(p, p, to_cuts(cuts), to_cuts(cuts));
+  repartition(p, p, result_cuts(cuts), result_cuts(cuts));
 #elif defined(CUTS_OF_ANOTHER_RANK)
-  repartition(p, p, to_cuts(cut::at({3, 1})));
+  repartition(p, p, result_cuts(cut::at({3, 1})));
 #elif defined(SOURCE_OF_ANOTHER_RANK)
-  repartition(p, p, from_cuts(decomposition<3>::balanced({4, 5, 6}, {2, 1, 1})));
+  repartition(p, p, source_cuts(decomposition<3>::balanced({4, 5, 6}, {2, 1, 1})));
 #elif defined(POLICY_OF_ANOTHER_KERNEL)
   repartition(p, p, transpose_src);
 #elif defined(SEQUENTIAL_TOO)

@@ -13,7 +13,7 @@ constexpr bool is_written(const text& out, const char* expected) {
 }
 constexpr bool comes_back(const char* written) {
   text out;
-  out << as_shardy{of_shardy(written)};
+  out << as_shardy{rule_from_shardy(written)};
   return is_written(out, written);
 }
 constexpr bool writes(const rule& r, const char* expected) {
@@ -30,7 +30,7 @@ static_assert(comes_back("([i, lm, n])->([j, k, mn]) {i=3, j=2, k=3, l=2, m=2, n
 static_assert(comes_back("([i, j, k, l])->([i, j, k, l]) {i=2, j=4, k=8, l=8} need_replication={k, l}"));
 static_assert(comes_back("([i, j, k, l])->([i, j, k, l]) {i=4, j=32, k=8, l=2} permutation={j, l}"));
 static_assert(comes_back("([i, j, k], [])->([i, k]) {i=2, j=64, k=13} reduction={j}"));
-static_assert(of_shardy("([i, j])->([i]) {i=2, j=64}").factors[1].kind == factor_kind::replicate);
+static_assert(rule_from_shardy("([i, j])->([i]) {i=2, j=64}").factors[1].kind == factor_kind::replicate);
 static_assert(comes_back("([], [i, j], [])->([i, j]) {i=4, j=8}"));
 static_assert(comes_back("([], [])->([]) {}"));
 // what is said to be whole is written again, what only follows is not
@@ -39,8 +39,9 @@ static_assert(comes_back("([i, j, k])->([i, j]) {i=4, j=2, k=1}"));
 // a factor that only some results have is not summed in the others
 static_assert(comes_back("([i, j, k, l], [k], [k])->([i, j, k, l], [k], [k]) {i=4, j=8, k=16, l=32}"));
 static_assert(comes_back("([i, j, k])->([i, j, k], [i, k]) {i=8, j=4, k=4}"));
-static_assert(of_shardy("([i, k])->([i, k], [k]) {i=4, k=16}").factors[0].kind == factor_kind::replicate);
-static_assert(of_shardy("([i, k])->([i, k], [k]) {i=4, k=16} reduction={i}").factors[0].kind == factor_kind::reduce);
+static_assert(rule_from_shardy("([i, k])->([i, k], [k]) {i=4, k=16}").factors[0].kind == factor_kind::replicate);
+static_assert(rule_from_shardy("([i, k])->([i, k], [k]) {i=4, k=16} reduction={i}").factors[0].kind ==
+              factor_kind::reduce);
 static_assert(comes_back("([i, j, l], [i, j, k])->([i, l, k]) {i=8, j=3, k=5, l=3} need_replication={j, k, l}"));
 static_assert(
     comes_back("([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x], [y, z, z_1, z_2])->([z_2]) "
@@ -48,16 +49,16 @@ static_assert(
                "z_1=3, z_2=5} reduction={i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, z_1}"));
 
 // the same rule as the notation's, with sizes
-constexpr rule product = of_shardy("#sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32}>");
+constexpr rule product = rule_from_shardy("#sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32}>");
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 constexpr spec x{m.layout("data", ""), {8, 32}}, w{m.layout("", "model"), {32, 16}};
 static_assert(propagate(m, product, {x, w}).results[0] == propagate(m, "ik,kj->ij", {x, w}).results[0]);
-static_assert(of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].group ==
-              of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].group);
+static_assert(rule_from_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].merged_group ==
+              rule_from_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].merged_group);
 // and what Shardy reads of the ready-made ones
-static_assert(writes(bound(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
+static_assert(writes(bind_shapes(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
                      "([i, j])->([i, j]) {i=8, j=64} need_replication={j}"));
-static_assert(writes(bound(rule("a1->a"), shape_span{{8, 1}}), "([i, j])->([i]) {i=8, j=1}"));
+static_assert(writes(bind_shapes(rule("a1->a"), shape_span{{8, 1}}), "([i, j])->([i]) {i=8, j=1}"));
 static_assert(writes(reshape_rule({8, 4}, {2, 16}), "([ij, k])->([i, jk]) {i=2, j=4, k=4}"));
 
 }  // namespace

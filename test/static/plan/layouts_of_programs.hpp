@@ -59,7 +59,7 @@ constexpr void write(basic_text<N>& out, const sharding& s) {
 }
 
 constexpr sharding bare(sharding s) {
-  s.open = s.kept_whole = s.reduced_over = 0;
+  s.open = s.must_replicate = s.reduced_over = 0;
   s.priority = 0;
   return s;
 }
@@ -165,7 +165,7 @@ class program {
       specs[i] = spec(x.layout, shape_list::filled(x.shape.size(), dynamic));  // as for typed tensors
     }
     const propagation p = propagate(m, rule_named(name, spec_list(specs, s.count), s.back), spec_list(specs, s.count));
-    s.how = bound(rule_named(name, shape_span(shapes, s.count), s.back), shape_span(shapes, s.count));
+    s.how = bind_shapes(rule_named(name, shape_span(shapes, s.count), s.back), shape_span(shapes, s.count));
     for (std::size_t i = 0; i < s.count; ++i) {
       s.needs[i] = p.operands[i];
       say("", s.operands[i], tensors_[s.operands[i]].layout, s.needs[i], shapes[i]);
@@ -205,7 +205,7 @@ class program {
           const shape_list shapes[]{dy.shape, other.shape};
           const shape_span both(shapes, 2);
           const rule how = s.back == adjoint::times_other ? rules::multiply(both) : rules::divide(both);
-          dx = computed(number, bound(how, both), dy, &other);
+          dx = computed(number, bind_shapes(how, both), dy, &other);
         }
         if (s.back == adjoint::pass && s.how.rank(i) != s.how.rank(s.count))
           dx = computed(number, detail::select_tensors(s.how, {s.count}, i, "sum"), dx, nullptr);

@@ -79,8 +79,8 @@ constexpr auto composed = resolve_array_broadcast(shape_list{1U, 2U}, shape_list
 static_assert(composed.result == shape_list{4U, 3U, 2U});
 static_assert(composed.lhs.lift(shape_list{1U, 2U}) == shape_list{1U, 1U, 2U});
 static_assert(composed.lhs.source(0) == dimension_map::unmapped && composed.lhs.target(1) == 2);
-static_assert(!composed.lhs.spans(1, shape_list{1U, 2U}, composed.result));
-static_assert(composed.lhs.spans(2, shape_list{1U, 2U}, composed.result));
+static_assert(!composed.lhs.equals_result(1, shape_list{1U, 2U}, composed.result));
+static_assert(composed.lhs.equals_result(2, shape_list{1U, 2U}, composed.result));
 static_assert(composed.lhs.is_increasing() && composed.lhs.is_trailing());
 
 }  // namespace

@@ -9,22 +9,23 @@ constexpr broadcast_fault in_dim(const shape_list& x, const shape_list& y, const
                                  strictness level) {
   return judge_broadcast_in_dim(x, y, dims, level).fault;
 }
-static_assert(in_dim({3U}, {2U, 3U, 4U}, {1}, strictness::client) == broadcast_fault::none);
+static_assert(in_dim({3U}, {2U, 3U, 4U}, {1}, strictness::xla_builder) == broadcast_fault::none);
 static_assert(in_dim({1U, 3U}, {2U, 3U}, {0, 1}, strictness::stablehlo) == broadcast_fault::none);
 static_assert(in_dim({1U, 3U}, {2U, 3U}, {0, 1}, strictness::hlo) == broadcast_fault::operand_size_mismatch);
-static_assert(in_dim({2U, 3U}, {3U, 2U}, {1, 0}, strictness::client) == broadcast_fault::dims_not_strictly_increasing);
+static_assert(in_dim({2U, 3U}, {3U, 2U}, {1, 0}, strictness::xla_builder) ==
+              broadcast_fault::dims_not_strictly_increasing);
 static_assert(in_dim({2U, 3U}, {3U, 2U}, {1, 0}, strictness::hlo) == broadcast_fault::none);
 static_assert(in_dim({1U, 1U}, {2U, 2U}, {0, 0}, strictness::stablehlo) == broadcast_fault::dims_not_unique);
-static_assert(in_dim({1U, 2U, 3U}, {3U}, {0, 1, 2}, strictness::client) ==
+static_assert(in_dim({1U, 2U, 3U}, {3U}, {0, 1, 2}, strictness::xla_builder) ==
               broadcast_fault::operand_rank_exceeds_output_rank);
 
 // the order of checks: the number of entries first, then each entry at the client's level, all ranges at the others
-static_assert(in_dim({2U, 3U}, {2U, 3U}, {0}, strictness::client) == broadcast_fault::dims_size_mismatch);
-static_assert(in_dim({4U, 3U}, {2U, 3U}, {0, 7}, strictness::client) == broadcast_fault::operand_size_mismatch);
+static_assert(in_dim({2U, 3U}, {2U, 3U}, {0}, strictness::xla_builder) == broadcast_fault::dims_size_mismatch);
+static_assert(in_dim({4U, 3U}, {2U, 3U}, {0, 7}, strictness::xla_builder) == broadcast_fault::operand_size_mismatch);
 static_assert(in_dim({4U, 3U}, {2U, 3U}, {0, 7}, strictness::hlo) == broadcast_fault::dim_out_of_range);
-static_assert(in_dim({3U}, {2U, 3U}, {-1}, strictness::client) == broadcast_fault::dim_out_of_range);
+static_assert(in_dim({3U}, {2U, 3U}, {-1}, strictness::xla_builder) == broadcast_fault::dim_out_of_range);
 static_assert(in_dim({3U}, {dynamic, dynamic}, {0}, strictness::hlo) == broadcast_fault::none);  // not known yet
-static_assert(in_dim({}, {2U, 3U}, {}, strictness::client) == broadcast_fault::none);
+static_assert(in_dim({}, {2U, 3U}, {}, strictness::xla_builder) == broadcast_fault::none);
 
 static_assert(judge_result_extents({2, 0, 3}) && judge_result_extents({2, -1, -3}).at == 1);
 

@@ -35,7 +35,7 @@ static_assert(told({1U}, {1U, 1U, 1U, 1U, 1U, 1U, 1U}, {})
 
 // broadcast_in_dim names the result and the level's way out
 constexpr text told_in_dim(const shape_list& x, const shape_list& y, const broadcast_dimensions_list& dims,
-                           strictness level = strictness::client) {
+                           strictness level = strictness::xla_builder) {
   return explain_verdict(judge_broadcast_in_dim(x, y, dims, level), level, x, y, dims);
 }
 static_assert(

@@ -6,7 +6,7 @@ using namespace partita;
 
 namespace {
 
-constexpr known_extent any = known_extent::anything(), most_3 = known_extent::at_most(3), three = 3, one = 1;
+constexpr known_extent any = known_extent::any_size(), most_3 = known_extent::with_upper_bound(3), three = 3, one = 1;
 
 static_assert(any.is_dynamic() && most_3.is_dynamic() && !three.is_dynamic());
 static_assert((text() << "" << any) == "?" && (text() << "" << most_3) == "<=3" && (text() << "" << three) == "3");

@@ -28,10 +28,10 @@ static_assert(judge_numpy_broadcast<std::size_t>(nullptr, 0).verdict.fault == br
 
 // a bound and a number are not mixed, but for a 1
 using bounds = short_list<known_extent>;
-constexpr std::array<bounds, 2> mixed{bounds{known_extent::at_most(3)}, bounds{known_extent(3)}};
+constexpr std::array<bounds, 2> mixed{bounds{known_extent::with_upper_bound(3)}, bounds{known_extent(3)}};
 static_assert(judge_numpy_broadcast(mixed.data(), 2).verdict.fault == broadcast_fault::mixed_bounded_and_static);
-constexpr std::array<bounds, 2> with_one{bounds{known_extent::at_most(3)}, bounds{known_extent(1)}};
-static_assert(judge_numpy_broadcast(with_one.data(), 2).result == bounds{known_extent::at_most(3)});
+constexpr std::array<bounds, 2> with_one{bounds{known_extent::with_upper_bound(3)}, bounds{known_extent(1)}};
+static_assert(judge_numpy_broadcast(with_one.data(), 2).result == bounds{known_extent::with_upper_bound(3)});
 
 constexpr std::array<shape_list, 2> wrong{shape_list{2U, 3U}, shape_list{2U}};
 static_assert(explain_numpy(judged(wrong).verdict, "add", wrong.data(), 2) ==

@@ -3,10 +3,10 @@
 
 using namespace partita;
 
-static_assert(is_order<0>({}));
-static_assert(is_order<3>({2, 0, 1}));
-static_assert(!is_order<3>({2, 0, 2}));
-static_assert(!is_order<2>({0, 2}));
+static_assert(is_permutation_of_axes<0>({}));
+static_assert(is_permutation_of_axes<3>({2, 0, 1}));
+static_assert(!is_permutation_of_axes<3>({2, 0, 2}));
+static_assert(!is_permutation_of_axes<2>({0, 2}));
 static_assert(same_axes<3>() == axes_order<3>{0, 1, 2});
 
 static_assert(inverse_axes<3>({2, 0, 1}) == axes_order<3>{1, 2, 0});

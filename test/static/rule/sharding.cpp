@@ -8,7 +8,7 @@ namespace {
 // one rule for all conflicts, and nothing else is another one
 static_assert([] {
   policy all = policy::paddle_classic;
-  all.contest = all.disagreement = all.alike = policy::conflict::join;
+  all.axis_conflict = all.disagreement = all.equivalent_operands = policy::conflict::join;
   return policy::paddle_classic.with(policy::conflict::join) == all;
 }());
 
@@ -25,7 +25,7 @@ static_assert(reads_back("ab->a1"));
 static_assert(reads_back("nc__,mc__->nm__"));
 static_assert(reads_back("->"));
 static_assert(rule("bmk,kn->bmn").factors[product.number('k')].kind == factor_kind::reduce);
-static_assert(rule("bmk,kn->bmn").factors[product.number('b')].kind == factor_kind::pass);
+static_assert(rule("bmk,kn->bmn").factors[product.number('b')].kind == factor_kind::pass_through);
 static_assert(rule("ab->ab").replicate("b").factors[1].kind == factor_kind::replicate);
 
 template <rule R>
@@ -49,7 +49,7 @@ static_assert(reshaped({6, 12, 48, 24}, attributes::list{3, 24, 6, -1, 24}) == s
 static_assert(reshaped({6, 12}, attributes::list{0, -1, 4}) == shape_list{6, 3, 4});
 
 constexpr bool product_holds(const shape_list& from, const shape_list& to) {
-  const rule r = bound(reshape_rule(from, to), {from}, {to});
+  const rule r = bind_shapes(reshape_rule(from, to), {from}, {to});
   return result_shape(r, 0) == to;
 }
 static_assert(product_holds({3, 4, 4}, {2, 3, 8}));
@@ -170,7 +170,7 @@ static_assert(propagate(m, rules::softmax(), {spec{m.layout("data", "model"), {8
 // --- gradients: derived ---
 
 constexpr shape_list x_shape{8, 128, 64}, w_shape{64, 256};
-constexpr rule product_gradient = gradient(bound(product, {x_shape, w_shape}));
+constexpr rule product_gradient = gradient(bind_shapes(product, {x_shape, w_shape}));
 static_assert((text() << "" << product_gradient) == "bmk,kn,bmn->bmk,kn");
 constexpr auto backwards = propagate(m, product_gradient,
                                      {spec{m.layout("data", "", ""), x_shape}, spec{m.layout("", "model"), w_shape},
@@ -178,7 +178,7 @@ constexpr auto backwards = propagate(m, product_gradient,
 static_assert(backwards.results[0] == m.layout("data", "", "").partial("model"));
 static_assert(backwards.results[1] == m.layout("", "model").partial("data"));
 static_assert(backwards.reshards.empty());
-constexpr rule bias_gradient = gradient(bound(rules::add({{8, 6}, {6}}), {{8, 6}, {6}}));
+constexpr rule bias_gradient = gradient(bind_shapes(rules::add({{8, 6}, {6}}), {{8, 6}, {6}}));
 static_assert(propagate(m, bias_gradient,
                         {spec{m.layout("data", ""), {8, 6}}, spec{m.layout(""), {6}},
                          spec{m.layout("data", ""), {8, 6}}})
@@ -204,11 +204,11 @@ static_assert(propagate(m, registry(registry::fallback::replicate)("unheard_of",
 
 constexpr bool says(const propagation& p, decision::what done) {
   for (const decision& d : p.log)
-    if (d.done == done) return true;
+    if (d.outcome == done) return true;
   return false;
 }
-static_assert(says(s, decision::what::took) && says(contracted, decision::what::becomes_partial) &&
-              says(small_moves, decision::what::lost));
+static_assert(says(s, decision::what::takes_sharding) && says(contracted, decision::what::becomes_partial) &&
+              says(small_moves, decision::what::loses_axis));
 static_assert(says(even, decision::what::uneven) && says(inner, decision::what::does_not_fit) &&
               says(longer, decision::what::extended));
 static_assert(says(pinned, decision::what::keeps_replicating) && says(scaled, decision::what::passes_partial));
@@ -216,8 +216,9 @@ static_assert(says(one_partial, decision::what::finishes_partial));
 
 }  // namespace
 
-// --- the name of version 0.2 ---
+// --- the names of version 0.2 ---
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static_assert(std::is_same_v<pending_reduction, owed_reduction>);
+static_assert(std::is_same_v<policy::whole, policy::unshard> && m.layout("").finished() == m.layout(""));
 #pragma GCC diagnostic pop

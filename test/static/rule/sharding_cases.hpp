@@ -70,7 +70,7 @@ template <class Operation>
 constexpr bool backward(const policy& by, const Operation& op, std::initializer_list<shape_list> shapes,
                         std::initializer_list<sharding> results, std::initializer_list<sharding> expected) {
   const shape_span all(shapes);
-  const rule r = bound(op(all), all);
+  const rule r = bind_shapes(op(all), all);
   std::array<spec, 12> x{};
   std::array<spec, 12> y{};
   std::size_t i = 0, j = 0;

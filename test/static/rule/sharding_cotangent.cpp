@@ -16,7 +16,7 @@ constexpr sharding cut = m.layout("data", "model"), whole = m.layout("data", "")
                    partial = m.layout("data", "").partial("model"), reduced = m.layout("data", "").reduced("model");
 static_assert(cotangent(cut) == cut && cotangent(whole) == whole);
 static_assert(cotangent(reduced) == partial && cotangent(partial) == reduced);
-static_assert(state_of(cut, 1) == axis_state::cut && state_of(whole, 1) == axis_state::whole);
+static_assert(state_of(cut, 1) == axis_state::cut && state_of(whole, 1) == axis_state::replicated);
 static_assert(state_of(partial, 1) == axis_state::partial && state_of(reduced, 1) == axis_state::reduced);
 static_assert(name_of(state_of(reduced, 0)) == name_of(axis_state::cut));
 
@@ -34,7 +34,7 @@ constexpr bool cotangents_of_cotangents() {
     for (std::size_t a = 0; a < 3; ++a) {
       const axis_state is = state_of(s, a), of_cotangent = state_of(cotangent(s), a);
       const bool turns = is == axis_state::partial || is == axis_state::reduced;
-      if (turns ? of_cotangent == is || of_cotangent == axis_state::whole : of_cotangent != is) return false;
+      if (turns ? of_cotangent == is || of_cotangent == axis_state::replicated : of_cotangent != is) return false;
     }
   }
   return true;
@@ -50,7 +50,7 @@ static_assert(plan_reshard(m, cotangent(reduced), cotangent(whole), shape)[0].do
 // microbatches: the gradient of a weight is partial over the axis that cuts the batch, which is how the cotangent of a
 // weight that is reduced over it lies. Gradients of two batches are added in parts; nothing moves until the end.
 constexpr shape_list xs{16, 64}, ws{64, 32}, ys{16, 32};
-constexpr rule product = bound("bk,kn->bn", {xs, ws});
+constexpr rule product = bind_shapes("bk,kn->bn", {xs, ws});
 constexpr sharding w = m.layout("", "model").reduced("data");
 constexpr auto forward_pass = propagate(m, product, {spec{m.layout("data", ""), xs}, spec{w, ws}});
 static_assert(forward_pass.operands[1] == w && forward_pass.reshards.empty());

@@ -142,7 +142,7 @@ static_assert(added());
 // the gradient of an unbind of 64 is a stack of 64
 constexpr bool gradient_of_many() {
   const shape_list x{8, 64, 16};
-  const rule g = gradient(bound(rules::unbind(1)({x}), {x}), {.operands = 0});
+  const rule g = gradient(bind_shapes(rules::unbind(1)({x}), {x}), {.operands = 0});
   std::array<spec, 64> all{};
   for (spec& one : all) one = by_axis{m24}({8, 16}, {0, -1});
   return propagate(m24, g, spec_list(all)).results[0] == by_axis{m24}({0, -1, -1});
@@ -155,7 +155,7 @@ constexpr bool parts_of_all_extents() {
   std::size_t length = 0;
   for (std::size_t k = 0; k < 64; ++k) shapes[k] = shape_list{8UL, k + 1}, length += k + 1;
   const shape_span all(shapes.data(), 64);
-  const rule r = bound(rules::concatenate(1)(all), all);
+  const rule r = bind_shapes(rules::concatenate(1)(all), all);
   return result_shape(r, 0) == shape_list{8UL, length};
 }
 static_assert(parts_of_all_extents());
@@ -170,8 +170,8 @@ static_assert(forward(ours, rules::tile({2, 1}), {by_axis{m22}({dynamic, 16UL}, 
                       {by_axis{m22}({-1, 1}), by_axis{m22}({-1, 1})}));
 static_assert(forward(ours, rules::split_evenly(0, 2), {by_axis{m22}({dynamic, 16UL}, {0, 1})},
                       {by_axis{m22}({-1, 1}), by_axis{m22}({-1, 1}), by_axis{m22}({-1, 1})}));
-static_assert(result_shape(bound(rules::concatenate(0)({shape_list{dynamic, 3UL}, shape_list{4, 3}}),
-                                 {shape_list{dynamic, 3UL}, shape_list{4, 3}}),
+static_assert(result_shape(bind_shapes(rules::concatenate(0)({shape_list{dynamic, 3UL}, shape_list{4, 3}}),
+                                       {shape_list{dynamic, 3UL}, shape_list{4, 3}}),
                            0) == shape_list{dynamic, 3UL});
 
 }  // namespace

@@ -6,28 +6,29 @@ using namespace partita;
 namespace {
 
 // as PyTorch counts
-static_assert(sliding{.kernel = 3}.places(8) == 6);
-static_assert(sliding{.kernel = 3, .padding = 1}.places(8) == 8);
-static_assert(sliding{.kernel = 3, .stride = 2, .padding = 1}.places(8) == 4);
-static_assert(sliding{.kernel = 3, .dilation = 2}.reach() == 5 && sliding{.kernel = 3, .dilation = 2}.places(4) == 0);
-static_assert(sliding{.kernel = 1, .stride = 3}.places(7) == 3);  // cells that no output needs
+static_assert(sliding{.kernel = 3}.output_extent(8) == 6);
+static_assert(sliding{.kernel = 3, .padding = 1}.output_extent(8) == 8);
+static_assert(sliding{.kernel = 3, .stride = 2, .padding = 1}.output_extent(8) == 4);
+static_assert(sliding{.kernel = 3, .dilation = 2}.reach() == 5 &&
+              sliding{.kernel = 3, .dilation = 2}.output_extent(4) == 0);
+static_assert(sliding{.kernel = 1, .stride = 3}.output_extent(7) == 3);  // cells that no output needs
 
 // ceil_mode: one more where something is left over, but never one that begins in the padding behind the tensor
-static_assert(sliding{.kernel = 2, .stride = 2}.places(5) == 2);
-static_assert(sliding{.kernel = 2, .stride = 2, .ceil_mode = true}.places(5) == 3);
-static_assert(sliding{.kernel = 2, .stride = 2, .ceil_mode = true}.places(6) == 3);
-static_assert(sliding{.kernel = 2, .stride = 3, .padding = 1, .ceil_mode = true}.places(5) == 2);
+static_assert(sliding{.kernel = 2, .stride = 2}.output_extent(5) == 2);
+static_assert(sliding{.kernel = 2, .stride = 2, .ceil_mode = true}.output_extent(5) == 3);
+static_assert(sliding{.kernel = 2, .stride = 2, .ceil_mode = true}.output_extent(6) == 3);
+static_assert(sliding{.kernel = 2, .stride = 3, .padding = 1, .ceil_mode = true}.output_extent(5) == 2);
 
 /// The last place ends within the padded tensor and the next would not; with ceil_mode the last begins before the
 /// padding behind it, unless there is none more.
 constexpr bool is_right(const sliding& k, std::size_t n) {
   const auto cells = static_cast<std::ptrdiff_t>(n), padding = static_cast<std::ptrdiff_t>(k.padding);
-  const std::size_t m = k.places(n);
+  const std::size_t m = k.output_extent(n);
   const auto end = [&](std::size_t place) { return k.first_cell(place) + static_cast<std::ptrdiff_t>(k.reach()); };
   if (!k.ceil_mode) return (m == 0 || end(m - 1) <= cells + padding) && end(m) > cells + padding;
   sliding floor = k;
   floor.ceil_mode = false;
-  return floor.places(n) == m || (floor.places(n) + 1 == m && k.first_cell(m - 1) < cells);
+  return floor.output_extent(n) == m || (floor.output_extent(n) + 1 == m && k.first_cell(m - 1) < cells);
 }
 constexpr bool are_right(std::size_t kernel) {
   for (std::size_t stride = 1; stride <= 3; ++stride)

@@ -72,8 +72,8 @@ struct by_force {
   }
 };
 
-/// Checks small_of, large_of and fan against a loop over all large workers: the k-th group in C order receives from
-/// small worker k, and the members of a group are in C order.
+/// Checks small_partner, large_partner and large_workers_per_small against a loop over all large workers:
+/// the k-th group in C order receives from small worker k, and the members of a group are in C order.
 template <std::size_t S, std::size_t L>
 constexpr bool pairs_as_the_document(shape<S> small, shape<L> large, bool transpose_small, bool transpose_large) {
   const by_force<S, L> force(small, large, transpose_small, transpose_large);
@@ -94,10 +94,10 @@ constexpr bool pairs_as_the_document(shape<S> small, shape<L> large, bool transp
       const int order = force.compare(other, first);
       if (order < 0) ++lower;
       if (order != 0) continue;
-      if (pairing.small_of(other) != next || pairing.large_of(next, members) != q) return false;
+      if (pairing.small_partner(other) != next || pairing.large_partner(next, members) != q) return false;
       ++members;
     }
-    if (members != pairing.fan() || lower != next * members) return false;
+    if (members != pairing.large_workers_per_small() || lower != next * members) return false;
     heard += members;
     ++next;
   }
@@ -179,9 +179,11 @@ static_assert(!judge_static_broadcast<extents<1, 3>, extents<3, 4>>(false, false
 
 // a transposition of the destination pairs by numbers: worker r of 4 x 1 is the r-th of the columns of 3 x 4
 constexpr worker_pairing<2> columns(shape<2>{4, 1}, shape<2>{3, 4}, false, true);
-static_assert(columns.fan() == 3);
-static_assert(columns.small_of({0, 2}) == 2 && columns.small_of({2, 2}) == 2 && columns.small_of({2, 3}) == 3);
-static_assert(columns.large_of(2, 0) == 2 && columns.large_of(2, 1) == 6 && columns.large_of(2, 2) == 10);
+static_assert(columns.large_workers_per_small() == 3);
+static_assert(columns.small_partner({0, 2}) == 2 && columns.small_partner({2, 2}) == 2 &&
+              columns.small_partner({2, 3}) == 3);
+static_assert(columns.large_partner(2, 0) == 2 && columns.large_partner(2, 1) == 6 &&
+              columns.large_partner(2, 2) == 10);
 
 // the pairing by given dimensions is that of the shapes that match there
 constexpr worker_pairing<3> given(shape<3>{2, 3, 4}, {false, true, false});
@@ -189,10 +191,11 @@ constexpr worker_pairing<3> matched(shape<2>{3, 1}, shape<3>{2, 3, 4}, false, fa
 constexpr bool same_pairing() {
   for (std::size_t k = 0; k < 24; ++k) {
     const auto i = index_of(k, shape<3>{2, 3, 4});
-    if (given.small_of(i) != matched.small_of(i) || given.large_of(k % 3, k / 3) != matched.large_of(k % 3, k / 3))
+    if (given.small_partner(i) != matched.small_partner(i) ||
+        given.large_partner(k % 3, k / 3) != matched.large_partner(k % 3, k / 3))
       return false;
   }
-  return given.fan() == 8 && matched.fan() == 8;
+  return given.large_workers_per_small() == 8 && matched.large_workers_per_small() == 8;
 }
 static_assert(same_pairing());
 

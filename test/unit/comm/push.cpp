@@ -75,7 +75,7 @@ void expect_pushed(const std::array<std::size_t, Rank>& shape, const std::array<
       if (k >= 3 && k < size + 3) {
         partita::index<Rank> i = index_of(k - 3, boxes[b].shape);
         for (std::size_t d = 0; d < Rank; ++d) i[d] += boxes[b].at[d];
-        expected = static_cast<double>(number_of(i, shape));
+        expected = static_cast<double>(flat_index(i, shape));
       }
       wrong += received[b][k] == expected ? 0 : 1;
     }

@@ -21,7 +21,7 @@ numbers heard(const std::size_t (&p_x)[S], const std::size_t (&p_y)[L], bool tra
   if constexpr (S <= L) {
     if (!judge_worker_broadcast(small, large, transpose_src, transpose_dest)) return from;
     const worker_pairing<L> pairing(small, large, transpose_src, transpose_dest);
-    for (std::size_t k = 0; k < volume_of(large); ++k) from.push_back(pairing.small_of(index_of(k, large)));
+    for (std::size_t k = 0; k < volume_of(large); ++k) from.push_back(pairing.small_partner(index_of(k, large)));
   }
   return from;
 }

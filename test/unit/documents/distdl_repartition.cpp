@@ -21,7 +21,7 @@ xt::xtensor<int, Rank> counting(const box<Rank>& where, const shape<Rank>& exten
   for (std::size_t k = 0; k < where.volume(); ++k) {
     auto i = index_of(k, where.shape());
     for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
-    block.data()[k] = static_cast<int>(number_of(i, extents));
+    block.data()[k] = static_cast<int>(flat_index(i, extents));
   }
   return block;
 }

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(with_dims_mapping_0_1_both_dimensions_are_cut_and_with_0_mi
 BOOST_AUTO_TEST_CASE(the_notation_of_matmul_is_ij_jk_ik_and_the_letter_that_vanishes_is_summed) {
   const rule matmul = "ij,jk->ik";
   BOOST_TEST((matmul.factors[matmul.number('j')].kind == factor_kind::reduce));
-  BOOST_TEST((matmul.factors[matmul.number('i')].kind == factor_kind::pass));
+  BOOST_TEST((matmul.factors[matmul.number('i')].kind == factor_kind::pass_through));
   const auto got =
       forward(two_by_three, matmul, {{at(two_by_three, {0, 1}), {64, 36}}, {at(two_by_three, {1, -1}), {36, 48}}});
   BOOST_TEST((got.results[0] == at(two_by_three, {0, -1}).partial(1)));
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_notation_of_matmul_is_ij_jk_ik_and_the_letter_that_vani
 
 BOOST_AUTO_TEST_CASE(elementwise_without_broadcasting_is_abc_abc_abc) {
   const rule add = rules::add({shape_list{96, 24, 48}, shape_list{96, 24, 48}});
-  for (std::size_t d = 0; d < 3; ++d) BOOST_TEST((add.factors[d].kind == factor_kind::pass));
+  for (std::size_t d = 0; d < 3; ++d) BOOST_TEST((add.factors[d].kind == factor_kind::pass_through));
   BOOST_TEST(add.factor_count == 3U);
 }
 

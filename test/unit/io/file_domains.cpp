@@ -19,11 +19,11 @@ std::vector<std::size_t> slab_sizes(const std::array<std::size_t, Rank>& extents
   std::size_t expected = 0;
   for (std::size_t k = 0; k < volume_of(grid); ++k) {
     const box<Rank> slab = cuts.block(index_of(k, grid));
-    if (!slab.empty()) BOOST_TEST(number_of(slab.start, extents) == expected);  // slabs follow each other in the file
+    if (!slab.empty()) BOOST_TEST(flat_index(slab.start, extents) == expected);  // slabs follow each other in the file
     expected += slab.volume();
     partita::index<Rank> last = slab.stop;
     for (std::size_t& i : last) --i;
-    if (!slab.empty()) BOOST_TEST(number_of(last, extents) + 1 == expected);  // and each is one range of it
+    if (!slab.empty()) BOOST_TEST(flat_index(last, extents) + 1 == expected);  // and each is one range of it
     sizes.push_back(slab.volume());
   }
   BOOST_TEST(expected == volume_of(extents));
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(every_byte_is_written_once_by_one_owner_of_its_page) {
     for (std::size_t byte = 0; byte < data_at; ++byte) file[byte] = -1;
     for (std::size_t k = 0; k < plan.owners(); ++k)
       for (std::size_t byte = 0; byte < plan.bytes_sent(k); ++byte)
-        moving.push_back(static_cast<int>(plan.held[k] + byte));
+        moving.push_back(static_cast<int>(plan.slab_starts[k] + byte));
     std::size_t next = 0;
     bool once = true, pages = true;
     for (std::size_t k = 0; k < plan.owners(); ++k) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(every_byte_is_written_once_by_one_owner_of_its_page) {
       }
       pages = pages && plan.written[k] % page == 0;
       std::size_t at = k == 0 ? data_at : plan.written[k];
-      for (std::size_t byte = plan.held[k] + plan.bytes_sent(k); byte < plan.held[k + 1]; ++byte)
+      for (std::size_t byte = plan.slab_starts[k] + plan.bytes_sent(k); byte < plan.slab_starts[k + 1]; ++byte)
         once = once && byte == at && std::exchange(file[at++], static_cast<int>(byte)) == 0;
       for (std::size_t n = 0; n < plan.bytes_received(k); ++n, ++next)
         once = once && moving[next] == static_cast<int>(at) && std::exchange(file[at++], moving[next]) == 0;
@@ -140,17 +140,17 @@ BOOST_AUTO_TEST_CASE(places_behind_4_gigabytes_are_no_other_places) {
   detail::posix_file file;
   BOOST_TEST(file.open(name, O_RDWR) == 0);
   const char front[] = "front", back[] = "back";
-  BOOST_TEST(file.write(front, 5, plan.held[1]) == 0);
+  BOOST_TEST(file.write(front, 5, plan.slab_starts[1]) == 0);
   BOOST_TEST(file.write(back, 4, plan.bytes() - 4) == 0);
   std::size_t bytes = 0;
   BOOST_TEST(file.size(bytes) == 0);
   BOOST_TEST(bytes == plan.bytes());
   char read[6] = "";
-  BOOST_TEST(file.read(read, 5, plan.held[1]) == 0);
+  BOOST_TEST(file.read(read, 5, plan.slab_starts[1]) == 0);
   BOOST_TEST(std::string(read) == "front");
   BOOST_TEST(file.read(read, 4, plan.bytes() - 4) == 0);
   BOOST_TEST(std::string(read, 4) == "back");
-  BOOST_TEST(file.read(read, 5, plan.held[1] & 0xffffffffU) == 0);  // where 32 bits would have put it
+  BOOST_TEST(file.read(read, 5, plan.slab_starts[1] & 0xffffffffU) == 0);  // where 32 bits would have put it
   BOOST_TEST(std::string(read, 5) == std::string(5, '\0'));
   BOOST_TEST(file.read(read, 5, plan.bytes() - 4) == detail::end_of_file);
   ::unlink(name);

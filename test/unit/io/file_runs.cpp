@@ -21,7 +21,7 @@ std::vector<std::size_t> numbers(const decomposition<Rank>& cuts, const partita:
   for (std::size_t k = 0; k < volume_of(shape); ++k) {
     auto i = index_of(k, shape);
     for (std::size_t d = 0; d < Rank; ++d) i[d] = held[d][i[d]];
-    all.push_back(number_of(i, extents));
+    all.push_back(flat_index(i, extents));
   }
   return all;
 }

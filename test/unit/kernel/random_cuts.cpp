@@ -188,7 +188,7 @@ text one_case(std::mt19937& random, census& seen) {
     }
   }
 
-  const auto of_x = [&](const index<Rank>& i) { return static_cast<std::int32_t>(number_of(i, extents)) + 1; };
+  const auto of_x = [&](const index<Rank>& i) { return static_cast<std::int32_t>(flat_index(i, extents)) + 1; };
   const auto of_y = [&](const index<Rank>& j) { return of_x(in_source_order(j, axes)); };
   std::vector<xt::xtensor<std::int32_t, Rank>> x, y;
   for (std::size_t worker = 0; worker < world; ++worker) {
@@ -217,8 +217,8 @@ text one_case(std::mt19937& random, census& seen) {
       break;
     }
 
-  const auto source_cuts = from_cuts(cuts_of<Rank>(given));
-  const auto result_cuts = to_cuts(cuts_of<Rank>(wanted));
+  const auto source_cuts = source_cuts(cuts_of<Rank>(given));
+  const auto result_cuts = result_cuts(cuts_of<Rank>(wanted));
   const auto &p_x = source.places, &p_y = result.places;
   if (staggered) return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, result_cuts), x, y);
   if (in_balance) return forth_and_back(sequentially::repartition(p_x, p_y, source_cuts, permute<P...>), x, y);
@@ -263,10 +263,10 @@ BOOST_AUTO_TEST_CASE(cuts_of_either_side_and_every_order_have_fingerprints_of_th
   for (const cut& rows : {cut::at({2, 2}), cut::at({1, 3}), cut::block_cyclic(4, 2, 1)})
     for (const cut& columns : {cut::at({2, 2}), cut::at({3, 1})}) all.push_back(decomposition<2>{{rows, columns}});
   for (const auto& one : all) {
-    numbers.insert(cuts(grid, grid, from_cuts(one)).fingerprint());
-    numbers.insert(cuts(grid, grid, to_cuts(one)).fingerprint());
-    numbers.insert(cuts(grid, grid, to_cuts(one), permute<1, 0>).fingerprint());
-    for (const auto& other : all) numbers.insert(cuts(grid, grid, from_cuts(one), to_cuts(other)).fingerprint());
+    numbers.insert(cuts(grid, grid, source_cuts(one)).fingerprint());
+    numbers.insert(cuts(grid, grid, result_cuts(one)).fingerprint());
+    numbers.insert(cuts(grid, grid, result_cuts(one), permute<1, 0>).fingerprint());
+    for (const auto& other : all) numbers.insert(cuts(grid, grid, source_cuts(one), result_cuts(other)).fingerprint());
   }
   BOOST_TEST(numbers.size() == 2 + 3 * all.size() + all.size() * all.size());
 }
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(cuts_of_either_side_and_every_order_have_fingerprints_of_th
 BOOST_AUTO_TEST_CASE(a_block_for_each_worker_of_the_world_is_needed) {
   const grid<dynamic_extents<1>> p(dynamic_extents<1>(2), workers{0, 3});
   const auto cuts = decomposition<1>::balanced({4}, {2});
-  sequentially::repartition move(p, p, permute<0>, from_cuts(cuts), to_cuts(cuts));
+  sequentially::repartition move(p, p, permute<0>, source_cuts(cuts), result_cuts(cuts));
   for (const std::size_t n : {2U, 3U, 4U, 5U}) {
     std::vector<xt::xtensor<std::int32_t, 1>> x(n, {1, 2});
     const std::string message = test::refused<partition_error>([&] { move(x); });
@@ -300,21 +300,22 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refus
   says("partita::sequentially::repartition(p_x, p_y)(x) with p_x = [2, 2]: the blocks are ragged: along dimension 1",
        [&] { to_row(ragged); });
   const auto fits = decomposition<2>::balanced({4, 6}, {1, 4}), other = decomposition<2>::balanced({4, 7}, {1, 4});
-  BOOST_CHECK_NO_THROW(sequentially::repartition(square, row, to_cuts(fits))(good));
+  BOOST_CHECK_NO_THROW(sequentially::repartition(square, row, result_cuts(fits))(good));
   says(
       "partita::sequentially::repartition(p_x, p_y): requires cuts that add up to the extents of the tensor; the "
       "result "
-      "has extents [4, 6], to_cuts(...) cuts [4, 7]; make the cuts for [4, 6]",
-      [&] { sequentially::repartition(square, row, to_cuts(other))(good); });
-  says("requires blocks that are cut as from_cuts(...) says, which gives [2, 4] at [0, 0]; got a block of [2, 3]", [&] {
-    sequentially::repartition(square, row, from_cuts(decomposition<2>::balanced({4, 7}, {2, 2})))(good);
-  });
+      "has extents [4, 6], result_cuts(...) cuts [4, 7]; make the cuts for [4, 6]",
+      [&] { sequentially::repartition(square, row, result_cuts(other))(good); });
+  says("requires blocks that are cut as source_cuts(...) says, which gives [2, 4] at [0, 0]; got a block of [2, 3]",
+       [&] {
+         sequentially::repartition(square, row, source_cuts(decomposition<2>::balanced({4, 7}, {2, 2})))(good);
+       });
   // whichever block is another
   for (std::size_t odd = 0; odd < 4; ++odd) {
     std::vector<block> all = good;
     all[odd] = of(2, 4);
-    says("requires blocks that are cut as from_cuts(...) says, which gives [2, 3] at", [&] {
-      sequentially::repartition(square, row, from_cuts(decomposition<2>::balanced({4, 6}, {2, 2})))(all);
+    says("requires blocks that are cut as source_cuts(...) says, which gives [2, 3] at", [&] {
+      sequentially::repartition(square, row, source_cuts(decomposition<2>::balanced({4, 6}, {2, 2})))(all);
     });
     sequentially::halo_exchange ghosts(square, halo_widths<2>{{1, 1}, {1, 1}}, boundary::zero);
     says("the blocks are ragged", [&] { ghosts(all); });

@@ -44,7 +44,7 @@ void expect_all_at_once(const halo_plan<Rank>& plan, const std::array<std::size_
     const auto is_beyond = [&](std::size_t first, std::size_t last) {
       auto cell = plan.own.start;
       for (cell[d] = first; cell[d] < last; ++cell[d])
-        if (has_source[number_of(cell, shape)]) return false;
+        if (has_source[flat_index(cell, shape)]) return false;
       return true;
     };
     if (is_beyond(0, wanted.start[d])) wanted.start[d] = 0;
@@ -143,7 +143,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     for (std::size_t k = 0; k < x[worker].size(); ++k) {
       auto i = index_of(k, shape);
       for (std::size_t d = 0; d < Rank; ++d) i[d] += own.start[d];
-      x[worker].data()[k] = static_cast<double>(number_of(i, extents) + 1);
+      x[worker].data()[k] = static_cast<double>(flat_index(i, extents) + 1);
     }
   }
   const auto f = [](const std::array<std::ptrdiff_t, Rank>& i) {
@@ -180,7 +180,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
         const double constant = in_front ? beyond.value_before[d] : beyond.value_after[d];
         outside = b == boundary::function ? f(global) : b == boundary::constant ? constant : 0;
       }
-      BOOST_REQUIRE(y[worker].data()[k] == (from ? static_cast<double>(number_of(*from, extents) + 1) : outside));
+      BOOST_REQUIRE(y[worker].data()[k] == (from ? static_cast<double>(flat_index(*from, extents) + 1) : outside));
       if (from) BOOST_REQUIRE(by_dimension[worker].data()[k] == y[worker].data()[k]);
       const double cotangent = static_cast<double>((3 * k + worker) % 11) - 5;
       dy[worker].data()[k] = cotangent;
@@ -189,7 +189,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
       for (std::size_t d = 0; d < Rank; ++d)
         owned.cuts[d].for_overlaps({(*from)[d], (*from)[d] + 1}, [&](std::size_t at, interval, std::size_t i,
                                                                      std::size_t) { part[d] = at, local[d] = i; });
-      dx[p.worker(part)].data()[number_of(local, owned.shape(part))] += cotangent;
+      dx[p.worker(part)].data()[flat_index(local, owned.shape(part))] += cotangent;
     });
     expect_all_at_once(plan, g.shape, has_source);
   }

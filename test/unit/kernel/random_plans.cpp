@@ -72,7 +72,7 @@ std::vector<std::size_t> random_workers(std::mt19937& random, std::size_t count,
 /// The element of the tensor at a global index.
 template <std::size_t Rank>
 std::int32_t element(const index<Rank>& i, const std::array<std::size_t, Rank>& extents) {
-  return static_cast<std::int32_t>(number_of(i, extents)) + 1;
+  return static_cast<std::int32_t>(flat_index(i, extents)) + 1;
 }
 
 template <std::size_t Rank>
@@ -126,7 +126,7 @@ text one_plan(std::mt19937& random, census& seen) {
       if (staggered && d == loose) {
         index<Rank> head = i;
         head[d] = 0;
-        auto& line = lines[number_of(head, from_grid)];
+        auto& line = lines[flat_index(head, from_grid)];
         if (line.empty()) line = random_sizes(random, extents[d], from_grid[d]);
         along = &line;
       }

@@ -31,7 +31,7 @@ struct trial {
     const members_by_node by_node(node);
     for (std::size_t k = 0; k < n; ++k) {
       const block_group<2> group{members, k, grid};
-      gather.push_back(plan_wholes_by_node(group, tensor, by_node, members[k]));
+      gather.push_back(plan_all_gather_by_node(group, tensor, by_node, members[k]));
       sum.push_back(plan_sums_by_node(group, tensor, by_node, members[k]));
     }
   }
@@ -68,12 +68,12 @@ BOOST_AUTO_TEST_CASE(both_sides_of_every_pair_list_the_same_boxes_and_the_second
   for (unsigned seed = 0; seed < test::random_cases(200); ++seed) {
     const trial t(seed);
     const auto node = [&](std::size_t worker) { return t.node[t.position(worker)]; };
-    moves_of(t, &trial::gather, &two_step_plan<2>::first);
-    for (const auto& [from, to, start] : moves_of(t, &trial::gather, &two_step_plan<2>::second))
+    moves_of(t, &trial::gather, &two_step_plan<2>::first_step);
+    for (const auto& [from, to, start] : moves_of(t, &trial::gather, &two_step_plan<2>::second_step))
       BOOST_TEST(node(from) == node(to));
-    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::first))
+    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::first_step))
       BOOST_TEST(node(from) == node(to));
-    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::second))
+    for (const auto& [from, to, start] : moves_of(t, &trial::sum, &two_step_plan<2>::second_step))
       BOOST_TEST(node(from) != node(to));
   }
 }
@@ -83,16 +83,16 @@ BOOST_AUTO_TEST_CASE(every_part_travels_once_to_each_other_node_and_reaches_ever
     const trial t(seed);
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> arrived, crossed;  // by part and member, part and node
     for (const two_step_plan<2>& plan : t.gather) {
-      const std::size_t me = t.position(plan.first.worker);
+      const std::size_t me = t.position(plan.first_step.worker);
       std::set<std::size_t> has{me};
-      for (const auto& r : plan.first.receives) {
+      for (const auto& r : plan.first_step.receives) {
         const std::size_t part = t.part_of(r.where);
         ++arrived[{part, me}];
         has.insert(part);
         if (t.node[t.position(r.worker)] != t.node[me]) ++crossed[{part, t.node[me]}];
       }
-      for (const auto& s : plan.second.sends) BOOST_TEST(has.count(t.part_of(s.where)) == 1U);
-      for (const auto& r : plan.second.receives) ++arrived[{t.part_of(r.where), me}];
+      for (const auto& s : plan.second_step.sends) BOOST_TEST(has.count(t.part_of(s.where)) == 1U);
+      for (const auto& r : plan.second_step.receives) ++arrived[{t.part_of(r.where), me}];
     }
     for (const auto& [which, times] : arrived) BOOST_TEST(times == 1U);
     for (const auto& [which, times] : crossed) BOOST_TEST(times == 1U);
@@ -110,22 +110,22 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_every_sum_once_and_one_sum_of_a_node_trav
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> partial;  // by member and part: whose
     const auto add = [&](std::size_t at, std::size_t part, std::size_t whose) { partial[{at, part}].push_back(whose); };
     for (const two_step_plan<2>& plan : t.sum) {
-      const std::size_t me = t.position(plan.first.worker);
+      const std::size_t me = t.position(plan.first_step.worker);
       std::size_t rows = 0;
-      for (const auto& k : plan.first.kept) {
+      for (const auto& k : plan.first_step.kept) {
         add(me, t.part_of(k.where), me);
         BOOST_TEST(k.at_destination[0] == rows);  // side by side
         rows += k.where.shape()[0];
       }
-      BOOST_TEST(plan.first.destination_shape[0] == rows);
-      BOOST_TEST((plan.second.source_shape == plan.first.destination_shape));
-      for (const auto& r : plan.first.receives) add(me, t.part_of(r.where), t.position(r.worker));
+      BOOST_TEST(plan.first_step.destination_shape[0] == rows);
+      BOOST_TEST((plan.second_step.source_shape == plan.first_step.destination_shape));
+      for (const auto& r : plan.first_step.receives) add(me, t.part_of(r.where), t.position(r.worker));
     }
     for (const two_step_plan<2>& plan : t.sum) {
-      const std::size_t me = t.position(plan.second.worker);
+      const std::size_t me = t.position(plan.second_step.worker);
       if (t.tensor.parts[me].empty()) continue;
       std::vector<std::size_t> all = partial[{me, me}];
-      for (const auto& r : plan.second.receives) {
+      for (const auto& r : plan.second_step.receives) {
         const auto& more = partial[{t.position(r.worker), me}];
         all.insert(all.end(), more.begin(), more.end());
       }
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_every_sum_once_and_one_sum_of_a_node_trav
       for (std::size_t k = 0; k < all.size(); ++k) BOOST_TEST(all[k] == k);
       BOOST_TEST(all.size() == t.members.size());
       const std::set<std::size_t> nodes(t.node.begin(), t.node.end());
-      BOOST_TEST(plan.second.receives.size() == nodes.size() - 1);
+      BOOST_TEST(plan.second_step.receives.size() == nodes.size() - 1);
     }
   }
 }

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_fit_make_a_tensor_and_others_a_problem) {
   const std::array<std::size_t, 2> shape{1, 3};
   const auto whole = joined<2>({{4, 2}, {4, 2}, {4, 1}}, shape);
   BOOST_TEST(whole.problem.empty());
-  BOOST_TEST((whole.whole == std::array<std::size_t, 2>{4, 5}));
+  BOOST_TEST((whole.extents == std::array<std::size_t, 2>{4, 5}));
   BOOST_TEST(whole.balanced(shape));
   BOOST_TEST((whole.parts[2] == box<2>{{0, 4}, {4, 5}}));
   BOOST_TEST(!joined<2>({{4, 1}, {4, 3}, {4, 1}}, shape).balanced(shape));

@@ -25,9 +25,9 @@ BOOST_AUTO_TEST_CASE(it_is_made_from_one_cut_for_each_dimension_with_or_without_
   BOOST_TEST((d == decomposition<2>{{rows, columns}}));
   BOOST_TEST((d == decomposition(rows, columns)));
   BOOST_TEST((d == decomposition<2>(std::array<cut, 2>{rows, columns})));
-  BOOST_TEST((d == from_cuts(rows, columns).cuts));
-  BOOST_TEST((d == to_cuts(d).cuts));
-  BOOST_TEST((decomposition<1>(rows) == from_cuts(rows).cuts));
+  BOOST_TEST((d == source_cuts(rows, columns).cuts));
+  BOOST_TEST((d == result_cuts(d).cuts));
+  BOOST_TEST((decomposition<1>(rows) == source_cuts(rows).cuts));
   BOOST_TEST((decomposition(rows).parts() == partita::index<1>{3}));
   BOOST_TEST((d.extents() == position{5, 7}));
   BOOST_TEST((d.parts() == position{3, 2}));

@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(two_by_two_is_as_worked_out_by_hand) {
   BOOST_TEST(first.sent == (6 + 9) * 8U);      // x to the worker below, dy to the worker beside
   BOOST_TEST(first.received == (6 + 9) * 8U);  // their products
   BOOST_TEST(first.messages == 4U);
-  BOOST_TEST(first.memory == (2 * (6 + 3) + 6 + 9 + 6) * 8U);
-  BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).memory ==
+  BOOST_TEST(first.peak_bytes == (2 * (6 + 3) + 6 + 9 + 6) * 8U);
+  BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).peak_bytes ==
              (2 * 6 + 6 + 9 + 6) * 8U);  // no bias there
 }
 
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
             for (std::size_t j = 0; j < f_in; ++j) {
               const linear_cost cost = predict(algorithm, problem, {f_out, f_in}, partita::index<2>{i, j});
               BOOST_TEST(cost.flops <= most.flops);
-              BOOST_TEST(cost.memory <= most.memory);
+              BOOST_TEST(cost.peak_bytes <= most.peak_bytes);
               if (algorithm == weight_stationary) BOOST_TEST(cost.sent <= most.sent);
             }
         }
@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_CASE(row_parallel_and_column_parallel_layers_mirror_each_other) 
                           weights = 2 * 8 * out * balanced_part(in, workers, 0).size();
         BOOST_TEST((cost.staging == (workers - 1) * part && cost.staging == mirrored.staging));
         BOOST_TEST((cost.sent == mirrored.sent && cost.messages == mirrored.messages && cost.flops == mirrored.flops));
-        BOOST_TEST(cost.memory == weights + x + y + std::max(cost.staging + part, x));
-        BOOST_TEST(mirrored.memory == weights + y + std::max(x, y + cost.staging + part));
+        BOOST_TEST(cost.peak_bytes == weights + x + y + std::max(cost.staging + part, x));
+        BOOST_TEST(mirrored.peak_bytes == weights + y + std::max(x, y + cost.staging + part));
       }
 }
 
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
 }
 
 BOOST_AUTO_TEST_CASE(each_number_of_a_cost_is_told_by_its_name) {
-  BOOST_TEST(words(linear_cost{.flops = 1, .sent = 2, .received = 3, .messages = 4, .memory = 5, .staging = 6}) ==
+  BOOST_TEST(words(linear_cost{.flops = 1, .sent = 2, .received = 3, .messages = 4, .peak_bytes = 5, .staging = 6}) ==
              "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
              "staging\n");
 }

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(the_figures_of_windows_are_those_of_the_plans) {
       seconds = std::max(seconds, 5 * static_cast<double>(share.messages) + 8 * static_cast<double>(share.elements));
     }
     moved += most;
-    if (lies.cutting() != 3) continue;      // else places with equal blocks may have different windows here
+    if (lies.cut_axes() != 3) continue;     // else places with equal blocks may have different windows here
     const sharding twice[] = {lies, lies};  // operand and result
     const shape_list shapes[] = {shape, shape};
     // each message takes the slower axis, for its latency and for its bytes

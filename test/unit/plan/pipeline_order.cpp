@@ -249,21 +249,21 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
       const step_use& step = steps[one.step];
       int& now = done[one.step];
       for (const std::uint32_t x : step.reads)  // what is not set in the pipeline comes from outside
-        right = right && (one.done == what::expect || x >= block(input, 0, 0) || is_made[x]);
+        right = right && (one.action == what::expect || x >= block(input, 0, 0) || is_made[x]);
       const auto lane = std::find(pending.begin(), pending.end(), one.lane);
-      if (one.done == what::compute) right = right && now == 0 && !step.moves;
-      if (one.done == what::expect) {
+      if (one.action == what::compute) right = right && now == 0 && !step.moves;
+      if (one.action == what::expect) {
         right = right && now == 0 && step.moves && lane == pending.end() && one.lane > 0U;
         pending.push_back(one.lane);
         most = std::max(most, pending.size());
         lanes = std::max<std::size_t>(lanes, one.lane);
       }
-      if (one.done == what::give) right = right && now == 1 && lane != pending.end();
-      if (one.done == what::finish) {
+      if (one.action == what::give) right = right && now == 1 && lane != pending.end();
+      if (one.action == what::finish) {
         right = right && now == 2 && lane != pending.end();
         if (lane != pending.end()) pending.erase(lane);
       }
-      now = one.done == what::expect ? 1 : one.done == what::give ? 2 : 3;
+      now = one.action == what::expect ? 1 : one.action == what::give ? 2 : 3;
       if (now == 3) is_made[step.sets] = true;
     }
     right = right && std::count(done.begin(), done.end(), 3) == static_cast<std::ptrdiff_t>(steps.size());

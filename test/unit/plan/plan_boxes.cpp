@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(random_reshards_of_placed_meshes_move_every_element_once) {
     for (std::size_t w = 0; w < m.size(); ++w)
       for (const auto& r : plan_boxes(all, where.worker(w)).receives)
         for (std::size_t a = 0; a < m.rank(); ++a)
-          if ((from.cutting() >> a & 1U) == 0)
+          if ((from.cut_axes() >> a & 1U) == 0)
             BOOST_TEST(coordinate_of(m, where.place(r.worker), a) == coordinate_of(m, w, a));
   }
 }

@@ -225,7 +225,8 @@ void check_executed(const mesh& on, const sharding& from, const sharding& to, co
           BOOST_TEST((one.kind == now.pending[a] ||
                       (one.kind == pending_reduction::sum && now.pending[a] == pending_reduction::avg)),
                      name);
-        if (on.size(a) == 1) BOOST_TEST((one.after.cutting() & ~(from.cutting() | to.cutting()) & 1U << a) == 0, name);
+        if (on.size(a) == 1)
+          BOOST_TEST((one.after.cut_axes() & ~(from.cut_axes() | to.cut_axes()) & 1U << a) == 0, name);
       }
       if (one.done == step::all_gather || one.done == step::all_to_all) {  // among the workers along one axis
         std::size_t moved = 0;

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(descending_finds_the_optimum_where_not_all_are_judged) {
     how.most = 500;
     const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
     BOOST_TEST(!found.is_exact);
-    BOOST_TEST(found.judged <= how.most);
+    BOOST_TEST(found.evaluated_candidates <= how.most);
     const double least = least_of_all(g, how.model).seconds;
     BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
   }
@@ -209,9 +209,9 @@ BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
   const value x = g.input({64, 64});
   g.apply(rules::matmul, {x, g.apply(rules::transpose({1, 0}), {x})});  // whatever cuts x must be moved
   const search_answer found = search(g, {{1, 0}, {1, 0}});
-  BOOST_TEST(complete(found.annotated())[x].cutting() == 0U);
+  BOOST_TEST(complete(found.annotated())[x].cut_axes() == 0U);
   BOOST_TEST(found.runner_up.is_there);
-  BOOST_TEST(complete(found.annotated(found.runner_up))[x].cutting() != 0U);
+  BOOST_TEST(complete(found.annotated(found.runner_up))[x].cut_axes() != 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_state_is_not_cut_into_more_parts_than_it_has_indices) {
@@ -263,7 +263,7 @@ std::vector<std::vector<bool>> needs_of(const std::vector<step_use>& steps) {
 /// cotangents, of all that read them; an update all contributions to the gradient; a move the last value.
 bool needs_all(const step_plan& plan) {
   using what = step_event::what;
-  const graph& g = *plan.done->program;
+  const graph& g = *plan.completion->program;
   const auto needs = needs_of(steps_of(plan));
   bool right = true;
   for (std::size_t b = 0; b < plan.events.size(); ++b) {
@@ -279,18 +279,18 @@ bool needs_all(const step_plan& plan) {
       const step_event& earlier = plan.events[a];
       bool needed = false;
       for (std::uint32_t v = 0; v < g.values(); ++v) {
-        const bool is_made = earlier.done == what::compute && !earlier.backward && makes(earlier.operation, v),
-                   is_contributed = earlier.done == what::compute && earlier.backward && reads(earlier.operation, v),
-                   is_moved = earlier.done == what::move && earlier.of == v;
+        const bool is_made = earlier.kind == what::compute && !earlier.backward && makes(earlier.operation, v),
+                   is_contributed = earlier.kind == what::compute && earlier.backward && reads(earlier.operation, v),
+                   is_moved = earlier.kind == what::move && earlier.of == v;
         const bool is_of_cotangent = is_contributed || (is_moved && earlier.is_cotangent);
-        if (later.done == what::compute) needed = needed || (is_made && reads(later.operation, v));
-        if (later.done == what::compute && later.backward)
+        if (later.kind == what::compute) needed = needed || (is_made && reads(later.operation, v));
+        if (later.kind == what::compute && later.backward)
           needed = needed || (is_of_cotangent && makes(later.operation, v));
-        if (later.done == what::compute && is_moved && !earlier.is_cotangent)
+        if (later.kind == what::compute && is_moved && !earlier.is_cotangent)
           needed = needed || (earlier.operation == later.operation && earlier.backward == later.backward);
-        if (later.done == what::update && later.of == v) needed = needed || is_of_cotangent;
-        if (later.done == what::move && !later.is_cotangent && later.of == v)
-          needed = needed || (earlier.done == what::update && earlier.of == v);
+        if (later.kind == what::update && later.of == v) needed = needed || is_of_cotangent;
+        if (later.kind == what::move && !later.is_cotangent && later.of == v)
+          needed = needed || (earlier.kind == what::update && earlier.of == v);
       }
       right = right && (!needed || needs[b][a]);
     }
@@ -301,15 +301,15 @@ bool needs_all(const step_plan& plan) {
 /// An operation reads a value that was moved for it where it was moved to, and not where it came from as well.
 bool reads_copies_alone(const step_plan& plan) {
   using what = step_event::what;
-  const graph& g = *plan.done->program;
+  const graph& g = *plan.completion->program;
   const std::vector<step_use> steps = steps_of(plan);
   bool right = true;
   for (std::size_t a = 0; a < steps.size(); ++a) {
     const step_event& move = plan.events[a];
-    if (move.done != what::move || move.is_cotangent || move.operation == step_event::none) continue;
+    if (move.kind != what::move || move.is_cotangent || move.operation == step_event::none) continue;
     if (g[value{move.of}].producer == move.operation) continue;  // moves its result
     for (std::size_t b = a + 1; b < steps.size(); ++b)
-      if (plan.events[b].done == what::compute && plan.events[b].operation == move.operation)
+      if (plan.events[b].kind == what::compute && plan.events[b].operation == move.operation)
         for (const std::uint32_t block : steps[b].reads) right = right && block != steps[a].reads[0];
   }
   return right;
@@ -317,28 +317,28 @@ bool reads_copies_alone(const step_plan& plan) {
 
 /// What moves has the bytes of its block in the layout that it gets.
 bool moves_all_bytes(const step_plan& plan) {
-  const graph& g = *plan.done->program;
+  const graph& g = *plan.completion->program;
   const std::vector<step_use> steps = steps_of(plan);
   bool right = true;
   for (std::size_t k = 0; k < steps.size(); ++k)
-    if (const step_event& e = plan.events[k]; e.done == step_event::what::move)
+    if (const step_event& e = plan.events[k]; e.kind == step_event::what::move)
       right = right && steps[k].bytes == g.block_bytes(value{e.of}, e.to, plan.model.element_bytes);
   return right;
 }
 
 /// What is computed has its bytes: all results of an operation forward, the cotangents of all its operands backward.
 bool computes_all_bytes(const step_plan& plan) {
-  const graph& g = *plan.done->program;
+  const graph& g = *plan.completion->program;
   const std::vector<step_use> steps = steps_of(plan);
   bool right = true;
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const step_event& e = plan.events[k];
-    if (e.done != step_event::what::compute) continue;
+    if (e.kind != step_event::what::compute) continue;
     const auto& node = g.operation(e.operation);
     std::size_t bytes = 0;
     for (std::size_t t = e.backward ? 0 : node.operands;
          t < (e.backward ? node.operands : node.operands + node.results); ++t)
-      bytes += g.block_bytes(g.of(node, t), plan.done->used(e.operation, t), plan.model.element_bytes);
+      bytes += g.block_bytes(g.of(node, t), plan.completion->used(e.operation, t), plan.model.element_bytes);
     right = right && steps[k].bytes == bytes;
   }
   return right;
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows)
     const search_answer found = search(g, links, ~std::size_t{0}, how);
     const completion done = complete(by_hand);
     BOOST_TEST(found.best.cost.seconds() <= plan_step(done, found.model).seconds());
-    BOOST_TEST(found.judged <= how.most);
+    BOOST_TEST(found.evaluated_candidates <= how.most);
   }
 }
 
@@ -466,16 +466,16 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
     for (std::size_t e = 0; e < plan.events.size(); ++e) {
       const step_event& one = plan.events[e];
       const std::size_t own = bytes_of(one.of, done[value{one.of}]);
-      if (one.done == step_event::what::update) {
+      if (one.kind == step_event::what::update) {
         // 2. After the step the gradients are there, too, in the layouts in which they arrived. An update reads the
         // parameter and its gradient and writes the parameter; it reads and writes each state.
         const step_event* const before = e == 0 ? nullptr : &plan.events[e - 1];
-        const bool moved = before != nullptr && before->done == step_event::what::move && before->is_cotangent &&
+        const bool moved = before != nullptr && before->kind == step_event::what::move && before->is_cotangent &&
                            before->operation == step_event::none && before->of == one.of;
         gradients += moved ? bytes_of(one.of, before->from) : own;
         updates = true;
         BOOST_TEST(close(one.seconds, static_cast<double>((3 + 2 * model.states) * own) / model.memory_bytes));
-      } else if (one.done == step_event::what::compute && !trains) {
+      } else if (one.kind == step_event::what::compute && !trains) {
         // 3. Without parameters: what is still read, what no operation reads, and copies that were moved for this
         // operation.
         std::size_t held = kept;
@@ -483,11 +483,12 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
           if (last_reader[v] >= one.operation) held += bytes_of(v, done[value{v}]);
         for (const graph_reshard& move : done.reshards)
           if (move.operation == one.operation && move.of != one.of) held += bytes_of(move.of, move.to);
-        BOOST_TEST(one.held == held + bytes_of(one.of, done.used(one.operation, g.operation(one.operation).operands)));
+        BOOST_TEST(one.bytes_held ==
+                   held + bytes_of(one.of, done.used(one.operation, g.operation(one.operation).operands)));
       }
     }
-    if (updates) BOOST_TEST(plan.events.back().held == kept + gradients);
-    for (const step_event& one : plan.events) BOOST_TEST((one.held >= kept && one.held <= plan.peak()));
+    if (updates) BOOST_TEST(plan.events.back().bytes_held == kept + gradients);
+    for (const step_event& one : plan.events) BOOST_TEST((one.bytes_held >= kept && one.bytes_held <= plan.peak()));
   }
 }
 
@@ -513,7 +514,7 @@ BOOST_AUTO_TEST_CASE(a_move_that_was_priced_before_costs_what_its_plan_says) {
   for (const sharding& s : {m.layout("", ""), m.layout("a", ""), m.layout("", "a"), m.layout("b", "a")}) {
     all.push_back(s);
     for (const char* name : {"a", "b"})
-      if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::whole) all.push_back(sharding(s).partial(name));
+      if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::replicated) all.push_back(sharding(s).partial(name));
   }
   const step_model model;
   detail::move_prices prices(m, model);

@@ -23,8 +23,8 @@ struct place {
 std::vector<place> places_of(const std::vector<ordered_step>& order, std::size_t steps) {
   std::vector<place> all(steps);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    if (order[k].done != what::finish) all[order[k].step].begun = k;
-    if (order[k].done != what::start) all[order[k].step].done = k;
+    if (order[k].action != what::finish) all[order[k].step].begun = k;
+    if (order[k].action != what::start) all[order[k].step].done = k;
   }
   return all;
 }
@@ -100,10 +100,10 @@ BOOST_AUTO_TEST_CASE(a_step_begins_after_what_it_needs_is_done) {
     for (std::size_t k = 0; k < order.size(); ++k) {
       const ordered_step& one = order[k];
       while (earliest < program.size() && at[earliest].done < k) ++earliest;
-      if (one.done != what::finish) right = right && one.step - earliest <= limits.ahead;
-      if (one.done == what::start) right = right && lanes.insert(one.lane).second && one.lane < limits.pending;
-      if (one.done == what::finish) right = right && lanes.erase(one.lane) == 1;
-      right = right && program[one.step].moves == (one.done != what::compute);
+      if (one.action != what::finish) right = right && one.step - earliest <= limits.ahead;
+      if (one.action == what::start) right = right && lanes.insert(one.lane).second && one.lane < limits.pending;
+      if (one.action == what::finish) right = right && lanes.erase(one.lane) == 1;
+      right = right && program[one.step].moves == (one.action != what::compute);
     }
     BOOST_TEST(right);
     std::size_t events = program.size();
@@ -127,9 +127,9 @@ BOOST_AUTO_TEST_CASE(the_order_of_the_program_is_kept_if_nothing_may_be_done_ahe
     std::size_t k = 0;
     for (std::uint32_t s = 0; s < program.size(); ++s) {
       const what first = program[s].moves ? what::start : what::compute;
-      BOOST_TEST((order[k].done == first && order[k].step == s && order[k].from == now));
+      BOOST_TEST((order[k].action == first && order[k].step == s && order[k].from == now));
       if (program[s].moves) ++k;
-      BOOST_TEST((order[k].done == (program[s].moves ? what::finish : what::compute) && order[k].step == s));
+      BOOST_TEST((order[k].action == (program[s].moves ? what::finish : what::compute) && order[k].step == s));
       now += program[s].seconds;
       BOOST_TEST(order[k++].until == now);
     }

@@ -27,10 +27,10 @@ struct two_layers {
 std::vector<std::string> moves_of(const step_plan& plan) {
   std::vector<std::string> all;
   for (const step_event& one : plan.events) {
-    if (one.done != step_event::what::move) continue;
+    if (one.kind != step_event::what::move) continue;
     text t;
-    t << (one.backward ? "back " : "") << (one.is_cotangent ? "d " : "") << (*plan.done->program)[value{one.of}].name
-      << ' ' << one.from << " -> " << one.to;
+    t << (one.backward ? "back " : "") << (one.is_cotangent ? "d " : "")
+      << (*plan.completion->program)[value{one.of}].name << ' ' << one.from << " -> " << one.to;
     all.emplace_back(t.c_str());
   }
   return all;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_weight_that_is_gathered_forward_has_its_gradient_scattere
   const std::vector<std::string> expected{"w (, data) -> (, )", "back d w (, ) partial sum over data -> (, data)"};
   BOOST_TEST(moves_of(plan) == expected, boost::test_tools::per_element());
   for (const step_event& one : plan.events)
-    if (one.done == step_event::what::move && one.backward)
+    if (one.kind == step_event::what::move && one.backward)
       BOOST_TEST((plan.plan(one)[0].done == reshard_step::what::reduce_scatter));
 }
 

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(a_movement_is_pending_while_what_does_not_need_it_is_comput
                                       {.reads = {1, 3}, .sets = 4, .seconds = 2, .bytes = 4}};
   const auto order = order_steps(program, 0, 3, {2, 10});
   BOOST_TEST(order.size() == 4U);
-  BOOST_TEST((order[0].done == what::start && order[1].done == what::compute && order[2].done == what::finish));
+  BOOST_TEST((order[0].action == what::start && order[1].action == what::compute && order[2].action == what::finish));
   const timetable times = timetable_of(program, order);
   BOOST_TEST(times.seconds() == 7);  // 10 one after the other
   BOOST_TEST(times.computing() == 5);
@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(a_movement_is_pending_while_what_does_not_need_it_is_comput
   BOOST_TEST(times.received() == 8U);
   BOOST_TEST(times.peak() == 28U);
   BOOST_TEST(times.entries[0].until == 5);
-  BOOST_TEST(times.entries[0].held == 8U);
-  BOOST_TEST(times.entries[1].held == 24U);
+  BOOST_TEST(times.entries[0].bytes_held == 8U);
+  BOOST_TEST(times.entries[1].bytes_held == 24U);
 }
 
 BOOST_AUTO_TEST_CASE(movements_follow_each_other_on_one_link) {

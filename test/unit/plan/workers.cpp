@@ -41,11 +41,11 @@ BOOST_AUTO_TEST_CASE(a_subset_of_a_choice_keeps_the_order_of_the_subset) {
 }
 
 BOOST_AUTO_TEST_CASE(a_union_has_the_workers_of_the_first_in_order_then_those_of_the_second_that_are_new) {
-  BOOST_TEST((united(workers{5, 2}, workers{2, 7, 5, 0}) == workers{5, 2, 7, 0}));
-  BOOST_TEST((united(workers(0, 4), workers(2, 6)) == workers(0, 6)));
-  BOOST_TEST((united(workers(4, 6), workers(0, 2)) == workers{4, 5, 0, 1}));
-  BOOST_TEST((united(workers(2, 2), workers(3, 5)) == workers(3, 5)));
-  BOOST_TEST((united(workers(1, 9), workers(3, 5)) == workers(1, 9)));
+  BOOST_TEST((union_of(workers{5, 2}, workers{2, 7, 5, 0}) == workers{5, 2, 7, 0}));
+  BOOST_TEST((union_of(workers(0, 4), workers(2, 6)) == workers(0, 6)));
+  BOOST_TEST((union_of(workers(4, 6), workers(0, 2)) == workers{4, 5, 0, 1}));
+  BOOST_TEST((union_of(workers(2, 2), workers(3, 5)) == workers(3, 5)));
+  BOOST_TEST((union_of(workers(1, 9), workers(3, 5)) == workers(1, 9)));
 }
 
 BOOST_AUTO_TEST_CASE(an_id_that_was_negative_is_refused_however_it_is_written) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(any_container_of_integers_is_a_list) {
 BOOST_AUTO_TEST_CASE(large_ids_take_no_table_of_all_workers) {
   const workers far{std::size_t{1} << 60, 3, std::size_t{1} << 50};
   BOOST_TEST(far.find(std::size_t{1} << 50) == 2U);
-  BOOST_TEST((united(far, workers{7, 3}) == workers{std::size_t{1} << 60, 3, std::size_t{1} << 50, 7}));
+  BOOST_TEST((union_of(far, workers{7, 3}) == workers{std::size_t{1} << 60, 3, std::size_t{1} << 50, 7}));
   BOOST_TEST(refused<partition_error>([] {
                workers{std::size_t{1} << 60, 3, std::size_t{1} << 60};
              }).find("again at place 2") != std::string::npos);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(unions_of_lists_in_any_order_are_those_of_asking_every_work
     std::vector<std::size_t> both = a;
     for (const std::size_t id : b)
       if (std::find(a.begin(), a.end(), id) == a.end()) both.push_back(id);
-    right = right && united(workers(a), workers(b)) == workers(both);
+    right = right && union_of(workers(a), workers(b)) == workers(both);
   }
   BOOST_TEST(right);
 }

@@ -161,9 +161,9 @@ struct definition {
   }
   double worth(char c, const std::string& all, std::size_t a) {
     using enum policy::conflict;
-    if (p.by.contest == first_wins) return 0;
-    if (p.by.contest == most_shards) return static_cast<double>(p.blocks(cut[c]));
-    if (p.by.contest != cost) return static_cast<double>(p.extents.at(c));
+    if (p.by.axis_conflict == first_wins) return 0;
+    if (p.by.axis_conflict == most_shards) return static_cast<double>(p.blocks(cut[c]));
+    if (p.by.axis_conflict != cost) return static_cast<double>(p.extents.at(c));
     std::size_t all_bytes = bytes(c, cut[c]);
     for (const char other : all)
       if (other != c) all_bytes += bytes(other, without(cut[other], a));
@@ -230,7 +230,7 @@ problem random_problem(std::mt19937_64& random) {
   }
   if (towards == 2) p.first = p.operands.size();
   const policy::conflict all[] = {first_wins, larger_dim_wins, most_shards, cost, join};
-  p.by.contest = all[random() % 5], p.by.disagreement = all[random() % 5];
+  p.by.axis_conflict = all[random() % 5], p.by.disagreement = all[random() % 5];
   p.by.by_precedence = random() % 2 == 0;
   p.by.blocks = random() % 2 == 0 ? policy::uneven::forbid : policy::uneven::balanced;
   return p;
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
     all << " -> " << found.results[0] << ", not -> " << result << " of";
     for (std::size_t i = p.first; i < p.given.size(); ++i) all << ' ' << p.shape(p.tensor(i)) << ' ' << p.layout(i);
     BOOST_TEST(same, p.notation() << all.c_str() << " by " << static_cast<int>(p.by.disagreement) << ' '
-                                  << static_cast<int>(p.by.contest) << ' ' << p.by.by_precedence);
+                                  << static_cast<int>(p.by.axis_conflict) << ' ' << p.by.by_precedence);
   }
   BOOST_TEST(changed > cases / 2);
 }

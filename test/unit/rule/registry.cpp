@@ -82,9 +82,10 @@ std::string described(const rule& r, const shape_span& shapes) {
   letters("first", [](const factor& f) { return f.precedence == 0; });
   letters("last", [](const factor& f) { return f.precedence == 2; });
   letters("repeated", [](const factor& f) { return f.broadcasts; });
-  letters("loose", [](const factor& f) { return f.loose; });
-  letters("implied", [](const factor& f) { return f.implied; });
-  for (std::size_t g = 1; g <= r.factor_count; ++g) letters("together", [&](const factor& f) { return f.group == g; });
+  letters("loose", [](const factor& f) { return f.extents_may_differ; });
+  letters("implied", [](const factor& f) { return f.implicit_replicate; });
+  for (std::size_t g = 1; g <= r.factor_count; ++g)
+    letters("together", [&](const factor& f) { return f.merged_group == g; });
   const auto tensors = [&](const char* what, tensor_set set) {
     if (set == 0) return;
     out += std::string(" ") + what;
@@ -93,14 +94,14 @@ std::string described(const rule& r, const shape_span& shapes) {
   };
   const char* const names[] = {"none", "movement", "additive", "multilinear", "monotone"};
   out += std::string(", ") + names[static_cast<std::size_t>(r.how)];
-  if (r.alike) out += " alike";
-  tensors("following", r.followers);
-  tensors("unread", r.unread);
+  if (r.has_equivalent_operands) out += " alike";
+  tensors("following", r.low_priority_operands);
+  tensors("unread", r.shape_only_operands);
   tensors("constant", r.constant);
-  for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_selective); ++j)
-    tensors(("result " + std::to_string(j) + " without").c_str(), r.unused[j]);
+  for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_results_with_unused); ++j)
+    tensors(("result " + std::to_string(j) + " without").c_str(), r.unused_operands[j]);
   if (shapes.size() == 0) return out;
-  const rule whole = bound(r, shapes);
+  const rule whole = bind_shapes(r, shapes);
   out += ':';
   for (std::size_t j = 0; j < r.result_count; ++j) {
     std::string extents;
@@ -120,7 +121,8 @@ inline std::vector<twin> twins() {
   const std::vector<shape_list> one{x}, two{x, x}, three{x, x, x}, cube{{4, 6, 8}};
   return {
       {"elementwise", elementwise, "ab,ab->ab first ab repeated ab, none: 4x6", two},
-      {"elementwise_to", elementwise_to(3), "ab,ab->ab,ab,ab first ab repeated ab, none: 4x6 4x6 4x6", two, count(3)},
+      {"elementwise_outputs", elementwise_outputs(3), "ab,ab->ab,ab,ab first ab repeated ab, none: 4x6 4x6 4x6", two,
+       count(3)},
       {"elementwise_in_dimensions",
        elementwise_in_dimensions({0}),
        "ab,a->ab first ab repeated ab, none: 4x6",
@@ -433,7 +435,7 @@ BOOST_AUTO_TEST_CASE(a_name_propagates_as_the_function_of_that_name) {
           operands.emplace_back(simulated::random_sharding(m, s.size(), random, {pending_reduction::sum}), s);
         const propagation a = propagate(m, named, operands), b = propagate(m, made, operands);
         BOOST_TEST((same(a.operands, b.operands) && same(a.results, b.results) && same(a.reshards, b.reshards)));
-        for (const sharding& s : a.results) cut += s.cutting() != 0;
+        for (const sharding& s : a.results) cut += s.cut_axes() != 0;
       }
       BOOST_TEST((cut > 0 || std::string(t.name) == "replicated" || std::string(t.name) == "p_norm" ||
                   std::string(t.name) == "mean"));
@@ -470,11 +472,12 @@ BOOST_AUTO_TEST_CASE(tensors_of_equal_dimensions_share_them) {
   for (const std::size_t n : {2U, 8U, 9U, 40U}) {
     const std::vector<shape_list> shapes(n, shape_list{4, 6, 5});
     const rule made = rules::add_n(shape_span(shapes.data(), n));
-    BOOST_TEST(made.dimension_count <= 3 * (rule::never_shared + 2));
+    BOOST_TEST(made.dimension_count <= 3 * (rule::tensors_with_own_dimensions + 2));
     BOOST_TEST(made.operand_count == n);
     for (std::size_t t = 0; t <= n; ++t) {
       BOOST_TEST(made.rank(t) == 3U);
-      for (std::size_t d = 0; d < 3; ++d) BOOST_TEST((made.at(t, d) == made.at(0, d) || t < rule::never_shared));
+      for (std::size_t d = 0; d < 3; ++d)
+        BOOST_TEST((made.at(t, d) == made.at(0, d) || t < rule::tensors_with_own_dimensions));
       BOOST_TEST(made.factors_of(t) == 7U);
     }
   }
@@ -507,7 +510,7 @@ BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_is_not_known_in_results) {
   for (const twin& t : twins()) {
     const auto results = [&](const std::vector<shape_list>& shapes) {
       const shape_span all(shapes.data(), shapes.size());
-      const rule made = bound(t.made(all), all);
+      const rule made = bind_shapes(t.made(all), all);
       std::vector<shape_list> out;
       for (std::size_t j = 0; j < made.result_count; ++j) out.push_back(result_shape(made, j));
       return out;

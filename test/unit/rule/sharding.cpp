@@ -23,7 +23,7 @@ const spec x(m.layout("data", "", ""), {8, 128, 64});
 
 std::size_t how_often(const propagation& p, decision::what done) {
   std::size_t n = 0;
-  for (const decision& d : p.log) n += d.done == done;
+  for (const decision& d : p.log) n += d.outcome == done;
   return n;
 }
 
@@ -73,11 +73,11 @@ BOOST_AUTO_TEST_CASE(a_move_that_is_forbidden_is_named_with_both_shardings) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_that_must_be_made_whole_is_refused_if_asked_and_other_moves_are_not) {
-  constexpr policy strict = policy().with(policy::whole::refuse);
+  constexpr policy strict = policy().with(policy::unshard::refuse);
   const spec scores(m.layout("", "data"), {8, 64});
   BOOST_TEST(refused([&] { propagate(m, rules::softmax(), {scores}, strict); }) ==
              "partita::propagate: requires dimensions whole that the operation needs whole, but dimension 1 of operand "
-             "0 [8, 64] of softmax ab->ab lies (, data); gather it before, or allow policy::whole::gather");
+             "0 [8, 64] of softmax ab->ab lies (, data); gather it before, or allow policy::unshard::gather");
   BOOST_TEST((propagate(m, rules::softmax(0), {scores}, strict).results[0] == m.layout("", "data")));
   const propagation p = propagate(
       m, product, {spec(m.layout("", "", "data"), {8, 128, 64}), spec(m.layout("model", ""), {64, 256})}, strict);
@@ -130,10 +130,10 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
     const char* message;
     void (*call)();
   };
-  BOOST_CHECK_NO_THROW(static_cast<void>(product.result_reads(7, {0})));
+  BOOST_CHECK_NO_THROW(static_cast<void>(product.result_depends_on(7, {0})));
   constexpr wrong_call calls[] = {
-      {"partita::rule::result_reads: requires one of the first 8 results, not result 8; put it before the others",
-       [] { static_cast<void>(product.result_reads(8, {0})); }},
+      {"partita::rule::result_depends_on: requires one of the first 8 results, not result 8; put it before the others",
+       [] { static_cast<void>(product.result_depends_on(8, {0})); }},
       {"partita::propagate: requires as many dimensions as the notation has, 3, but there are 2 in operand 0 [8, 64] "
        "of product bmk,kn->bmn; write \"...\" for those in front",
        [] {
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
       {"partita::cotangent: requires a value that is partial by sums, but the max over \"model\" is not taken; finish "
        "it before",
        [] { cotangent(m.layout("").partial("model", pending_reduction::max)); }},
-      {"partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)",
+      {"partita::gradient: requires a rule whose dimensions are known; give bind_shapes(rule, shapes)",
        [] { gradient(rule("...a->...a"), {}); }},
       {"partita::axis: requires a name of at most 15 characters without '+' and '?'; rename a+b",
        [] { axis("a+b", 2); }},
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(an_ellipsis_is_written_out_where_the_shapes_are_known) {
       {"...,...a->...", "A,Aa->A", {{2}, {2, 3}}},
   };
   for (const auto& [notation, bound_notation, shapes] : all) {
-    const rule read(notation), whole = bound(read, {shapes.data(), shapes.size()});
+    const rule read(notation), whole = bind_shapes(read, {shapes.data(), shapes.size()});
     BOOST_TEST(((text() << "" << read) == notation));
     BOOST_TEST(((text() << "" << whole) == bound_notation), notation << " becomes " << (text() << "" << whole));
   }
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(an_ellipsis_is_written_out_where_the_shapes_are_known) {
 BOOST_AUTO_TEST_CASE(a_gradient_reads_and_makes_the_tensors_that_are_asked_for) {
   const std::vector<std::string> operands{"ab", "bc", "c"}, results{"ac", "abc"};
   const std::vector<shape_list> shapes{{2, 3}, {3, 4}, {4}};
-  const rule whole = bound("ab,bc,c->ac,abc", {shapes.data(), shapes.size()});
+  const rule whole = bind_shapes("ab,bc,c->ac,abc", {shapes.data(), shapes.size()});
   for (tensor_set parts = 0; parts < 1024; ++parts) {
     const gradient_parts asked{parts & 7U, parts >> 3U & 3U, parts >> 5U & 3U, parts >> 7U};
     const auto add = [](std::string& all, const std::vector<std::string>& tensors, tensor_set these,
@@ -388,10 +388,10 @@ BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
   const auto p =
       propagate(m, product, {spec(m.layout("data", "", "model"), {8, 128, 64}), spec(m.layout("", "model"), {64, 256})},
                 policy().with(policy::conflict::first_wins));
-  BOOST_TEST(how_often(p, decision::what::took) == 3U);
-  BOOST_TEST(how_often(p, decision::what::lost) == 1U);
+  BOOST_TEST(how_often(p, decision::what::takes_sharding) == 3U);
+  BOOST_TEST(how_often(p, decision::what::loses_axis) == 1U);
   for (const decision& d : p.log) {
-    if (d.done != decision::what::lost) continue;
+    if (d.outcome != decision::what::loses_axis) continue;
     BOOST_TEST(product.factors[d.factor].letter == 'n');
     BOOST_TEST(product.factors[d.by].letter == 'k');
     BOOST_TEST(d.axis == 1);
@@ -438,8 +438,8 @@ BOOST_AUTO_TEST_CASE(what_is_cut_over_an_axis_has_no_cotangent_to_be_summed_over
          {m.layout("", ""), m.layout("data", ""), m.layout("", "model"), m.layout("model", "data")}) {
       const sharding w = m.layout("", "").reduced(axis);
       const propagation p = propagate(m, sum, {spec(w, e), spec(other, e)});
-      BOOST_TEST(p.operands[0].cutting() == other.cutting());
-      BOOST_TEST(p.operands[0].reduced_over == (w.reduced_over & ~other.cutting()));
+      BOOST_TEST(p.operands[0].cut_axes() == other.cut_axes());
+      BOOST_TEST(p.operands[0].reduced_over == (w.reduced_over & ~other.cut_axes()));
     }
 }
 
@@ -523,7 +523,7 @@ BOOST_AUTO_TEST_CASE(a_dimension_is_split_into_equal_parts_or_not_at_all) {
       const auto made = [&] { return rules::split_evenly(1, parts)(shape_span(&shape, 1)); };
       BOOST_TEST(refused<shape_error>([&] { (void)made(); }).empty() == (n % parts == 0), n << " into " << parts);
       if (n % parts != 0) continue;
-      const rule r = bound(made(), spec_list(std::vector<spec>{spec(shape)}));
+      const rule r = bind_shapes(made(), spec_list(std::vector<spec>{spec(shape)}));
       BOOST_TEST(r.result_count == parts);
       BOOST_TEST((result_shape(r, parts - 1) == shape_list{3, n / parts}));
     }
@@ -583,7 +583,7 @@ BOOST_AUTO_TEST_CASE(a_dimension_of_one_element_has_no_factor_whatever_the_numbe
         if (dimension >= shapes[one].size()) continue;
         shapes[one][dimension] = 1;
         const shape_span all(shapes.data(), shapes.size());
-        const rule r = bound(rules::elementwise(all), all);
+        const rule r = bind_shapes(rules::elementwise(all), all);
         for (std::size_t t = 0; t <= operands; ++t)
           for (std::size_t d = 0; d < r.rank(t); ++d) {
             const bool has_factor = t != one || d != dimension;

@@ -34,11 +34,12 @@ policy random_policy(std::mt19937_64& random) {
   using enum policy::conflict;
   static constexpr policy::conflict all[] = {cost, cost, first_wins, larger_dim_wins, most_shards, join, align};
   policy p = policy{}.with(all[random() % std::size(all)]);
-  static constexpr policy::uneven blocks[] = {policy::uneven::balanced, policy::uneven::balanced, policy::uneven::chunk,
-                                              policy::uneven::forbid};
+  static constexpr policy::uneven blocks[] = {policy::uneven::balanced, policy::uneven::balanced,
+                                              policy::uneven::smaller_last_block, policy::uneven::forbid};
   p.blocks = blocks[random() % 4];
   p.by_precedence = random() % 2 == 0;
-  if (random() % 4 == 0) p.merged = random() % 2 == 0 ? policy::compound::leading : policy::compound::gathered;
+  if (random() % 4 == 0)
+    p.merged_dimensions = random() % 2 == 0 ? policy::merged_axes::leading_only : policy::merged_axes::move_to_leading;
   return p;
 }
 text described(const operation_case& op, const mesh& m, const propagation& p, const std::vector<spec>& given,
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(no_answer_is_unsound_in_a_hundred_thousand_random_cases) {
     const auto p = propagate(m, op.how, given, random_policy(random));
     for (std::size_t j = 0; j < p.results.size(); ++j) {
       partial += p.results[j].is_partial();
-      cut_further += p.results[j].cutting() != 0;
+      cut_further += p.results[j].cut_axes() != 0;
     }
     const std::string why = wrong(op, reference_case_of(op, random), p.operands, p.results, random());
     if (!why.empty() && unsound[op.name]++ == 0) BOOST_TEST_MESSAGE(described(op, m, p, given, why).c_str());
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_rule_that_is_wrong_is_found_out) {
   while (op.name != "einsum ab,ab->a" || op.operands[0] != shape_list{3, 4}) op = random_einsum(random);
   auto half = propagate(m, op.how, {spec{m.layout("", "a"), {3, 4}}, spec{m.layout("", "a"), {3, 4}}});
   BOOST_TEST(wrong(op, reference_case_of(op, random), half.operands, half.results, 1) == "");
-  half.results[0] = half.results[0].finished();
+  half.results[0] = half.results[0].without_partials();
   BOOST_TEST(wrong(op, reference_case_of(op, random), half.operands, half.results, 1) == "devices disagree");
 }
 

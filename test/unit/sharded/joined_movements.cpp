@@ -101,8 +101,8 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
     // Each step begins when what it reads is set, and what it sets is read no more.
     std::vector<std::size_t> begun(program.size()), done(program.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
-      if (order[k].done != what::finish) begun[order[k].step] = k;
-      if (order[k].done != what::start) done[order[k].step] = k;
+      if (order[k].action != what::finish) begun[order[k].step] = k;
+      if (order[k].action != what::start) done[order[k].step] = k;
     }
     bool right = true;
     for (std::size_t b = 0; b < program.size(); ++b)
@@ -112,14 +112,14 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
     std::set<std::uint32_t> lanes;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const step_use& one = program[order[k].step];
-      if (one.joins != step_use::nothing && order[k].done == what::start) {
+      if (one.joins != step_use::nothing && order[k].action == what::start) {
         ++joined;
         const std::uint32_t before = order[k - 1].step;
-        right = right && order[k - 1].done == what::start && order[k - 1].lane == order[k].lane &&
+        right = right && order[k - 1].action == what::start && order[k - 1].lane == order[k].lane &&
                 (before == one.joins || program[before].joins == one.joins) && 2 * one.once >= one.seconds;
-      } else if (order[k].done == what::start) {
+      } else if (order[k].action == what::start) {
         right = right && lanes.insert(order[k].lane).second;
-      } else if (order[k].done == what::finish && one.joins == step_use::nothing) {
+      } else if (order[k].action == what::finish && one.joins == step_use::nothing) {
         right = right && lanes.erase(order[k].lane) == 1;
       }
     }

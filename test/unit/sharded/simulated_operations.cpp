@@ -77,7 +77,7 @@ operation_case random_operation(random_numbers& random) {
       return of<1>(detail::reduction_op<maximum_t, true, 0>{}, {{d, b}});
     case 14: {
       const shapes x{{a, b * c}};
-      return {{bound(reshape_rule(x[0], {a * b, c}).named("reshape"), shape_span(x.data(), 1)),
+      return {{bind_shapes(reshape_rule(x[0], {a * b, c}).named("reshape"), shape_span(x.data(), 1)),
                detail::block_work::reshape},
               x};
     }
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
     for (std::size_t i = 0; i < x.size(); ++i) lie.push_back(detail::layout_of(p.operands[i]));
     const sharding left = detail::layout_of(p.results[0]);
     partial += left.is_partial();
-    cut += left.cutting() != 0;
+    cut += left.cut_axes() != 0;
     std::string why;
     try {
       if (!(on_devices(c, x, lie, left, random) == sequentially_done(c, x))) why = "other values";
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(rules_that_differ_have_fingerprints_of_their_own) {
       differs("size", [f](rule& o) { ++o.factors[f].size; });
       differs("kind", [f](rule& o) {
         auto& kind = o.factors[f].kind;
-        kind = kind == factor_kind::pass ? factor_kind::collective : factor_kind::pass;
+        kind = kind == factor_kind::pass_through ? factor_kind::collective : factor_kind::pass_through;
       });
       differs("reduction", [f](rule& o) {
         auto& how = o.factors[f].how;

@@ -287,14 +287,14 @@ PARTITA_DEF bool box_exchange::advance() {
 
 PARTITA_DEF void box_exchange::release_staging_area() {
   if (staging_area_ == nullptr) return;
-  pooled.now -= unpadded_bytes_;
+  pooled.bytes_in_use -= unpadded_bytes_;
   memory_->release(std::exchange(staging_area_, nullptr), staged_bytes_);
 }
 
 PARTITA_DEF void box_exchange::release() {
   release_staging_area();
   if (intermediate_block_ == nullptr) return;
-  pooled.now -= intermediate_bytes_;
+  pooled.bytes_in_use -= intermediate_bytes_;
   memory_->release(std::exchange(intermediate_block_, nullptr), intermediate_bytes_);
 }
 

@@ -14,10 +14,10 @@ PARTITA_DEF stop_signal::stop_signal(world everyone, int number) : everyone_(std
   ::sigaction(number_, &handler, &previous_action_);
 }
 
-PARTITA_DEF bool stop_signal::on_any() const {
+PARTITA_DEF bool stop_signal::received_by_any_worker() const {
   constexpr std::uint64_t fingerprint = 0x73746f70;
   return everyone_.state()->agree(fingerprint, signal_flag() ? 0 : 1, detail::failure::none,
-                                  [] { return text("partita::stop_signal::on_any()"); }) == 0;
+                                  [] { return text("partita::stop_signal::received_by_any_worker()"); }) == 0;
 }
 
 PARTITA_DEF std::atomic<bool>& stop_signal::signal_flag() {

@@ -17,7 +17,7 @@ PARTITA_DEF transport_policy transport_policy::from_environment() {
   return policy;
 }
 
-PARTITA_DEF transport_policy transport_policy::of(strategy how, messages form) {
+PARTITA_DEF transport_policy transport_policy::of(strategy how, message_form form) {
   transport_policy policy = from_environment();
   policy.shared = policy.shared && how != strategy::message;
   policy.refuse_messages = how == strategy::shared;

@@ -31,9 +31,9 @@ PARTITA_DEF world world::split(std::size_t colour) const {
 }
 
 PARTITA_DEF world world::part(const partita::workers& chosen) const {
-  if (chosen.bound() > size())
+  if (chosen.id_end() > size())
     throw partition_error(text("partita::world::part: requires workers of a world of ")
-                          << size() << ", got worker " << chosen.bound() - 1 << "; choose ids below " << size());
+                          << size() << ", got worker " << chosen.id_end() - 1 << "; choose ids below " << size());
   world made(nullptr);
   if (!chosen.contains(id())) return made;
   MPI_Comm communicator = MPI_COMM_NULL;

@@ -21,7 +21,7 @@ PARTITA_DECL cell_drawing cell_for_dimension(const dimension_map& map, const sha
                                              const shape_list& result, std::size_t d) {
   using enum cell_drawing::kind;
   if (map.source(d) == dimension_map::unmapped) return {repeated, result[d]};
-  return {map.spans(d, operand, result) ? own_extent : expanded, result[d]};
+  return {map.equals_result(d, operand, result) ? own_extent : expanded, result[d]};
 }
 
 PARTITA_DECL long_text join_extents(const shape_list& shape) {
@@ -34,7 +34,7 @@ PARTITA_DEF long_text summed_dimensions(const dimension_map& map, const shape_li
   long_text all("adjoint sums ");
   bool any = false;
   for (std::size_t d = 0; d < result.size(); ++d) {
-    if (map.spans(d, operand, result)) continue;
+    if (map.equals_result(d, operand, result)) continue;
     all << (any ? ", " : "") << d;
     any = true;
   }

@@ -99,7 +99,7 @@ PARTITA_DEF long_text to_text(const linear_plan& plan) {
 PARTITA_DEF long_text to_text(const linear_cost& cost) {
   long_text all;
   all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
-      << " received in " << detail::count_text(cost.messages, "message") << ", " << cost.memory << " bytes held";
+      << " received in " << detail::count_text(cost.messages, "message") << ", " << cost.peak_bytes << " bytes held";
   if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
   return all << "\n";
 }

@@ -13,8 +13,8 @@ PARTITA_DEF long_text decision_writer::tensor(std::size_t t) const {
 PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
   using enum decision::what;
   const long_text f = factor_text(d.factor), a = axis(d.axis), here = describe_dimension(d);
-  switch (d.done) {
-    case took:
+  switch (d.outcome) {
+    case takes_sharding:
       if (d.axis == decision::no_axis) return long_text() << f << " is sharded like " << here;
       return long_text() << f << " is sharded over " << a;
     case extended:
@@ -24,7 +24,7 @@ PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
                          << (d.tensor == decision::none ? long_text() : here);
     case overruled:
       return long_text() << here << " shards " << f << " differently and follows " << tensor(d.by);
-    case lost:
+    case loses_axis:
       return long_text() << f << " is not sharded over " << a << ", because " << factor_text(d.by) << " is";
     case uneven:
       return long_text() << f << " is not sharded over " << a << ": blocks would be uneven";
@@ -38,7 +38,7 @@ PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
     case keeps_replicating:
       return long_text() << f << " is not sharded over " << a << ": " << tensor(d.tensor)
                          << " must be replicated over it";
-    case not_for_new:
+    case new_dimension:
       return long_text() << a << " of " << here << " is not used: only results have " << f;
     case becomes_partial:
       return long_text() << tensor(d.tensor) << " is partial (" << partita::name_of(d.kind) << ") over " << a
@@ -57,8 +57,8 @@ PARTITA_DEF long_text decision_writer::describe(const decision& d) const {
 }
 
 PARTITA_DEF long_text decision_writer::factor_text(std::size_t f) const {
-  if (f >= most_factors || p_.letters[f] == '\0') return "a dimension";
-  return long_text("'") << p_.letters[f] << "'";
+  if (f >= most_factors || p_.factor_letters[f] == '\0') return "a dimension";
+  return long_text("'") << p_.factor_letters[f] << "'";
 }
 
 PARTITA_DEF long_text decision_writer::describe_dimension(const decision& d) const {

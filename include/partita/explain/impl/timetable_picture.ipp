@@ -38,7 +38,7 @@ PARTITA_DEF long_text to_text(const timetable& times) {
     long_text line = long_text("at ") << detail::seconds_text(entry.from);
     line.pad(12) << detail::entry_text(entry);
     line.pad(12 + wide) << "takes " << detail::seconds_text(entry.until - entry.from);
-    line.pad(28 + wide) << detail::bytes_text(entry.held) << " held";
+    line.pad(28 + wide) << detail::bytes_text(entry.bytes_held) << " held";
     if (entry.moves) line << ", " << detail::bytes_text(entry.received) << " received";
     all << line << "\n";
   }
@@ -55,8 +55,8 @@ PARTITA_DEF long_text to_svg(const timetable& times) {
   for (const timetable::entry& entry : times.entries) {
     long_text label = detail::seconds_text(entry.until - entry.from);
     if (entry.moves) label << ", " << detail::bytes_text(entry.received);
-    on.bars.push_back({detail::entry_text(entry), label, entry.from, entry.until, entry.moves ? 4U : 2U, entry.held,
-                       entry.is_backward});
+    on.bars.push_back({detail::entry_text(entry), label, entry.from, entry.until, entry.moves ? 4U : 2U,
+                       entry.bytes_held, entry.is_backward});
   }
   return on.svg();
 }

@@ -144,12 +144,12 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
   if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
   return call_with_context(call, [&]() -> pooled_tensor<T, Rank> {
     constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
-    const auto from = from_cuts(where.cuts);
+    const auto from = source_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
-      if (metadata.fortran_order) return repartition(where.owners, p, order, from, to_cuts(*request.to))(slab);
+      if (metadata.fortran_order) return repartition(where.owners, p, order, from, result_cuts(*request.to))(slab);
     if constexpr (Rank >= 2 && !CutsGiven)
       if (metadata.fortran_order) return repartition(where.owners, p, order, from)(slab);
-    if constexpr (CutsGiven) return repartition(where.owners, p, from, to_cuts(*request.to))(slab);
+    if constexpr (CutsGiven) return repartition(where.owners, p, from, result_cuts(*request.to))(slab);
     else return repartition(where.owners, p, from)(slab);
   });
 }

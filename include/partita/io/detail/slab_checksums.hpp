@@ -35,8 +35,8 @@ std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& whe
   std::vector<std::uint32_t> own;
   if (!where.is_owner()) return own;
   const file_domains& d = where.domains;
-  const std::size_t place = where.place(), data_at = d.held[place];
-  for_each_touched_slab(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
+  const std::size_t place = where.place(), data_at = d.slab_starts[place];
+  for_each_touched_slab(place == 0 ? 0 : data_at, d.slab_starts[place + 1], slab_bytes,
                         [&](std::size_t, std::size_t first, std::size_t last) {
                           std::uint32_t sum = 0;
                           if (first < data_at)
@@ -57,22 +57,22 @@ template <std::size_t Rank>
 std::vector<std::uint32_t> combine_file_checksums(const file_call& call, const slab_partition<Rank>& where,
                                                   const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {
   const file_domains& d = where.domains;
-  const auto begin_of = [&](std::size_t k) { return k == 0 ? std::size_t{0} : d.held[k]; };
+  const auto begin_of = [&](std::size_t k) { return k == 0 ? std::size_t{0} : d.slab_starts[k]; };
   const std::size_t n = d.owners();
   std::vector<std::size_t> counts(n);
   std::size_t all = 0;
   for (std::size_t k = 0; k < n; ++k)
-    all += counts[k] = sizeof(std::uint32_t) * count_touched_slabs(begin_of(k), d.held[k + 1], slab_bytes);
+    all += counts[k] = sizeof(std::uint32_t) * count_touched_slabs(begin_of(k), d.slab_starts[k + 1], slab_bytes);
   auto mine = uninitialised<std::uint8_t, 1>({sizeof(std::uint32_t) * own.size()});
   if (mine.size() != 0) std::memcpy(mine.data(), own.data(), mine.size());
   const auto one = call.everyone().partition(extents<dynamic>(std::size_t{1}), workers{call.leader()});
-  const auto pieces = repartition(where.owners.reshape(extents<dynamic>(n)), one, from_cuts(cut::at(counts)),
-                                  to_cuts(cut::at({all})))(mine);
+  const auto pieces = repartition(where.owners.reshape(extents<dynamic>(n)), one, source_cuts(cut::at(counts)),
+                                  result_cuts(cut::at({all})))(mine);
   if (!call.is_leader()) return {};
   std::vector<std::uint32_t> sums((d.bytes() + slab_bytes - 1) / slab_bytes, 0);
   const auto* piece = pieces.data();
   for (std::size_t k = 0; k < n; ++k)
-    for_each_touched_slab(begin_of(k), d.held[k + 1], slab_bytes,
+    for_each_touched_slab(begin_of(k), d.slab_starts[k + 1], slab_bytes,
                           [&](std::size_t number, std::size_t first, std::size_t last) {
                             std::uint32_t sum = 0;
                             std::memcpy(&sum, piece, sizeof sum);

@@ -147,12 +147,12 @@ class slab_to_write {
     slab.moved_tensor_ = call_with_context(
         call,
         [&] {
-          const auto to = to_cuts(where.cuts);
+          const auto to = result_cuts(where.cuts);
           constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
           if constexpr (Rank >= 2 && Backwards && CutsGiven)
-            return repartition(p, where.owners, order, to, from_cuts(*request.from))(x);
+            return repartition(p, where.owners, order, to, source_cuts(*request.from))(x);
           else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
-          else if constexpr (CutsGiven) return repartition(p, where.owners, to, from_cuts(*request.from))(x);
+          else if constexpr (CutsGiven) return repartition(p, where.owners, to, source_cuts(*request.from))(x);
           else return repartition(p, where.owners, to)(x);
         },
         "requires blocks x that add up to the extents given; ");
@@ -182,12 +182,12 @@ class slab_to_write {
     text sentence;
     if (cuts.parts() != p.grid().shape())
       return call.refuse(file_error::kind::partition,
-                         sentence << "requires cuts of as many parts along each dimension as p has workers; from_cuts "
-                                     "has "
+                         sentence << "requires cuts of as many parts along each dimension as p has workers; "
+                                     "source_cuts has "
                                   << cuts.parts() << " parts, p = " << p.grid().shape() << "; cut into as many");
     if (!p.active() || shape == cuts.shape(p.index())) return {};
     return call.refuse(file_error::kind::shape,
-                       sentence << "requires blocks that are cut as from_cuts(...) says, which gives worker "
+                       sentence << "requires blocks that are cut as source_cuts(...) says, which gives worker "
                                 << call.everyone().id() << " " << cuts.shape(p.index()) << ", got a block of " << shape
                                 << "; give that block, or other cuts");
   }
@@ -217,7 +217,7 @@ std::vector<unsigned char> exchange_shared_pages(const partition<Extents>& owner
   const auto line = owners.reshape(extents<dynamic>(n));
   auto mine = uninitialised<std::uint8_t, 1>({place < n ? sent[place] : 0});
   if (mine.size() != 0) std::memcpy(mine.data(), slab, mine.size());
-  const auto bytes = repartition(line, line, from_cuts(cut::at(sent)), to_cuts(cut::at(received)))(mine);
+  const auto bytes = repartition(line, line, source_cuts(cut::at(sent)), result_cuts(cut::at(received)))(mine);
   return std::vector<unsigned char>(bytes.data(), bytes.data() + bytes.size());
 }
 
@@ -227,11 +227,11 @@ template <std::size_t Rank>
 int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
                  const unsigned char* slab, const std::vector<unsigned char>& received) {
   const file_domains& d = where.domains;
-  const std::size_t k = where.place(), sent = d.bytes_sent(k), own = d.held[k + 1] - d.held[k] - sent;
+  const std::size_t k = where.place(), sent = d.bytes_sent(k), own = d.slab_starts[k + 1] - d.slab_starts[k] - sent;
   if (k == 0)
     if (const int error = file.write(header.data(), header.size(), 0); error != 0) return error;
   if (own > 0)
-    if (const int error = file.write(slab + sent, own, d.held[k] + sent); error != 0) return error;
+    if (const int error = file.write(slab + sent, own, d.slab_starts[k] + sent); error != 0) return error;
   return received.empty() ? 0 : file.write(received.data(), received.size(), d.written[k + 1] - received.size());
 }
 

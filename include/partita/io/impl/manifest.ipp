@@ -6,7 +6,7 @@
 
 namespace partita {
 
-PARTITA_DEF std::vector<std::size_t> manifest::by_name() const {
+PARTITA_DEF std::vector<std::size_t> manifest::indices_by_name() const {
   std::vector<std::size_t> order(tensors.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
   std::sort(order.begin(), order.end(),
@@ -74,7 +74,7 @@ PARTITA_DEF void manifest_reader::check_manifest() {
     if (t.checksums.size() != (t.bytes == 0 ? 0 : (t.bytes - 1) / m.slab_bytes + 1))
       set_error("has not one checksum for each slab");
   }
-  const std::vector<std::size_t> order = m.by_name();
+  const std::vector<std::size_t> order = m.indices_by_name();
   for (std::size_t k = 1; k < order.size(); ++k)
     if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) set_error("names a tensor twice");
 }

@@ -5,6 +5,6 @@
 
 namespace partita::detail {
 
-PARTITA_CHECKPOINTS()
+PARTITA_INSTANTIATE_CHECKPOINTS()
 
 }  // namespace partita::detail

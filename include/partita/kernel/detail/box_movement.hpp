@@ -347,7 +347,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 
 #ifdef PARTITA_CORE
 // Functions of the compiled core for a movement with this planner. EXTERN is `extern`; the core leaves it empty.
-#define PARTITA_MOVEMENT_OF(EXTERN, ...)                                                                        \
+#define PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, ...)                                                           \
   EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
                                                                      const box_call<__VA_ARGS__::rank>&, bool); \
   EXTERN template const std::shared_ptr<box_exchange>& find_exchange<__VA_ARGS__>(                              \

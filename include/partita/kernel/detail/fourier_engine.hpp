@@ -80,7 +80,7 @@ class fourier_engine {
       step.grid = layouts[k].p.grid().shape();
       step.workers = layouts[k].p.workers();
       for (const line_transform& line : layouts[k].lines) step.dimensions.push_back(line.dimension);
-      step.of_complex_numbers = layouts[k].has_complex_result;
+      step.moves_complex = layouts[k].has_complex_result;
       step.moves = k + 1 < layouts.size();
       if (step.moves)
         step.move = repartition_planner<Rank>(name, layouts[k].p, layouts[k + 1].p).plan(layouts[k].after);

@@ -19,7 +19,7 @@ struct fourier_step {
   partita::workers workers = partita::workers(0, 0);  ///< the workers of this layout
   shape_list dimensions{};                            ///< the dimensions that are transformed in this layout, in order
   bool moves = false;                                 ///< whether a move follows; false in the last layout
-  bool of_complex_numbers = false;                    ///< whether complex numbers are moved, or real numbers
+  bool moves_complex = false;                         ///< whether complex numbers are moved, or real numbers
   exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives in the move
 };
 
@@ -46,7 +46,7 @@ struct fourier_plan {
   /// The number of bytes that this worker sends in all moves, if a real number has `bytes_of_real` bytes.
   std::size_t bytes_sent(std::size_t bytes_of_real) const {
     std::size_t n = 0;
-    for (const auto& step : steps) n += step.move.elements_sent() * (step.of_complex_numbers ? 2 : 1) * bytes_of_real;
+    for (const auto& step : steps) n += step.move.elements_sent() * (step.moves_complex ? 2 : 1) * bytes_of_real;
     return n;
   }
 };
@@ -67,7 +67,7 @@ Stream& operator<<(Stream& stream, const fourier_plan<Rank>& plan) {
     if (!step.moves) continue;
     const std::size_t messages = step.move.messages_sent();
     all << "  move: worker " << step.move.worker << " sends " << step.move.elements_sent()
-        << (step.of_complex_numbers ? " complex numbers to " : " numbers to ") << messages
+        << (step.moves_complex ? " complex numbers to " : " numbers to ") << messages
         << (messages == 1 ? " worker and keeps " : " workers and keeps ") << step.move.elements_kept() << '\n';
   }
   return stream << all;

@@ -85,7 +85,7 @@ class index_planner {
 };
 
 #ifdef PARTITA_CORE
-PARTITA_MOVEMENT_OF(extern, index_planner)
+PARTITA_INSTANTIATE_BOX_MOVEMENT(extern, index_planner)
 #endif
 
 }  // namespace partita::detail

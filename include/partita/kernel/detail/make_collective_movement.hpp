@@ -26,7 +26,7 @@ bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
                             const worker_pairing<Large::rank()>& pairing) {
   for (std::size_t k = 0; k < small.size(); ++k) {
     const std::size_t place = large.place(small.workers()[k]);
-    if (place == large.size() || pairing.small_of(large.index(place)) != k) return true;
+    if (place == large.size() || pairing.small_partner(large.index(place)) != k) return true;
   }
   return false;
 }
@@ -146,25 +146,26 @@ collective_movement make_sum_movement(const partition<Extents>& p, const std::ar
 
 #ifdef PARTITA_CORE
 // The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and nothing in the core.
-#define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                         \
+#define PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, S, L)                                                            \
   EXTERN template collective_movement make_pairwise_movement<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
                                                                    const group_kernel_choices&);
-#define PARTITA_MOVEMENT_ALONG(EXTERN, R)                                                                              \
+#define PARTITA_INSTANTIATE_REDUCTION_MOVEMENT(EXTERN, R)                                                              \
   EXTERN template collective_movement make_reduction_movement<R>(const placed_extents<R>&, const std::array<bool, R>&, \
                                                                  const char*, const text&, std::uint64_t);
-#define PARTITA_COLLECTIVE_MOVEMENTS(EXTERN) \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 1)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 2)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 3)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 4)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 2)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 3)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 4)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 3, 3)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 3, 4)     \
-  PARTITA_MOVEMENT_BETWEEN(EXTERN, 4, 4)     \
-  PARTITA_MOVEMENT_ALONG(EXTERN, 1)          \
-  PARTITA_MOVEMENT_ALONG(EXTERN, 2) PARTITA_MOVEMENT_ALONG(EXTERN, 3) PARTITA_MOVEMENT_ALONG(EXTERN, 4)
+#define PARTITA_COLLECTIVE_MOVEMENTS(EXTERN)          \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 1, 1) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 1, 2) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 1, 3) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 1, 4) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 2, 2) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 2, 3) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 2, 4) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 3, 3) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 3, 4) \
+  PARTITA_INSTANTIATE_PAIRWISE_MOVEMENT(EXTERN, 4, 4) \
+  PARTITA_INSTANTIATE_REDUCTION_MOVEMENT(EXTERN, 1)   \
+  PARTITA_INSTANTIATE_REDUCTION_MOVEMENT(EXTERN, 2)   \
+  PARTITA_INSTANTIATE_REDUCTION_MOVEMENT(EXTERN, 3) PARTITA_INSTANTIATE_REDUCTION_MOVEMENT(EXTERN, 4)
 PARTITA_COLLECTIVE_MOVEMENTS(extern)
 #endif
 

@@ -78,7 +78,7 @@ class part_planner {
       if (!tensor.problem.empty()) report_error(found_error, call) << tensor.problem;
       else if (cuts_ == accepted_cuts::balanced && !tensor.balanced(group_.shape))
         report_error(found_error, call)
-            << "requires blocks cut as the result of the forward call was (the balanced cut of " << tensor.whole
+            << "requires blocks cut as the result of the forward call was (the balanced cut of " << tensor.extents
             << " over " << group_.shape << "), got a block of " << call.shape;
     } else if (group_.active()) {
       for (std::size_t k = 0; k < shapes.size() && !found_error.any(); ++k)
@@ -107,9 +107,9 @@ class part_planner {
         const members_by_node nodes(list_member_nodes(*shared_transport));
         const std::size_t me = p_.world().id();
         const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
-                                           : plan_wholes_by_node(group_, s.tensor, nodes, me);
-        auto both = make(steps.first);
-        both->append_exchange(shared_transport->exchange(lowered(steps.second), kind));
+                                           : plan_all_gather_by_node(group_, s.tensor, nodes, me);
+        auto both = make(steps.first_step);
+        both->append_exchange(shared_transport->exchange(lowered(steps.second_step), kind));
         return both;
       }
     return make(plan);
@@ -164,11 +164,11 @@ template <std::size_t Rank>
 using part_movement = planned_movement<part_planner<Rank>>;
 
 #ifdef PARTITA_CORE
-#define PARTITA_PART_MOVEMENTS(EXTERN)         \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<1>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<2>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<3>) \
-  PARTITA_MOVEMENT_OF(EXTERN, part_planner<4>)
+#define PARTITA_PART_MOVEMENTS(EXTERN)                      \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<1>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<2>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<3>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<4>)
 PARTITA_PART_MOVEMENTS(extern)
 #endif
 

@@ -31,20 +31,20 @@ struct repartition_policy<Rank, strategy> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, sets_strategy = true;
 };
 template <std::size_t Rank>
-struct repartition_policy<Rank, messages> : repartition_policy<Rank, void> {
+struct repartition_policy<Rank, message_form> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, sets_messages = true;
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, is_permutation = true, fits = sizeof...(P) == Rank;
-  static constexpr bool is_valid_order = is_order<sizeof...(P)>({P...});
+  static constexpr bool is_valid_order = is_permutation_of_axes<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
-struct repartition_policy<Rank, from_cuts_t<R>> : repartition_policy<Rank, void> {
+struct repartition_policy<Rank, source_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, sets_source_cuts = true, fits = R == Rank;
 };
 template <std::size_t Rank, std::size_t R>
-struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
+struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool is_known = true, sets_result_cuts = true, fits = R == Rank;
 };
 
@@ -118,11 +118,11 @@ class repartition_cuts {
     text problem;
     if (source_cuts_ && source_cuts_->extents() != x) {
       problem << "requires cuts that add up to the extents of the tensor; x has extents " << x
-              << ", from_cuts(...) cuts " << source_cuts_->extents() << "; make the cuts for " << x;
+              << ", source_cuts(...) cuts " << source_cuts_->extents() << "; make the cuts for " << x;
     } else if (result_cuts_ && result_cuts_->extents() != in_result_order(x, axes_)) {
       const shape_type y = in_result_order(x, axes_);
       problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y
-              << ", to_cuts(...) cuts " << result_cuts_->extents() << "; make the cuts for " << y;
+              << ", result_cuts(...) cuts " << result_cuts_->extents() << "; make the cuts for " << y;
     }
     return problem;
   }
@@ -145,17 +145,17 @@ class repartition_cuts {
  private:
   void apply_policy(discard_batch_t) {}
   void apply_policy(strategy) {}  // a strategy does not concern cuts
-  void apply_policy(messages) {}
+  void apply_policy(message_form) {}
   template <std::size_t... P>
   void apply_policy(permute_t<P...>) {
     if constexpr (sizeof...(P) == Rank) axes_ = {P...};
   }
   template <std::size_t R>
-  void apply_policy(const from_cuts_t<R>& given) {
+  void apply_policy(const source_cuts_t<R>& given) {
     if constexpr (R == Rank) source_cuts_ = given.cuts;
   }
   template <std::size_t R>
-  void apply_policy(const to_cuts_t<R>& given) {
+  void apply_policy(const result_cuts_t<R>& given) {
     if constexpr (R == Rank) result_cuts_ = given.cuts;
   }
 
@@ -174,12 +174,12 @@ void require_fitting_cuts(const repartition_cuts<Rank>& cuts) {
                           << " has workers; the cuts have " << given.parts() << " parts, " << partition << " = " << grid
                           << "; cut into " << grid << " parts, or choose a partition of " << given.parts());
   };
-  if (cuts.from()) expect_parts("from_cuts", *cuts.from(), "p_x", cuts.p_x_shape());
-  if (cuts.to()) expect_parts("to_cuts", *cuts.to(), "p_y", cuts.p_y_shape());
+  if (cuts.from()) expect_parts("source_cuts", *cuts.from(), "p_x", cuts.p_x_shape());
+  if (cuts.to()) expect_parts("result_cuts", *cuts.to(), "p_y", cuts.p_y_shape());
   if (!cuts.from()) return;
   const text problem = cuts.error_message(cuts.from()->extents());
   if (!problem.empty())
-    throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
+    throw shape_error(text("partita::repartition(p_x, p_y, source_cuts(...), result_cuts(...)): ") << problem);
 }
 
 }  // namespace partita::detail

@@ -34,18 +34,18 @@ node_messages messages_between_nodes(const repartition_planner<Rank>& planner,
 // The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and empty in the core.
 #define PARTITA_REPARTITION_OF_RANK(EXTERN, R)                                                \
   EXTERN template void require_fitting_cuts<R>(const repartition_cuts<R>&);                   \
-  PARTITA_MOVEMENT_OF(EXTERN, repartition_planner<R>)                                         \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, repartition_planner<R>)                            \
   EXTERN template exchange_plan<R> make_plan_of_tensor<R>(const repartition_planner<R>&,      \
                                                           const std::array<std::size_t, R>&); \
   EXTERN template node_messages messages_between_nodes<R>(const repartition_planner<R>&,      \
                                                           const std::shared_ptr<transport>&,  \
                                                           const std::array<std::size_t, R>&, std::size_t);
-#define PARTITA_REPARTITIONS(EXTERN)     \
-  PARTITA_REPARTITION_OF_RANK(EXTERN, 1) \
-  PARTITA_REPARTITION_OF_RANK(EXTERN, 2) \
-  PARTITA_REPARTITION_OF_RANK(EXTERN, 3) \
+#define PARTITA_INSTANTIATE_REPARTITIONS(EXTERN) \
+  PARTITA_REPARTITION_OF_RANK(EXTERN, 1)         \
+  PARTITA_REPARTITION_OF_RANK(EXTERN, 2)         \
+  PARTITA_REPARTITION_OF_RANK(EXTERN, 3)         \
   PARTITA_REPARTITION_OF_RANK(EXTERN, 4)
-PARTITA_REPARTITIONS(extern)
+PARTITA_INSTANTIATE_REPARTITIONS(extern)
 #endif
 
 }  // namespace partita::detail

@@ -170,8 +170,8 @@ class repartition_planner {
     if (cuts_.from()) {
       if (p_x_.active() && own_shape != cuts_.from()->shape(p_x_.index()))
         report_error(found_error,
-                     text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as "
-                          "from_cuts(...) says, which gives worker ")
+                     text("partita::repartition(p_x, p_y, source_cuts(...))(x): requires blocks that are cut as "
+                          "source_cuts(...) says, which gives worker ")
                          << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
                          << cuts_.from()->extents() << "; got a block of " << own_shape
                          << "; give that block, or other cuts");
@@ -212,7 +212,7 @@ class repartition_planner {
   template <class Policy>
   void apply_policy(const Policy& policy) {
     if constexpr (std::is_same_v<Policy, strategy>) strategy_ = policy;
-    if constexpr (std::is_same_v<Policy, messages>) messages_ = policy;
+    if constexpr (std::is_same_v<Policy, message_form>) messages_ = policy;
   }
   static void report_error(local_error& found_error, const text& sentence) {
     found_error.kind = failure::shape;
@@ -270,7 +270,7 @@ class repartition_planner {
       sizes.resize(grid[d]);
       std::size_t left = ~std::size_t{0};
       for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
-        const std::size_t size = shapes[number_of(i, grid)][d];
+        const std::size_t size = shapes[flat_index(i, grid)][d];
         same = same && size <= left;  // larger sums of sizes cannot be counted
         sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
       }
@@ -331,7 +331,7 @@ class repartition_planner {
   dynamic_partition<Rank> p_x_, p_y_;
   repartition_cuts<rank> cuts_;
   strategy strategy_ = strategy::mixed;
-  messages messages_ = messages::by_size;
+  message_form messages_ = message_form::by_size;
   bool keeps_batch_;
   std::uint64_t fingerprint_;
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();

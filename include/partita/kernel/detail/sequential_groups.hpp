@@ -23,10 +23,10 @@ const auto& as_grid(const P& p) {
 /// Throws an error if there are fewer blocks than the grid's highest worker id requires.
 template <class Extents>
 void require_block_count(const grid<Extents>& p, std::size_t blocks, const char* call) {
-  if (p.workers().bound() <= blocks) return;
+  if (p.workers().id_end() <= blocks) return;
   throw partition_error(text("partita::sequentially::")
                         << call << ": requires one block for each worker of the world, got " << blocks
-                        << " blocks and a partition with worker " << p.workers().bound() - 1
+                        << " blocks and a partition with worker " << p.workers().id_end() - 1
                         << "; give zero_volume() for workers that hold nothing");
 }
 

@@ -54,8 +54,8 @@ worker_plans<Rank> make_plans(const grid<Src>& src, const grid<Dst>& dst,
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))
-        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that "
-                               "are cut as from_cuts(...) says, which gives ")
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, source_cuts(...))(x): requires blocks "
+                               "that are cut as source_cuts(...) says, which gives ")
                           << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
                           << shapes[place]);
     return make_repartition_plans(src, *cuts.from(), dst, cuts.result_cuts(cuts.from()->extents()), cuts.axes(),

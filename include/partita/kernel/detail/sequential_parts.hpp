@@ -31,7 +31,7 @@ class parts {
       if (!cut.problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.problem);
       if (group.active() && requires_balanced_cut && !cut.balanced(group.shape))
         throw shape_error(text("partita::sequentially::")
-                          << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cut.whole << " over "
+                          << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cut.extents << " over "
                           << group.shape);
       plans.push_back(plan_wholes(group, cut, worker));
     }
@@ -46,7 +46,7 @@ class parts {
     require_group_block_count<X>(x.size());
     bool known = cuts_.size() == x.size();
     for (std::size_t worker = 0; known && worker < x.size(); ++worker)
-      known = !grid_.contains(worker) || cuts_[worker].whole == shape_of(x[worker]);
+      known = !grid_.contains(worker) || cuts_[worker].extents == shape_of(x[worker]);
     worker_plans<rank> plans;
     plans.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {

@@ -16,30 +16,30 @@ namespace partita {
 /// The plans of two exchanges; the result of the first exchange is the input of the second.
 template <std::size_t Rank>
 struct two_step_plan {
-  exchange_plan<Rank> first, second;
+  exchange_plan<Rank> first_step, second_step;
 };
 
 /// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members
 /// of a node send each other the parts that came from other nodes.
 template <std::size_t Rank>
-two_step_plan<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
-                                        const members_by_node& nodes, std::size_t worker) {
+two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                            const members_by_node& nodes, std::size_t worker) {
   two_step_plan<Rank> plan;
-  plan.first = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
-                           parted_tensor<Rank>{{}, tensor.whole, {tensor.parts[group.position]}}, worker);
-  exchange_plan<Rank>& second = plan.second;
+  plan.first_step = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
+                                parted_tensor<Rank>{{}, tensor.extents, {tensor.parts[group.position]}}, worker);
+  exchange_plan<Rank>& second = plan.second_step;
   second.worker = worker;
-  second.extents = second.source_shape = second.destination_shape = tensor.whole;
+  second.extents = second.source_shape = second.destination_shape = tensor.extents;
   second.gives = second.takes = true;
   second.one_to_one = false;
   const std::size_t me = group.position, here = nodes.node_of(me);
   const box<Rank>& own = tensor.parts[me];
-  const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.whole); };
+  const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.extents); };
   // First step, sends: the own part goes to the members of this node and to one member of each other node.
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
-    if (n != here) plan.first.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
+    if (n != here) plan.first_step.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
     for (std::size_t mate : nodes.members(here))
-      if (n == here && mate != me) plan.first.sends.push_back({group.members[mate], own, {}, in_whole(own)});
+      if (n == here && mate != me) plan.first_step.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
   // First step, receives: the parts of this node, and the parts that this worker represents and passes on in step two.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
@@ -47,7 +47,8 @@ two_step_plan<Rank> plan_wholes_by_node(const block_group<Rank>& group, const pa
     const std::size_t lane = nodes.lane(k, here);
     if (k == me || part.empty()) continue;
     if (nodes.node_of(k) == here || lane == me)
-      plan.first.receives.push_back({group.members[k], part, part.start, place_in_block<Rank>::of({}, part.shape())});
+      plan.first_step.receives.push_back(
+          {group.members[k], part, part.start, place_in_block<Rank>::of({}, part.shape())});
     if (nodes.node_of(k) == here) continue;
     if (lane != me) {
       second.receives.push_back({group.members[lane], part, part.start, in_whole(part)});
@@ -56,7 +57,7 @@ two_step_plan<Rank> plan_wholes_by_node(const block_group<Rank>& group, const pa
         if (mate != me) second.sends.push_back({group.members[mate], part, part.start, in_whole(part)});
     }
   }
-  for (auto* moves : {&plan.first.sends, &plan.first.receives, &second.sends, &second.receives})
+  for (auto* moves : {&plan.first_step.sends, &plan.first_step.receives, &second.sends, &second.receives})
     detail::group_by_peer(*moves);
   return plan;
 }
@@ -69,16 +70,16 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const part
                                       const members_by_node& nodes, std::size_t worker) {
   static_assert(Rank > 0, "partita: a tensor without dimensions has one part");
   two_step_plan<Rank> plan;
-  exchange_plan<Rank>&first = plan.first, &second = plan.second;
+  exchange_plan<Rank>&first = plan.first_step, &second = plan.second_step;
   const std::size_t me = group.position, here = nodes.node_of(me);
   for (auto* step : {&first, &second}) {
     step->worker = worker;
-    step->extents = tensor.whole;
+    step->extents = tensor.extents;
     step->gives = step->takes = true;
     step->one_to_one = false;
     step->accumulate = true;
   }
-  first.source_shape = tensor.whole;
+  first.source_shape = tensor.extents;
   for (std::size_t mate : nodes.members(here)) first.order.push_back(group.members[mate]);
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();

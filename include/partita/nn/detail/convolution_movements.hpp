@@ -67,9 +67,9 @@ class prepared_extents {
 
 #ifdef PARTITA_CORE
 // The exchanges of convolutions over two feature dimensions are compiled once.
-#define PARTITA_CONVOLUTION_MOVEMENTS(EXTERN)                                        \
-  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, true>>) \
-  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, false>>)
+#define PARTITA_CONVOLUTION_MOVEMENTS(EXTERN)                                                     \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<convolution_planner<2, true>>) \
+  PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<convolution_planner<2, false>>)
 PARTITA_CONVOLUTION_MOVEMENTS(extern)
 #endif
 

@@ -98,7 +98,7 @@ class convolution_split {
 
   shape_type extents_of_y(const shape_type& x) const {
     shape_type y{x[0], options_.out_channels};
-    for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).places(x[2 + f]);
+    for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).output_extent(x[2 + f]);
     return y;
   }
   /// The ranges of indices that each part of x or of y needs along each dimension, for an x or a y of these extents.

@@ -62,7 +62,7 @@ class layout_completer {
  private:
   static bool has_only_pass_factors(const rule& r) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
-      if (r.factors[f].kind != factor_kind::pass) return false;
+      if (r.factors[f].kind != factor_kind::pass_through) return false;
     return true;
   }
   /// Makes a list with the readers of each value: the operations that read the value.
@@ -100,7 +100,7 @@ class layout_completer {
   }
   /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
   bool may_propose(value v) const {
-    return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cutting() != 0);
+    return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cut_axes() != 0);
   }
   void propagate_operation(std::size_t o, bool all) {
     is_queued_[o] = 0;
@@ -109,7 +109,7 @@ class layout_completer {
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
       const bool is_known = may_propose(g_.of(n, t));
-      has_axes = has_axes || (is_known && result_.layouts[g_.of(n, t).number].cutting() != 0);
+      has_axes = has_axes || (is_known && result_.layouts[g_.of(n, t).number].cut_axes() != 0);
       specs_.push_back(make_spec(g_.of(n, t), is_known));
     }
     if (!has_axes) return;
@@ -130,8 +130,8 @@ class layout_completer {
       if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
-        if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
-            (now.kept_whole >> a & 1U) != 0 || now.is_reduced(a))
+        if ((now.cut_axes() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
+            (now.must_replicate >> a & 1U) != 0 || now.is_reduced(a))
           break;
         const axis_source source = source_of_axis(n, t, d, a);
         now.cuts[d].push_back(a);
@@ -171,7 +171,7 @@ class layout_completer {
 
   /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
   void find_reshards() {
-    for (sharding& s : result_.layouts) s.open = s.kept_whole = s.priority = 0;
+    for (sharding& s : result_.layouts) s.open = s.must_replicate = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
       const typename Graph::node& n = g_.operation(o);
       specs_.clear();
@@ -187,7 +187,7 @@ class layout_completer {
         // single reader, which may reduce it directly into the sharding that the reader needs; with several readers, or
         // none, the value is reduced once.
         if (g_.annotation(v) == nullptr) {
-          layout = reader_count(v) == 1 ? as_made : as_made.finished();
+          layout = reader_count(v) == 1 ? as_made : as_made.without_partials();
           add_origins_of_result(o, n.operands + j);
         }
         move(o, n.operands + j, as_made, layout);

@@ -9,7 +9,7 @@ PARTITA_DEF shape_list induced_partition(const dimension_map& map, const shape_l
                                          const shape_list& partition) {
   shape_list induced;
   for (std::size_t j = 0; j < operand.size(); ++j)
-    induced.push_back(map.spans(map.target(j), operand, result) ? partition[map.target(j)] : 1);
+    induced.push_back(map.equals_result(map.target(j), operand, result) ? partition[map.target(j)] : 1);
   return induced;
 }
 

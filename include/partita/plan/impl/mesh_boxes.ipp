@@ -7,7 +7,7 @@ namespace partita {
 
 PARTITA_DEF std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_workers, std::size_t workers,
                                                   const sharding& s, const shape_list& shape) {
-  std::vector<worker_box> all(workers > mesh_workers.workers().bound() ? workers : mesh_workers.workers().bound());
+  std::vector<worker_box> all(workers > mesh_workers.workers().id_end() ? workers : mesh_workers.workers().id_end());
   for (std::size_t k = 0; k < mesh_workers.size(); ++k) {
     worker_box& one = all[mesh_workers.worker(k)];
     one.box = mesh_block(s, shape, k);
@@ -20,7 +20,7 @@ PARTITA_DEF std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_worker
 PARTITA_DEF box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape,
                                      const placed_mesh& mesh_workers, std::size_t workers) {
   const std::uint32_t partial = detail::partial_axes(e.from) & ~e.reduced,
-                      replicated = ~(e.from.cutting() | detail::partial_axes(e.from) | e.reduced);
+                      replicated = ~(e.from.cut_axes() | detail::partial_axes(e.from) | e.reduced);
   const std::size_t summands = e.summands();
   const auto boxes = [&](const sharding& s, bool wants) {
     auto all = boxes_on_mesh(mesh_workers, workers, s, shape);

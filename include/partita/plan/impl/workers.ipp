@@ -69,7 +69,7 @@ PARTITA_DEF bool workers::contain(const workers& subset) const {
   return true;
 }
 
-PARTITA_DEF std::size_t workers::bound() const {
+PARTITA_DEF std::size_t workers::id_end() const {
   if (ids_.empty()) return count_ == 0 ? 0 : first_ + count_;
   std::size_t largest = 0;
   for (std::size_t id : ids_) largest = id > largest ? id : largest;
@@ -77,9 +77,9 @@ PARTITA_DEF std::size_t workers::bound() const {
 }
 
 PARTITA_DEF workers workers::subset(const workers& chosen) const {
-  if (chosen.bound() > count_)
+  if (chosen.id_end() > count_)
     throw partition_error(text("partita::workers::subset: requires places below ")
-                          << count_ << " (this many workers are chosen from), got place " << chosen.bound() - 1);
+                          << count_ << " (this many workers are chosen from), got place " << chosen.id_end() - 1);
   if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would construct a list of two ids
     return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());
   std::vector<std::size_t> ids(chosen.size());
@@ -96,7 +96,7 @@ PARTITA_DEF void workers::reject_duplicates() const {
   bool ascending = true;
   for (std::size_t k = 1; k < count_; ++k) ascending = ascending && ids_[k - 1] < ids_[k];
   if (ascending) return;
-  detail::id_set listed(count_, bound());
+  detail::id_set listed(count_, id_end());
   for (std::size_t k = 0; k < count_; ++k)
     if (!listed.insert(ids_[k]))
       throw partition_error(text("partita::workers: requires each worker once, worker ")

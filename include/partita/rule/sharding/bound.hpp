@@ -79,7 +79,7 @@ constexpr rule expand_ellipsis(const rule& r, const shape_span& operands, const 
       for (std::size_t k = 0; k < r.at(t, d).count; ++k) all.add_term(r.term(r.at(t, d), k));
     }
   }
-  all.share_last();
+  all.share_dimensions_of_last_tensor();
   for (std::size_t k = 0; k < batch; ++k) {
     factor& one = all.factors[added[k]];
     one.precedence = 0;
@@ -100,7 +100,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
   }
   if (here.count == 1) {
     factor& one = all.factors[all.term(here, 0)];
-    if (one.loose || one.size == extent) return;
+    if (one.extents_may_differ || one.size == extent) return;
     if (one.size == dynamic || (one.broadcasts && one.size == 1)) one.size = extent;
     else if (!(one.broadcasts && extent == 1 && t < all.operand_count))
       throw_size_error(all, t, shape, one.letter, one.size, extent);
@@ -122,7 +122,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 /// The rule for tensors of given shapes: without "...", with a size for every factor, and without a factor for a
 /// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and the two sizes that contradict each
 /// other.
-constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
+constexpr rule bind_shapes(const rule& r, const shape_span& operands, const shape_span& results = {}) {
   if (operands.size() != r.operand_count) detail::throw_count_error(r, "operands", r.operand_count, operands.size());
   if (results.size() != 0 && results.size() != r.result_count)
     detail::throw_count_error(r, "results", r.result_count, results.size());

@@ -24,11 +24,11 @@ struct conflict_resolution : factor_proposals<Policy> {
   /// partial.
   constexpr void drop_replicating_axes() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-      if (!is_given(t) || tensor_spec(t).layout.kept_whole == 0) continue;
-      const std::uint32_t here = r.factors_of(t) | (t < r.operand_count ? 0 : r.summed_in(t - r.operand_count));
+      if (!is_given(t) || tensor_spec(t).layout.must_replicate == 0) continue;
+      const std::uint32_t here = r.factors_of(t) | (t < r.operand_count ? 0 : r.summed_factors(t - r.operand_count));
       for (std::size_t f = 0; f < r.factor_count; ++f)
         for (std::size_t k = cut[f].size(); (here >> f & 1U) != 0 && k-- > 0;)
-          if (const std::size_t a = cut[f][k]; (tensor_spec(t).layout.kept_whole >> a & 1U) != 0) {
+          if (const std::size_t a = cut[f][k]; (tensor_spec(t).layout.must_replicate >> a & 1U) != 0) {
             log_decision(decision::what::keeps_replicating, t, decision::none, f, a);
             cut[f] = cut[f].without(a);
           }
@@ -37,10 +37,10 @@ struct conflict_resolution : factor_proposals<Policy> {
   /// Drops axes from factor f until the axes divide the size of f, where blocks must have equal sizes.
   constexpr void truncate_to_divisible_axes(std::size_t f) {
     const factor& one = r.factors[f];
-    const bool has_one_operand = by.uneven_if_alone && r.operand_count == 1;
-    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !has_one_operand) || one.group != 0 ||
+    const bool has_one_operand = by.uneven_if_only_proposal && r.operand_count == 1;
+    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !has_one_operand) || one.merged_group != 0 ||
                               (one.kind == factor_kind::reduce && one.how == pending_reduction::avg);
-    if (!equal_blocks || one.size == dynamic || one.loose) return;
+    if (!equal_blocks || one.size == dynamic || one.extents_may_differ) return;
     while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {
       log_decision(decision::what::uneven, decision::none, decision::none, f, cut[f].back());
       cut[f].pop_back();
@@ -69,7 +69,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     std::size_t winner = 0;
     const auto score = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
       const std::size_t f = all[k];
-      switch (r.alike ? by.alike : by.contest) {
+      switch (r.has_equivalent_operands ? by.equivalent_operands : by.axis_conflict) {
         case larger_dim_wins:
         case join:
           return r.factors[f].size == dynamic ? 0 : static_cast<double>(r.factors[f].size);
@@ -88,13 +88,13 @@ struct conflict_resolution : factor_proposals<Policy> {
       }
       return 0;
     };
-    if ((r.alike ? by.alike : by.contest) == error)
+    if ((r.has_equivalent_operands ? by.equivalent_operands : by.axis_conflict) == error)
       throw_axis_conflict(m, r, a, r.factors[all[0]].letter, r.factors[all[1]].letter);
     for (std::size_t k = 1; k < all.size(); ++k)
       if (score(k) > score(winner)) winner = k;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (k != winner) {
-        log_decision(decision::what::lost, origin[all[k]], decision::none, all[k], a, all[winner]);
+        log_decision(decision::what::loses_axis, origin[all[k]], decision::none, all[k], a, all[winner]);
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
@@ -107,7 +107,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((cut[f].set() & assigned_axes) != 0)
         for (std::size_t k = cut[f].size(); k-- > 0;)
           if (const std::size_t a = cut[f][k]; (assigned_axes >> a & 1U) != 0) {
-            log_decision(decision::what::lost, origin[f], decision::none, f, a, find_factor_cut_by_axis(a));
+            log_decision(decision::what::loses_axis, origin[f], decision::none, f, a, find_factor_cut_by_axis(a));
             cut[f] = cut[f].without(a);
           }
       truncate_to_divisible_axes(f);
@@ -149,7 +149,7 @@ struct conflict_resolution : factor_proposals<Policy> {
   /// Whether the factors get the axes of the most sharded tensor, to which all other tensors add axes: if the policy
   /// joins axes, the operation works element by element, and several tensors propose axes.
   constexpr bool policy_follows_one_tensor() const {
-    if (by.disagreement != policy::conflict::join || r.alike) return false;
+    if (by.disagreement != policy::conflict::join || r.has_equivalent_operands) return false;
     std::size_t proposers = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
       if (proposes(t)) ++proposers;
@@ -203,10 +203,10 @@ struct conflict_resolution : factor_proposals<Policy> {
   constexpr void resolve_conflicts() {
     // 1. Collect a list of axes for each factor, by the policy for tensors that disagree.
     bool merged = false;
-    for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].group != 0;
+    for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].merged_group != 0;
     if (policy_follows_one_tensor()) {
       apply_sharding_of_one_tensor();
-    } else if (r.alike && by.alike == policy::conflict::align) {
+    } else if (r.has_equivalent_operands && by.equivalent_operands == policy::conflict::align) {
       align();
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)

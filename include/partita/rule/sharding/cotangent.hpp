@@ -7,9 +7,9 @@
 
 namespace partita {
 
-/// The role of a mesh axis for a value: the axis shards a dimension (cut), or the value is replicated over it (whole),
+/// The role of a mesh axis for a value: the axis shards a dimension (cut), or the value is replicated over it,
 /// partial (a sum with a pending reduction), or replicated with a cotangent whose reduction is pending (reduced).
-enum class axis_state : std::uint8_t { cut, whole, partial, reduced };
+enum class axis_state : std::uint8_t { cut, replicated, partial, reduced };
 
 constexpr const char* name_of(axis_state state) {
   constexpr const char* names[] = {"cut", "whole", "partial", "reduced"};
@@ -17,9 +17,9 @@ constexpr const char* name_of(axis_state state) {
 }
 
 constexpr axis_state state_of(const sharding& s, std::size_t a) {
-  if ((s.cutting() >> s.on.checked(a) & 1U) != 0) return axis_state::cut;
+  if ((s.cut_axes() >> s.on.checked_axis(a) & 1U) != 0) return axis_state::cut;
   if (s.pending[a] != pending_reduction::none) return axis_state::partial;
-  return s.is_reduced(a) ? axis_state::reduced : axis_state::whole;
+  return s.is_reduced(a) ? axis_state::reduced : axis_state::replicated;
 }
 
 /// The sharding of the cotangent of a value: sharded where the value is sharded, replicated where it is replicated,

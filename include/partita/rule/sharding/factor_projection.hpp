@@ -18,9 +18,9 @@ using decision_log = growing_list<decision, 64>;
 struct proposal {
   axis_list axes{};
   std::uint8_t factor = decision::none, dimension = 0;
-  decision::what done = decision::what::took;
+  decision::what done = decision::what::takes_sharding;
 
-  constexpr bool is_usable() const { return done == decision::what::took; }
+  constexpr bool is_usable() const { return done == decision::what::takes_sharding; }
 };
 /// The axes that one tensor proposes for factors. No axis is proposed twice, so there is at most one proposal per axis.
 struct proposals : bounded_list<proposal, most_axes> {
@@ -53,7 +53,8 @@ struct factor_projection {
   constexpr bool proposes(std::size_t t) const {
     if (!is_given(t)) return false;
     if (t >= r.operand_count) return flow != direction::forward;
-    return flow != direction::backward && !contains(r.unread, t) && !(by.leaders_decide && contains(r.followers, t));
+    return flow != direction::backward && !contains(r.shape_only_operands, t) &&
+           !(by.ignores_low_priority_operands && contains(r.low_priority_operands, t));
   }
 
   // --- what a tensor proposes for the factors ---
@@ -77,7 +78,7 @@ struct factor_projection {
     std::size_t leading = 0;
     axis_list gathered;
     const auto close_group = [&] {
-      if (open_group != 0) all.add(took, 0, leading, gathered);
+      if (open_group != 0) all.add(takes_sharding, 0, leading, gathered);
       open_group = 0, gathered = axis_list();
     };
     std::uint32_t visited_groups = 0;  // the groups whose leading dimension was visited, as bits
@@ -85,10 +86,10 @@ struct factor_projection {
       const axis_list axes = tensor_spec(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
       const std::size_t f = here.count == 0 ? decision::none : r.term(here, 0);
-      const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
-      if (group == 0 || by.merged == policy::compound::exact) {
+      const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].merged_group;
+      if (group == 0 || by.merged_dimensions == policy::merged_axes::same_blocks_only) {
         close_group();
-        if (group == 0) all.add(here.count == 0 ? one_element : took, d, f, axes);
+        if (group == 0) all.add(here.count == 0 ? one_element : takes_sharding, d, f, axes);
         else if (!axes.empty()) split(d, here, axes, all);
         continue;
       }
@@ -103,8 +104,8 @@ struct factor_projection {
       more.append(axes);
       if (is_leading && !axes.empty() && fits(f, axes)) {
         open_group = group, leading = f, gathered = axes;
-      } else if (!is_leading && open_group == group && by.merged == policy::compound::gathered && !axes.empty() &&
-                 fits(leading, more)) {
+      } else if (!is_leading && open_group == group && by.merged_dimensions == policy::merged_axes::move_to_leading &&
+                 !axes.empty() && fits(leading, more)) {
         gathered = more;
       } else {
         all.add(does_not_fit, d, f, axes);
@@ -128,7 +129,7 @@ struct factor_projection {
         left /= m.size(axes[k]);
         own.push_back(axes[k]);
       }
-      all.add(decision::what::took, d, f, own);
+      all.add(decision::what::takes_sharding, d, f, own);
       if (left != 1) break;
     }
     all.add(decision::what::does_not_fit, d, r.term(here, 0), axes.from(k));
@@ -139,7 +140,7 @@ struct factor_projection {
     const factor& one = r.factors[f];
     if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;
     if (one.size == 1) return why = decision::what::one_element, false;
-    if (!by.new_dimensions && !occurs_in_operands(f)) return why = decision::what::not_for_new, false;
+    if (!by.new_dimensions && !occurs_in_operands(f)) return why = decision::what::new_dimension, false;
     return true;
   }
   constexpr bool occurs_in_operands(std::size_t f) const {

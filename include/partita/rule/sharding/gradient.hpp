@@ -26,7 +26,7 @@ struct gradient_parts {
 /// Adjoint:  operand gradients are linear in the result gradients, and partial if all of these are partial.
 constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   if (of.has_ellipsis())
-    throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)");
+    throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bind_shapes(rule, shapes)");
   rule g;
   for (; g.factor_count < of.factor_count; ++g.factor_count) g.factors[g.factor_count] = of.factors[g.factor_count];
   const auto add = [&](std::size_t t) {
@@ -54,11 +54,11 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
     one.how = pending_reduction::sum;
-    if (one.kind == factor_kind::pass || one.kind == factor_kind::reduce)
-      one.kind = (factors_of_all_results >> f & 1U) != 0 ? factor_kind::pass : factor_kind::reduce;
+    if (one.kind == factor_kind::pass_through || one.kind == factor_kind::reduce)
+      one.kind = (factors_of_all_results >> f & 1U) != 0 ? factor_kind::pass_through : factor_kind::reduce;
   }
   g.how = linearity::additive;
-  g.alike = of.alike;
+  g.has_equivalent_operands = of.has_equivalent_operands;
   rule named = g.named(of.name());
   std::size_t end = 0;
   while (named.letters_of_name[end] != '\0') ++end;

@@ -11,17 +11,17 @@ namespace partita {
 /// One decision about one mesh axis, or about all axes of a dimension if `axis` is `no_axis`.
 struct decision {
   enum class what : std::uint8_t {
-    took,               ///< a factor is sharded in the same way as dimension `dimension` of tensor `tensor`
+    takes_sharding,     ///< a factor is sharded in the same way as dimension `dimension` of tensor `tensor`
     extended,           ///< a factor is sharded by further axes, as dimension `dimension` of `tensor` is
     joined,             ///< a factor is also sharded by this axis, although another tensor shards it differently
     overruled,          ///< tensor `tensor` shards the factor differently, and follows tensor `by`
-    lost,               ///< the factor requested the axis, but factor `by` got the axis
+    loses_axis,         ///< the factor requested the axis, but factor `by` got the axis
     uneven,             ///< the axis would shard the factor unevenly
     must_be_whole,      ///< the operation needs the dimension unsharded
     one_element,        ///< a dimension of one element, or a broadcast dimension, is not sharded
     does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
     keeps_replicating,  ///< the tensor must stay replicated over the axis
-    not_for_new,        ///< only results have the dimension, and the policy shards only dimensions of operands
+    new_dimension,      ///< only results have the dimension, and the policy shards only dimensions of operands
     becomes_partial,    ///< the result is partial over the axis, which shards a factor that it lacks; `kind` is the
                         ///< reduction
     passes_partial,     ///< the operand stays partial over the axis, and so do the results
@@ -30,7 +30,7 @@ struct decision {
   };
   static constexpr std::uint8_t no_axis = 255, none = 255;
 
-  what done = what::took;
+  what outcome = what::takes_sharding;
   std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
   std::uint8_t factor = none;
   std::uint8_t axis = no_axis;

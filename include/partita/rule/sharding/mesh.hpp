@@ -17,7 +17,7 @@ struct sharding;
 struct axis {
   static constexpr std::size_t most_letters = 15;
 
-  char letters[most_letters + 1]{};
+  char name_characters[most_letters + 1]{};
   std::uint32_t size = 0;
 
   constexpr axis() = default;
@@ -29,7 +29,7 @@ struct axis {
       if (n == most_letters || name[n] == '+' || name[n] == '?')
         throw partition_error(
             text("partita::axis: requires a name of at most 15 characters without '+' and '?'; rename ") << name);
-      letters[n] = name[n];
+      name_characters[n] = name[n];
     }
     if (n == 0) throw partition_error("partita::axis: requires a name; give it one");
     if (workers == 0) throw partition_error(text("partita::axis: requires a worker along ") << name << "; give 1");
@@ -38,11 +38,11 @@ struct axis {
                             << workers << " along " << name);
   }
 
-  constexpr const char* name() const { return letters; }
+  constexpr const char* name() const { return name_characters; }
   constexpr bool is_named(const char* other) const {
     std::size_t k = 0;
-    while (letters[k] != '\0' && letters[k] == other[k]) ++k;
-    return letters[k] == other[k];
+    while (name_characters[k] != '\0' && name_characters[k] == other[k]) ++k;
+    return name_characters[k] == other[k];
   }
   friend constexpr bool operator==(const axis&, const axis&) = default;
 };
@@ -51,7 +51,7 @@ struct axis {
 struct mesh {
   axis axes[most_axes]{};
   std::size_t count = 0;
-  bool moves_are_written = false;  ///< every reshard must be written: see no_implicit_reshard()
+  bool requires_explicit_reshards = false;  ///< every reshard must be written: see no_implicit_reshard()
 
   constexpr mesh() = default;
   /// Makes a mesh from axes, whose names must be distinct; otherwise throws a partition_error.
@@ -95,7 +95,7 @@ struct mesh {
   /// partition_error where layouts are run-time values.
   constexpr mesh no_implicit_reshard() const {
     mesh m = *this;
-    m.moves_are_written = true;
+    m.requires_explicit_reshards = true;
     return m;
   }
 
@@ -105,7 +105,7 @@ struct mesh {
     for (std::size_t a = 0; a < count; ++a) product *= axes[a].size;
     return product;
   }
-  constexpr std::size_t size(std::size_t a) const { return axes[checked(a)].size; }
+  constexpr std::size_t size(std::size_t a) const { return axes[checked_axis(a)].size; }
   /// The number of blocks into which the axes `cut` split a dimension.
   constexpr std::size_t size(axis_list cut) const {
     std::size_t product = 1;
@@ -113,7 +113,7 @@ struct mesh {
     return product;
   }
   /// Returns the axis number a if the mesh has such an axis; otherwise throws a partition_error.
-  constexpr std::size_t checked(std::size_t a) const {
+  constexpr std::size_t checked_axis(std::size_t a) const {
     if (a < count) return a;
     throw partition_error(text("partita::mesh: requires axis numbers below ") << count << ", not " << a);
   }
@@ -121,8 +121,8 @@ struct mesh {
   constexpr std::size_t number(const char* name, std::size_t length) const {
     for (std::size_t a = 0; a < count; ++a) {
       std::size_t k = 0;
-      while (k < length && axes[a].letters[k] == name[k]) ++k;
-      if (k == length && (length > axis::most_letters || axes[a].letters[length] == '\0')) return a;
+      while (k < length && axes[a].name_characters[k] == name[k]) ++k;
+      if (k == length && (length > axis::most_letters || axes[a].name_characters[length] == '\0')) return a;
     }
     text wanted(", but there is no \"");
     for (std::size_t k = 0; k < length; ++k) wanted << name[k];

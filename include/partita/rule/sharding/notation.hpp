@@ -20,7 +20,7 @@ struct notation_reader {
   constexpr std::size_t find_factor(char c) {
     for (std::size_t f = 0; f < read.factor_count; ++f)
       if (read.factors[f].letter == c && c != '_') return f;
-    return read.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass);
+    return read.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr void read_merged_dimension() {
     read.add_dimension();
@@ -32,10 +32,10 @@ struct notation_reader {
     if (read.term_count - begin < 2) return;
     ++groups;
     for (std::size_t k = begin; k < read.term_count; ++k) {
-      const std::uint8_t old = read.factors[read.terms[k]].group;
-      read.factors[read.terms[k]].group = groups;
+      const std::uint8_t old = read.factors[read.terms[k]].merged_group;
+      read.factors[read.terms[k]].merged_group = groups;
       for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
-        if (read.factors[f].group == old) read.factors[f].group = groups;
+        if (read.factors[f].merged_group == old) read.factors[f].merged_group = groups;
     }
   }
   constexpr void read_ellipsis() {

@@ -21,10 +21,10 @@ struct attributes {
 
 /// A name, a function from shapes to a rule, and its attributes. `propagate` accepts operations in place of rules.
 struct operation {
-  using maker = rule (*)(const shape_span&, const attributes&);
+  using rule_maker = rule (*)(const shape_span&, const attributes&);
 
   const char* name = "";
-  maker make = nullptr;
+  rule_maker make = nullptr;
   attributes with{};
 
   constexpr rule operator()(const shape_span& operands) const {
@@ -41,7 +41,7 @@ struct operation {
   }
   /// Copies the operation with given attributes: given lists and counts replace its lists and counts, switches are
   /// added. The reduction of the operation stays, except for an operation that accepts any reduction.
-  constexpr operation called_with(const attributes& given, bool uses_given_kind = false) const {
+  constexpr operation with_attributes(const attributes& given, bool uses_given_kind = false) const {
     operation o = *this;
     if (!given.axes.empty()) o.with.axes = given.axes;
     if (!given.sizes.empty()) o.with.sizes = given.sizes;
@@ -90,8 +90,8 @@ struct separate_factors {
 
   constexpr separate_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      number[d] =
-          r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
+      number[d] = r.add_factor(shape[d], nth_letter(r.factor_count),
+                               in(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
   /// Adds one dimension for each factor to the last tensor of a rule.

@@ -24,34 +24,35 @@ struct policy {
     align,            ///< each mesh axis in turn goes to the dimension that costs the operands least
   };
   /// Which blocks of different sizes are allowed: none; a smaller last block; or sizes that differ by at most one.
-  enum class uneven : std::uint8_t { forbid, chunk, balanced };
+  enum class uneven : std::uint8_t { forbid, smaller_last_block, balanced };
   /// Whether propagation may choose shardings for which operands have to be resharded.
   enum class reshard : std::uint8_t { allow, forbid };
   /// What happens to a dimension that is sharded although the operation needs it unsharded: a gather, or an error.
-  enum class whole : std::uint8_t { gather, refuse };
+  enum class unshard : std::uint8_t { gather, refuse };
+  using whole [[deprecated("use unshard")]] = unshard;
   /// How the axes of merged and split dimensions are propagated.
-  enum class compound : std::uint8_t {
-    exact,     ///< axes are propagated wherever the blocks stay the same
-    leading,   ///< only the axes of the leading dimension of a group are propagated
-    gathered,  ///< axes of the following dimensions move to the leading dimension
+  enum class merged_axes : std::uint8_t {
+    same_blocks_only,  ///< axes are propagated wherever the blocks stay the same
+    leading_only,      ///< only the axes of the leading dimension of a group are propagated
+    move_to_leading,   ///< axes of the following dimensions move to the leading dimension
   };
 
-  conflict contest = conflict::cost;       ///< how a mesh axis is assigned that several dimensions request
-  conflict disagreement = conflict::cost;  ///< how a dimension is sharded that several tensors shard differently
-  conflict alike = conflict::cost;    ///< both choices, for operations with equivalent operands (concatenate, stack)
+  conflict axis_conflict = conflict::cost;        ///< how a mesh axis is assigned that several dimensions request
+  conflict disagreement = conflict::cost;         ///< how a dimension is sharded that several tensors shard differently
+  conflict equivalent_operands = conflict::cost;    ///< both, for equivalent operands (concatenate, stack)
   uneven blocks = uneven::balanced;   ///< which blocks of different sizes are allowed
   reshard moves = reshard::allow;     ///< whether operands may be resharded
-  whole needed = whole::gather;       ///< what is done if an operation needs a dimension unsharded
-  compound merged = compound::exact;  ///< how axes of merged and split dimensions are propagated
-  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
-  bool new_dimensions = true;         ///< a dimension that only results have may be sharded
-  bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing
-  bool uneven_if_alone = false;       ///< a sharding that only one tensor proposes may be uneven
+  unshard needed = unshard::gather;       ///< what is done if an operation needs a dimension unsharded
+  merged_axes merged_dimensions = merged_axes::same_blocks_only;  ///< how axes of merged and split dimensions are propagated
+  bool by_precedence = false;  ///< batch dimensions choose first, then rows and columns, then summed dimensions
+  bool new_dimensions = true;  ///< a dimension that only results have may be sharded
+  bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
+  bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
   bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free
 
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
-    p.contest = p.disagreement = p.alike = choice_for_all_conflicts;
+    p.axis_conflict = p.disagreement = p.equivalent_operands = choice_for_all_conflicts;
     return p;
   }
   constexpr policy with(uneven how) const {
@@ -64,7 +65,7 @@ struct policy {
     p.moves = how;
     return p;
   }
-  constexpr policy with(whole how) const {
+  constexpr policy with(unshard how) const {
     policy p = *this;
     p.needed = how;
     return p;
@@ -78,13 +79,13 @@ struct policy {
 /// PaddlePaddle's older policy: one mesh axis per dimension; the first operand wins; different shardings are rejected.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
-  p.contest = conflict::first_wins;
+  p.axis_conflict = conflict::first_wins;
   p.disagreement = conflict::error;
-  p.alike = conflict::align;
-  p.blocks = uneven::chunk;
-  p.merged = compound::leading;
+  p.equivalent_operands = conflict::align;
+  p.blocks = uneven::smaller_last_block;
+  p.merged_dimensions = merged_axes::leading_only;
   p.new_dimensions = false;
-  p.leaders_decide = true;
+  p.ignores_low_priority_operands = true;
   p.keep_result_partials = true;
   return p;
 }();
@@ -92,12 +93,12 @@ inline constexpr policy policy::paddle_classic = [] {
 /// (except for a single operand); the largest dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
-  p.contest = conflict::larger_dim_wins;
+  p.axis_conflict = conflict::larger_dim_wins;
   p.disagreement = conflict::join;
   p.blocks = uneven::forbid;
-  p.merged = compound::gathered;
+  p.merged_dimensions = merged_axes::move_to_leading;
   p.by_precedence = true;
-  p.uneven_if_alone = true;
+  p.uneven_if_only_proposal = true;
   return p;
 }();
 

@@ -16,7 +16,7 @@ struct propagation {
   growing_list<sharding, 8> results{};
   growing_list<reshard_need, 12> reshards{};
   detail::decision_log log{};
-  char letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
+  char factor_letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
 
   /// The total bytes that a worker receives in all reshards.
   constexpr std::size_t bytes() const {
@@ -63,7 +63,7 @@ struct sharding_conclusion {
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
-      if (k == i || contains(s.r.unread, k)) continue;
+      if (k == i || contains(s.r.shape_only_operands, k)) continue;
       const bool together = s.r.how != linearity::multilinear && !contains(s.r.constant, k);
       if (!has_pending_reduction(k, a, together ? kind : pending_reduction::none) &&
           !(k < s.operands.size() && !s.operands[k].known && !together))
@@ -72,11 +72,11 @@ struct sharding_conclusion {
     return true;
   }
   constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& kept_reductions) const {
-    const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
+    const bool given = s.is_given(i), unread = given && contains(s.r.shape_only_operands, i);
     sharding required = resolved_sharding(i);
     if (unread) {
       required = s.operands[i].layout;
-      required.open = required.kept_whole = 0;
+      required.open = required.must_replicate = 0;
       required.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
@@ -88,7 +88,7 @@ struct sharding_conclusion {
                      decision::none, a, decision::none, kind);
     }
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
-      required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cutting());
+      required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cut_axes());
     out.operands.push_back(required);
     if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
@@ -96,7 +96,7 @@ struct sharding_conclusion {
     const std::size_t t = s.r.operand_count + j;
     sharding left = resolved_sharding(t);
     left.pending = kept_reductions;
-    const std::uint32_t summed = s.r.summed_in(j);
+    const std::uint32_t summed = s.r.summed_factors(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
       if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;
@@ -108,7 +108,7 @@ struct sharding_conclusion {
     if (s.is_given(t) && s.flow != direction::forward) {
       const spec& given = s.results[j];
       const sharding made = left;
-      const std::uint32_t used = left.cutting();
+      const std::uint32_t used = left.cut_axes();
       for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
         if (const pending_reduction kind = given.layout.pending[a];
             kind != pending_reduction::none && (used >> a & 1U) == 0) {
@@ -154,9 +154,9 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   detail::require_one_mesh(m, r, operands);
   detail::require_one_mesh(m, r, results);
   // 1. Bind the rule to the shapes.
-  const rule all = bound(r, operands, results);
+  const rule all = bind_shapes(r, operands, results);
   propagation out;
-  for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
+  for (std::size_t f = 0; f < all.factor_count; ++f) out.factor_letters[f] = all.factors[f].letter;
   // 2. Translate the shardings of tensors to axes of factors, and resolve conflicts between them.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, flow, by, out.log}}};
   resolved.resolve_conflicts();

@@ -40,7 +40,7 @@ template <class = void>
   throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
                              "dimension ")
                         << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r << " lies "
-                        << of.layout << "; gather it before, or allow policy::whole::gather");
+                        << of.layout << "; gather it before, or allow policy::unshard::gather");
 }
 
 /// One list of axes for each factor of an operation; where proposals differ, the policy decides which proposal is used.
@@ -58,7 +58,7 @@ struct factor_proposals : factor_projection<Policy> {
     for (const proposal& one : list_proposals(t)) {
       decision::what why = one.done;
       if (one.is_usable() && can_cut(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
-      else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
+      else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::unshard::refuse)
         throw_whole_dimension_error(r, t, one.dimension, tensor_spec(t));
       else log_decisions(why, t, one.dimension, one.factor, one.axes);
     }
@@ -68,7 +68,7 @@ struct factor_proposals : factor_projection<Policy> {
     if (now.empty()) {
       now = axes;
       origin[f] = static_cast<std::uint8_t>(t);
-      return log_decision(decision::what::took, t, d, f);
+      return log_decision(decision::what::takes_sharding, t, d, f);
     }
     if (now.starts_with(axes)) return;
     if (axes.starts_with(now)) {
@@ -80,7 +80,7 @@ struct factor_proposals : factor_projection<Policy> {
   constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
     using enum policy::conflict;
     bool follow = false;
-    switch (r.alike ? by.alike : by.disagreement) {
+    switch (r.has_equivalent_operands ? by.equivalent_operands : by.disagreement) {
       case error:
         throw_tensors_disagree(m, r, r.factors[f].letter, cut[f], origin[f], axes, t);
       case first_wins:
@@ -144,7 +144,7 @@ struct factor_proposals : factor_projection<Policy> {
     }
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
     for (std::size_t j = 0; j < r.result_count; ++j)
-      if ((r.summed_in(j) >> f & 1U) != 0) {
+      if ((r.summed_factors(j) >> f & 1U) != 0) {
         double block = 4;
         for (const std::size_t extent : result_shape(r, j))
           block *= extent == dynamic ? 1 : static_cast<double>(extent);
@@ -197,7 +197,7 @@ struct factor_proposals : factor_projection<Policy> {
   constexpr void add_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
-    log_decision(decision::what::took, t, decision::none, f, a);
+    log_decision(decision::what::takes_sharding, t, decision::none, f, a);
   }
   /// The cost of sharding factor f by axis a: the elements in blocks of tensors that do not shard f, times a's workers.
   constexpr double reshard_price(std::size_t f, std::size_t a) const {

@@ -21,7 +21,7 @@ class registry {
 
   /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
   constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
-  constexpr registry& add(const char* name, operation::maker make) { return insert({name, nullptr, make, nullptr}); }
+  constexpr registry& add(const char* name, operation::rule_maker f) { return insert({name, nullptr, f, nullptr}); }
 
   constexpr bool knows(const char* name) const { return find(name) < count_; }
   constexpr std::size_t size() const { return count_; }
@@ -34,7 +34,7 @@ class registry {
     const std::size_t k = find(name);
     if (k < count_) {
       const entry& one = entries_[k];
-      if (one.predefined != nullptr) return one.predefined->called_with(with, equal(name, "reduction"))(shapes);
+      if (one.predefined != nullptr) return one.predefined->with_attributes(with, equal(name, "reduction"))(shapes);
       return one.make != nullptr ? one.make(shapes, with).named(name) : rule(one.notation).named(name);
     }
     if (fallback_policy_ == fallback::refuse)
@@ -49,7 +49,7 @@ class registry {
   struct entry {
     const char* name = "";
     const char* notation = nullptr;
-    operation::maker make = nullptr;
+    operation::rule_maker make = nullptr;
     const operation* predefined = nullptr;  ///< the predefined operation of this name, if there is one
   };
   static constexpr bool equal(const char* a, const char* b) {
@@ -82,9 +82,9 @@ namespace detail {
 /// same rule as `rules::`. Dimensions, extents and counts that `rules::` takes as parameters are passed as attributes.
 inline constexpr operation standard_operations[] = {
     // Element-wise operations.
-    rules::elementwise, rules::elementwise_to(1), rules::elementwise_in_dimensions({}), rules::add, rules::subtract,
-    rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign, rules::relu, rules::maximum,
-    rules::where, rules::add.named("negate"),
+    rules::elementwise, rules::elementwise_outputs(1), rules::elementwise_in_dimensions({}), rules::add,
+    rules::subtract, rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign,
+    rules::relu, rules::maximum, rules::where, rules::add.named("negate"),
     // Matrix products and convolutions.
     rules::matmul, rules::matmul_transposed(false, false), rules::matmul_bias(), rules::bmm, rules::linear,
     rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,

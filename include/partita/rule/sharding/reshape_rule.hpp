@@ -47,7 +47,7 @@ struct reshape_walk {
   constexpr char next_letter() { return letter > 'z' ? '_' : letter++; }
   constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {
     const std::size_t f = all.add_factor(size, next_letter(), kind);
-    all.factors[f].group = groups;
+    all.factors[f].merged_group = groups;
     return f;
   }
   static constexpr void append(side& s, std::size_t f, std::size_t size) {
@@ -57,7 +57,7 @@ struct reshape_walk {
   }
   constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
   constexpr void append_shared(std::size_t size) {
-    const std::size_t f = new_factor(size, factor_kind::pass);
+    const std::size_t f = new_factor(size, factor_kind::pass_through);
     const bool counts = size != dynamic && size != 0;
     if (!counts) from.size_left = to.size_left = 1;
     append(from, f, counts ? size : 1);
@@ -149,9 +149,9 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   walker.walk_both_shapes();
   // A group of one factor merges no dimensions, so the factor is in no group (group 0).
   std::uint8_t members[2 * most_factors]{};
-  for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];
+  for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].merged_group];
   for (std::size_t f = 0; f < all.factor_count; ++f)
-    if (members[all.factors[f].group] == 1) all.factors[f].group = 0;
+    if (members[all.factors[f].merged_group] == 1) all.factors[f].merged_group = 0;
   all.begin_operand();
   walker.write(walker.from);
   all.begin_result();

@@ -17,9 +17,9 @@ namespace partita {
 struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
   /// The maximal number of results for which a rule can specify the operands that the result depends on.
-  static constexpr std::size_t most_selective = 8;
+  static constexpr std::size_t most_results_with_unused = 8;
   /// In rules of up to this many tensors none share dimensions: comparing dimensions would slow down small rules.
-  static constexpr std::size_t never_shared = 8;
+  static constexpr std::size_t tensors_with_own_dimensions = 8;
 
   struct dimension {
     std::uint8_t first = 0, count = 0;  ///< the range of the dimension's factors in `terms`; empty for an extent of 1
@@ -40,11 +40,11 @@ struct rule {
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;  ///< in which operands the operation is linear
-  bool alike = false;                      ///< the operands are equivalent: none has priority (concatenate, stack)
-  tensor_set followers = 0;                ///< operands that propose nothing if the policy lets leaders decide
-  tensor_set unread = 0;                   ///< operands whose values are not read, in any layout
+  bool has_equivalent_operands = false;    ///< the operands are equivalent: none has priority (concatenate, stack)
+  tensor_set low_priority_operands = 0;    ///< operands that propose nothing if the policy says so
+  tensor_set shape_only_operands = 0;      ///< operands whose values are not read, in any layout
   tensor_set constant = 0;                 ///< operands in which the operation is not linear (indices, masks)
-  tensor_set unused[most_selective]{};     ///< the operands that result j does not depend on, for the first results j
+  tensor_set unused_operands[most_results_with_unused]{};  ///< the operands on which result j does not depend
   char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
@@ -71,7 +71,7 @@ struct rule {
 
   // --- building: operands first, then results; dimensions are added to the last tensor ---
 
-  constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass) {
+  constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass_through) {
     if (factor_count == most_factors)
       throw shape_error(text("partita::rule: requires at most ") << most_factors << " factors; split the operation");
     factors[factor_count].size = size;
@@ -80,14 +80,14 @@ struct rule {
     return factor_count++;
   }
   constexpr void begin_operand() {
-    share_last();
+    share_dimensions_of_last_tensor();
     if (operand_count == most_operands || result_count != 0)
       throw shape_error(text("partita::rule: requires at most ")
                         << most_operands << " operands, before the results; split the operation");
     tensors[operand_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
   constexpr void begin_result() {
-    share_last();
+    share_dimensions_of_last_tensor();
     if (result_count == most_results || tensor_count() == most_tensors)
       throw shape_error(text("partita::rule: requires at most ")
                         << most_results << " results, and " << most_tensors << " operands and results together, not "
@@ -117,7 +117,7 @@ struct rule {
   }
   /// If an earlier tensor has the same dimensions as tensor t, whose dimensions are the last ones in the rule, t shares
   /// these dimensions: operations with many tensors have only a few different ones.
-  constexpr void share(std::size_t t) {
+  constexpr void share_dimensions(std::size_t t) {
     for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
       if (has_same_dimensions(tensors[u], tensors[t])) {
         dimension_count = tensors[t].first;
@@ -126,16 +126,16 @@ struct rule {
       }
   }
   /// Shares the dimensions and terms of the last tensor with an equal earlier tensor.
-  constexpr void share_last() {
-    if (tensor_count() <= never_shared) return;
+  constexpr void share_dimensions_of_last_tensor() {
+    if (tensor_count() <= tensors_with_own_dimensions) return;
     const std::size_t t = tensor_count() - 1, first = tensors[t].first;
-    share(t);
+    share_dimensions(t);
     if (tensors[t].first != first) term_count = dimensions[first].first;
   }
   /// Makes dimension d of tensor t a dimension of one element, for tensor t only.
   constexpr void drop_factors(std::size_t t, std::size_t d) {
     bool shared = false;
-    for (std::size_t u = 0; tensor_count() > never_shared && u < tensor_count(); ++u)
+    for (std::size_t u = 0; tensor_count() > tensors_with_own_dimensions && u < tensor_count(); ++u)
       shared = shared || (u != t && tensors[u].rank > 0 && tensors[u].first == tensors[t].first);
     if (!shared) {
       dimensions[tensors[t].first + d].count = 0;
@@ -148,11 +148,11 @@ struct rule {
       dimensions[dimension_count++] = dimensions[from.first + k];
     }
     dimensions[tensors[t].first + d].count = 0;
-    share(t);
+    share_dimensions(t);
   }
   /// Derives the kinds and precedences of factors from their positions. All tensors must have been added to the rule.
   constexpr rule& complete() {
-    share_last();
+    share_dimensions_of_last_tensor();
     std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
     for (std::size_t t = 0; t < tensor_count(); ++t) {
       const std::uint32_t here = factors_of(t);
@@ -162,7 +162,7 @@ struct rule {
     for (std::size_t f = 0; f < factor_count; ++f) {
       factor& one = factors[f];
       const bool reduced = (in_all_results >> f & 1U) == 0;
-      if (one.kind == factor_kind::pass && reduced) one.kind = factor_kind::reduce;
+      if (one.kind == factor_kind::pass_through && reduced) one.kind = factor_kind::reduce;
       one.precedence = (everywhere >> f & 1U) != 0 || one.broadcasts ? 0 : reduced ? 2 : 1;
     }
     return *this;
@@ -211,33 +211,33 @@ struct rule {
     for (const std::size_t i : operands) r.constant &= ~one_tensor(i);
     return r;
   }
-  /// Declares that these operands propose no axes if the policy has `leaders_decide`.
-  constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
+  /// Declares that these operands propose no axes if the policy has `ignores_low_priority_operands`.
+  constexpr rule with_low_priority(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
-    for (const std::size_t i : operands) r.followers |= one_tensor(i);
+    for (const std::size_t i : operands) r.low_priority_operands |= one_tensor(i);
     return r;
   }
   /// Declares that the operation uses only the shapes of these operands, not their values.
-  constexpr rule not_reading(std::initializer_list<std::size_t> operands) const {
+  constexpr rule with_shape_only_operands(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
-    for (const std::size_t i : operands) r.unread |= one_tensor(i);
+    for (const std::size_t i : operands) r.shape_only_operands |= one_tensor(i);
     return r;
   }
   /// Declares that result j depends only on these operands: it is not summed over factors that these operands lack.
-  constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
-    if (j >= most_selective)
-      throw shape_error(text("partita::rule::result_reads: requires one of the first ")
-                        << most_selective << " results, not result " << j << "; put it before the others");
+  constexpr rule result_depends_on(std::size_t j, std::initializer_list<std::size_t> operands) const {
+    if (j >= most_results_with_unused)
+      throw shape_error(text("partita::rule::result_depends_on: requires one of the first ")
+                        << most_results_with_unused << " results, not result " << j << "; put it before the others");
     rule r = *this;
-    r.unused[j] = first_tensors(operand_count);
-    for (const std::size_t i : operands) r.unused[j] &= ~one_tensor(i);
+    r.unused_operands[j] = first_tensors(operand_count);
+    for (const std::size_t i : operands) r.unused_operands[j] &= ~one_tensor(i);
     return r;
   }
   /// The factors that result j is summed over, as a bit set: factors that its operands have and result j lacks.
-  constexpr std::uint32_t summed_in(std::size_t j) const {
+  constexpr std::uint32_t summed_factors(std::size_t j) const {
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < operand_count; ++i)
-      if (j >= most_selective || !contains(unused[j], i)) bits |= factors_of(i);
+      if (j >= most_results_with_unused || !contains(unused_operands[j], i)) bits |= factors_of(i);
     return bits & ~factors_of(operand_count + j);
   }
   /// The number of the factor with a given letter; a shape_error if the rule has no such factor.

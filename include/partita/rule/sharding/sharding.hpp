@@ -35,10 +35,10 @@ struct sharding {
   std::array<axis_list, most_dimensions> cuts{};
   std::array<pending_reduction, most_axes> pending{};
   std::uint8_t dimensions = 0;
-  std::uint8_t priority = 0;       ///< the priority of an annotation in a program: lower numbers are applied first
-  std::uint16_t open = 0;          ///< one bit per dimension that may be sharded further
-  std::uint16_t kept_whole = 0;    ///< one bit per axis over which the tensor must stay replicated
-  std::uint16_t reduced_over = 0;  ///< one bit per axis over which the value is replicated and its cotangent partial
+  std::uint8_t priority = 0;         ///< the priority of an annotation in a program: lower numbers are applied first
+  std::uint16_t open = 0;            ///< one bit per dimension that may be sharded further
+  std::uint16_t must_replicate = 0;  ///< one bit per axis over which the tensor must stay replicated
+  std::uint16_t reduced_over = 0;    ///< one bit per axis over which the value is replicated and its cotangent partial
 
   constexpr sharding() = default;
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
@@ -64,7 +64,7 @@ struct sharding {
     return same;
   }
   /// The axes that shard some dimension of the tensor, as a bit set.
-  constexpr std::uint32_t cutting() const {
+  constexpr std::uint32_t cut_axes() const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(); ++d) bits |= cuts[d].set();
     return bits;
@@ -75,7 +75,7 @@ struct sharding {
     sharding s = *this;
     s.cuts[d] = axis_list();
     for (std::size_t k = 0; k < by.size(); ++k) {
-      if ((s.cutting() >> by[k] & 1U) != 0)
+      if ((s.cut_axes() >> by[k] & 1U) != 0)
         throw partition_error(text("partita::sharding: requires every mesh axis at most once, but \"")
                               << on.axes[by[k]].name()
                               << "\" cuts two dimensions of one tensor; leave one of them whole");
@@ -86,7 +86,7 @@ struct sharding {
   }
   /// A copy of the sharding with a pending reduction over axis a; a partition_error if axis a shards the value.
   constexpr sharding partial(std::size_t a, pending_reduction kind = pending_reduction::sum) const {
-    if ((cutting() >> a & 1U) != 0)
+    if ((cut_axes() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
     sharding s = *this;
@@ -98,25 +98,26 @@ struct sharding {
     return partial(on.number(name), kind);
   }
   /// A copy of the sharding without pending reductions.
-  constexpr sharding finished() const {
+  constexpr sharding without_partials() const {
     sharding s = *this;
     s.pending = {};
     return s;
   }
+  [[deprecated("use without_partials")]] constexpr sharding finished() const { return without_partials(); }
   /// A copy of the sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
-    if ((cutting() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
+    if ((cut_axes() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
-    s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
+    s.must_replicate = static_cast<std::uint16_t>(s.must_replicate | 1U << a);
     return s;
   }
   /// A copy of the sharding for a value that is replicated over axis a, and whose cotangent is not summed over axis a.
   /// Making the copy needs no communication: the sum in the backward pass is postponed to where the cotangent is
   /// reduced. An axis that is already in use is a partition_error.
   constexpr sharding reduced(std::size_t a) const {
-    if ((cutting() >> a & 1U) != 0)
+    if ((cut_axes() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be reduced over it");
     sharding s = *this;
@@ -152,7 +153,7 @@ struct sharding {
     sharding s(m, mapping.size());
     std::size_t d = 0;
     for (const auto entry : mapping) {
-      if (entry >= 0) s = s.cut(d, axis_list(m.checked(static_cast<std::size_t>(entry))));
+      if (entry >= 0) s = s.cut(d, axis_list(m.checked_axis(static_cast<std::size_t>(entry))));
       ++d;
     }
     return s;
@@ -183,7 +184,7 @@ struct sharding {
     sharding s(m, rank);
     std::size_t a = 0;
     for (const placement& p : all) {
-      m.checked(a);
+      m.checked_axis(a);
       if (p.kind == placement::what::partial) s = s.partial(a, p.pending);
       if (p.kind == placement::what::shard) {
         if (p.dimension >= rank)
@@ -205,7 +206,7 @@ struct sharding {
 
  private:
   constexpr void require_unused_axis(std::size_t a) const {
-    if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
+    if ((must_replicate >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
                             << on.axes[a].name() << "\" "
                             << (pending[a] != pending_reduction::none ? "is partial"

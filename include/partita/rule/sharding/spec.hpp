@@ -29,7 +29,7 @@ struct spec {
                         << l.rank() << " in " << l << " and the shape is " << s
                         << "; write \"\" for a dimension that is not cut");
   }
-  constexpr spec of_bytes(std::size_t n) const {
+  constexpr spec with_element_bytes(std::size_t n) const {
     spec s = *this;
     s.element_bytes = n;
     return s;
@@ -62,15 +62,15 @@ struct shape_span {
   const spec* specs = nullptr;
   const shape_list* shapes = nullptr;
   std::size_t count = 0;
-  bool of_specs = false;  // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
+  bool reads_specs = false;  // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
 
   constexpr shape_span() = default;
-  constexpr shape_span(const spec_list& all) : specs(all.first), count(all.count), of_specs(true) {}  // NOLINT
+  constexpr shape_span(const spec_list& all) : specs(all.first), count(all.count), reads_specs(true) {}  // NOLINT
   constexpr shape_span(std::initializer_list<shape_list> all) : count(all.size()) { shapes = all.begin(); }
   constexpr shape_span(const shape_list* begin, std::size_t n) : shapes(begin), count(n) {}
 
   constexpr std::size_t size() const { return count; }
-  constexpr const shape_list& operator[](std::size_t k) const { return of_specs ? specs[k].shape : shapes[k]; }
+  constexpr const shape_list& operator[](std::size_t k) const { return reads_specs ? specs[k].shape : shapes[k]; }
 };
 
 }  // namespace partita

@@ -13,7 +13,7 @@ constexpr rule select_tensors(const rule& of, std::initializer_list<std::size_t>
   rule r;
   for (; r.factor_count < of.factor_count; ++r.factor_count) {
     r.factors[r.factor_count] = of.factors[r.factor_count];
-    r.factors[r.factor_count].kind = factor_kind::pass;
+    r.factors[r.factor_count].kind = factor_kind::pass_through;
     r.factors[r.factor_count].how = pending_reduction::sum;
     r.factors[r.factor_count].broadcasts = false;
   }

@@ -33,7 +33,7 @@ constexpr bool is_sharded_along(const sharding& x) {
 template <class Op>
 constexpr sharding layout_along(const sharding& x) {
   sharding y = x;
-  y.open = y.kept_whole = y.reduced_over = 0;
+  y.open = y.must_replicate = y.reduced_over = 0;
   y.priority = 0;
   for (pending_reduction& kind : y.pending)
     if (!Op::is_linear || kind != pending_reduction::sum) kind = pending_reduction::none;

@@ -30,14 +30,14 @@ applied_operation bound_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
   if constexpr (requires { op.on(made); }) {
     if constexpr (requires { Op::multiplies; }) (multiply_by_blas<T>(), ...);
-    return op.on(bound(made, shapes));
+    return op.on(bind_shapes(made, shapes));
   } else {
     applied_operation all;
     if constexpr (requires { op.result_extents(shapes); }) {
       const shape_list extents = op.result_extents(shapes);
-      all.how = bound(made, shapes, shape_span(&extents, 1));
+      all.how = bind_shapes(made, shapes, shape_span(&extents, 1));
     } else {
-      all.how = bound(made, shapes);
+      all.how = bind_shapes(made, shapes);
     }
     all.work = block_work::own;
     if constexpr (requires { Op::is_elementwise; }) {
@@ -92,7 +92,7 @@ tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_bl
 
 /// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
 inline bool is_move_forbidden(const sharding& s) {
-  return (run_state.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !run_state.is_backward;
+  return (run_state.implicit_reshards_forbidden > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
 }
 
 PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
@@ -173,7 +173,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   if constexpr (std::is_integral_v<T>) {
     if (op.truncates && operands[0].layout().is_partial()) {
       std::vector<sharded_tensor<T>> summed = operands;
-      summed[0] = reshard(operands[0], operands[0].layout().finished());
+      summed[0] = reshard(operands[0], operands[0].layout().without_partials());
       const auto y = run_operation<T>(op, summed);
       return preset.result == nullptr ? y : reshard(y, *preset.result);
     }
@@ -194,7 +194,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
   } else {
     std::vector<spec> specs;
-    for (const auto& x : operands) specs.push_back(spec(x.layout(), x.extents()).of_bytes(sizeof(T)));
+    for (const auto& x : operands) specs.push_back(spec(x.layout(), x.extents()).with_element_bytes(sizeof(T)));
     const propagation p = propagate(operands[0].layout().on, op.how, spec_list(specs));
     for (std::size_t i = 0; i < n; ++i) needs[i] = p.operands[i];
     left = p.results[0];

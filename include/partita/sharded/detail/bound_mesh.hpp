@@ -163,7 +163,7 @@ class bound_mesh {
       throw;
     }
   }
-  std::size_t world_size() const { return world_.active() ? world_.size() : grid_.workers().bound(); }
+  std::size_t world_size() const { return world_.active() ? world_.size() : grid_.workers().id_end(); }
   template <class T>
   planned_exchange lower_exchange(box_overlaps boxes) const {
     return {std::move(boxes), worker(), element_kind::moved<T>()};

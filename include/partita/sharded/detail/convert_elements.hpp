@@ -75,7 +75,7 @@ constexpr bool has_only_pending_sums(const sharding& s) {
 }
 /// The layout in which a function of one operand, linear or not, reads the operand and leaves its result.
 constexpr sharding layout_of_function(bool linear, const sharding& s) {
-  return layout_of(linear && has_only_pending_sums(s) ? s : s.finished());
+  return layout_of(linear && has_only_pending_sums(s) ? s : s.without_partials());
 }
 /// The layout in which a linear function of two operands reads both operands.
 constexpr sharding layout_of_function(const sharding& a, const sharding& b) {

@@ -22,10 +22,10 @@ template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {
   partita::rule r;
   constexpr bool grouped = Groups > 1;
-  const factor_kind inner = grouped ? factor_kind::replicate : factor_kind::pass;
+  const factor_kind inner = grouped ? factor_kind::replicate : factor_kind::pass_through;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = grouped ? r.add_factor(Groups, 'g') : 0,
                     c = r.add_factor(dynamic, 'c', inner), m = r.add_factor(dynamic, 'm', inner);
-  if (grouped) r.factors[g].group = r.factors[c].group = r.factors[m].group = 1;
+  if (grouped) r.factors[g].merged_group = r.factors[c].merged_group = r.factors[m].merged_group = 1;
   const auto channels = [&](std::size_t of) {
     r.add_dimension();
     if (grouped) r.add_term(g);
@@ -48,7 +48,7 @@ struct convolution_of_blocks {
 
   std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
 
-  std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
+  std::size_t places(std::size_t f) const { return with.along(f).output_extent(cells[f]); }
   /// The cells of the images that the results at these places read along feature f.
   interval input_cells(std::size_t f, interval range) const {
     const window w = window_under(with.along(f), range);

@@ -26,9 +26,9 @@ bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
 template <class T, std::size_t N>
 bool have_equal_layouts(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
-  if (first.open != 0 || first.kept_whole != 0 || first.is_partial()) return false;
+  if (first.open != 0 || first.must_replicate != 0 || first.is_partial()) return false;
   for (std::size_t i = 1; i < N; ++i)
-    if (x[i]->layout.open != 0 || x[i]->layout.kept_whole != 0 || !x[i]->layout.same_layout(first)) return false;
+    if (x[i]->layout.open != 0 || x[i]->layout.must_replicate != 0 || !x[i]->layout.same_layout(first)) return false;
   for (std::size_t d = 0; d < x[0]->extents.size(); ++d)
     if (x[0]->extents[d] == 1 && !first.cuts[d].empty()) return false;
   return true;
@@ -40,7 +40,7 @@ sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint6
   const auto state = std::make_shared<tensor_state<T>>();
   state->on = x[0]->on;
   state->layout = x[0]->layout;
-  state->layout.open = state->layout.kept_whole = state->layout.reduced_over = 0;  // in place: faster than a copy
+  state->layout.open = state->layout.must_replicate = state->layout.reduced_over = 0;  // in place: faster than a copy
   state->layout.priority = 0;
   state->extents = x[0]->extents;
   state->block = tensor_block<T>(x[0]->block.shape);

@@ -95,7 +95,7 @@ struct elements_op {
     if (dx.state() == nullptr || dx.extents() == x[i].extents()) return dx;
     const auto shapes = operand_shapes<operands>(x);
     const shape_span span(shapes.data(), operands);
-    return sum_to_shape(bound(rule(span), span), i, dx);
+    return sum_to_shape(bind_shapes(rule(span), span), i, dx);
   }
 
  private:

@@ -32,7 +32,7 @@ constexpr std::uint64_t fingerprint_of(const sharding& s) {
   hasher all;
   for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);
   for (const pending_reduction kind : s.pending) all.mix(kind);
-  return all.mix(s.dimensions).mix(s.open).mix(s.kept_whole).mix(s.reduced_over).value();
+  return all.mix(s.dimensions).mix(s.open).mix(s.must_replicate).mix(s.reduced_over).value();
 }
 
 }  // namespace partita::detail

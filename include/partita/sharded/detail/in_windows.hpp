@@ -90,7 +90,7 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
           s.cuts[d] = s.cuts[d].without(a);
     for (std::size_t a = 0; a < s.on.rank(); ++a)
       if ((used >> a & 1U) != 0) s.pending[a] = pending_reduction::none;
-    specs[i] = spec(s, x[i].shape).of_bytes(x[i].element_bytes);
+    specs[i] = spec(s, x[i].shape).with_element_bytes(x[i].element_bytes);
   }
   const propagation p = propagate(lead.on, how, spec_list(specs.data(), n));
   layouts_over_features all;
@@ -151,7 +151,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   std::array<spec, max_window_operands> specs{};
   std::array<shape_list, max_window_operands> shapes{};
   for (std::size_t i = 0; i < n; ++i) {
-    specs[i] = spec(x[i].layout(), x[i].extents()).of_bytes(sizeof(T));
+    specs[i] = spec(x[i].layout(), x[i].extents()).with_element_bytes(sizeof(T));
     shapes[i] = x[i].extents();
   }
   const std::uint64_t number =

@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF sharding drop_reductions(const sharding& s, const shape_list& extents) {
-  sharding finished = s.finished();
+  sharding finished = s.without_partials();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if (s.pending[a] != pending_reduction::none) finished = cut_further(finished, extents, a);
   return finished;
@@ -15,7 +15,7 @@ PARTITA_DEF sharding drop_reductions(const sharding& s, const shape_list& extent
 PARTITA_DEF bool is_first_holder(const bound_mesh& on, const sharding& s) {
   bool first = on.active();
   for (std::size_t a = 0; first && a < s.on.rank(); ++a)
-    first = (s.cutting() >> a & 1U) != 0 || coordinate_of(s.on, on.place(), a) == 0;
+    first = (s.cut_axes() >> a & 1U) != 0 || coordinate_of(s.on, on.place(), a) == 0;
   return first;
 }
 

@@ -51,9 +51,9 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
       weights += of_states + (v == arrives ? 0 : g.block_bytes(at, done[at], bytes));
     }
     for (const step_event& e : step.events) {
-      if (e.done == step_event::what::update) one.update += e.of == arrives ? 0 : e.seconds;
+      if (e.kind == step_event::what::update) one.update += e.of == arrives ? 0 : e.seconds;
       else (e.backward ? one.backward : one.forward) += e.seconds;
-      if (!e.backward) one.kept = e.held > weights ? e.held - weights : 0;
+      if (!e.backward) one.kept = e.bytes_held > weights ? e.bytes_held - weights : 0;
     }
     const value result{static_cast<std::uint32_t>(g.values() - 1)};
     one.sent = g.block_bytes(result, done[result], bytes);

@@ -13,7 +13,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
    public:
     explicit event_converter(const step_plan& plan)
         : plan_(plan),
-          g_(*plan.done->program),
+          g_(*plan.completion->program),
           cotangents_(g_.values()),
           blocks_(static_cast<std::uint32_t>(g_.values())) {
       for (std::uint32_t v = 0; v < g_.values(); ++v) own_block_.push_back(v);
@@ -24,11 +24,11 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       for (const step_event& e : plan_.events) {
         step_use& one = steps_.emplace_back();
         one.is_backward = e.backward, one.seconds = e.seconds;
-        one.moves = e.done == step_event::what::move || e.done == step_event::what::window;
+        one.moves = e.kind == step_event::what::move || e.kind == step_event::what::window;
         if (e.backward && e.operation != step_event::none) one.name << "gradient of ";
         one.name << (e.operation == step_event::none ? "update" : g_.operation(e.operation).how.name());
         if (one.moves) one.received = e.bytes;
-        switch (e.done) {
+        switch (e.kind) {
           case step_event::what::move:
             move(e, one);
             break;
@@ -99,7 +99,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.sets = own_block_[node.first_result];
       for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
         own_block_[node.first_result + j] = one.sets;
-        one.bytes += bytes_of(node.first_result + j, plan_.done->used(e.operation, node.operands + j));
+        one.bytes += bytes_of(node.first_result + j, plan_.completion->used(e.operation, node.operands + j));
       }
     }
     void differentiate(const step_event& e, step_use& one) {
@@ -112,7 +112,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.sets = new_block();
       for (std::size_t i = 0; i < node.operands; ++i) {
         const value v = g_.of(node, i);
-        one.bytes += bytes_of(v.number, plan_.done->used(e.operation, i));
+        one.bytes += bytes_of(v.number, plan_.completion->used(e.operation, i));
         cotangents_[v.number].push_back(one.sets);
       }
     }

@@ -131,7 +131,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
 
 PARTITA_DEF sharding traced_function::laid(const sharding& s) {
   sharding closed = s;
-  closed.open = closed.kept_whole = 0;
+  closed.open = closed.must_replicate = 0;
   closed.priority = 0;
   return closed;
 }

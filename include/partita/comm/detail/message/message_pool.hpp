@@ -11,7 +11,7 @@ namespace partita::detail {
 
 /// The form of messages, which all workers choose alike. Boxes that are contiguous in a block are never copied.
 struct message_policy {
-  messages how = messages::by_size;
+  message_form how = message_form::by_size;
   std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked
   std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of any message
 
@@ -28,8 +28,8 @@ struct pair_volume {
 
   bool is_worth_a_trial() const { return bytes > small_exchange; }
   /// The form of messages that is used if the forms were not measured. MPI is slow with a derived type of many boxes.
-  messages default_message_form() const {
-    return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed;
+  message_form default_message_form() const {
+    return bytes <= small_exchange && boxes == 1 ? message_form::typed : message_form::packed;
   }
 };
 
@@ -40,7 +40,7 @@ PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::s
 struct message {
   std::size_t worker = 0, first = 0, last = 0;  ///< the message contains boxes [first, last)
   std::size_t bytes = 0;
-  messages how{};
+  message_form how{};
 };
 
 /// The messages of one worker in one direction, in the order in which they are posted.
@@ -55,8 +55,8 @@ struct message_pool {
   message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {
     for (std::size_t k = 0; k < whole.size(); ++k) {
-      const messages how = form(whole[k].worker);
-      const std::size_t longest = how == messages::chunked ? policy.chunk : policy.longest;
+      const message_form how = form(whole[k].worker);
+      const std::size_t longest = how == message_form::chunked ? policy.chunk : policy.longest;
       std::size_t next = boxes.size();
       for (boxes.add_cut(whole[k], element, longest); next < boxes.size(); ++next) {
         const std::size_t bytes = boxes.volume(next) * element, worker = boxes[next].worker;

@@ -39,7 +39,7 @@ class pair_messages : public box_transport {
   void finish() override {}
 
  private:
-  static constexpr std::array<messages, 3> message_forms{messages::packed, messages::chunked, messages::typed};
+  static constexpr std::array message_forms{message_form::packed, message_form::chunked, message_form::typed};
   using seconds = std::array<double, message_forms.size()>;
 
   bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
@@ -49,7 +49,7 @@ class pair_messages : public box_transport {
   PARTITA_DECL std::vector<std::size_t> partners_to_measure() const;
 
   /// The form (packed, chunked or typed) of the messages exchanged with one worker.
-  PARTITA_DECL messages choose_form(const pair_volume& c) const;
+  PARTITA_DECL message_form choose_form(const pair_volume& c) const;
 
   PARTITA_DECL void choose_forms();
 
@@ -68,7 +68,7 @@ class pair_messages : public box_transport {
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, is_unmeasured_ = false;
-  std::vector<std::pair<std::size_t, messages>> measured_forms_;  // the measured form of the messages to each worker
+  std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form of the messages to each worker
   std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
   block_memory y_;
 };

@@ -91,7 +91,7 @@ PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const
 }
 
 #ifdef PARTITA_CORE
-PARTITA_MOVEMENT_OF(, index_planner)
+PARTITA_INSTANTIATE_BOX_MOVEMENT(, index_planner)
 #endif
 
 }  // namespace partita::detail

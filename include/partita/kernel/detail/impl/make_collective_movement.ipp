@@ -12,10 +12,10 @@ PARTITA_DEF void expect_one_world(bool is_one_world, const char* call) {
 
 PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                                         const group_kernel_choices& choices, group_plan::kind kind) {
-  if (groups.bound() > everyone.size())
+  if (groups.id_end() > everyone.size())
     throw partition_error(text(choices.name)
                           << "(everyone, groups" << choices.reduction << "): requires workers of a world of "
-                          << everyone.size() << ", got worker " << groups.bound() - 1
+                          << everyone.size() << ", got worker " << groups.id_end() - 1
                           << "; start more workers, or choose ids below " << everyone.size());
   text call(choices.name);
   call << "(everyone, groups" << choices.reduction << ") with groups [";

@@ -5,6 +5,6 @@
 
 namespace partita::detail {
 
-PARTITA_REPARTITIONS()
+PARTITA_INSTANTIATE_REPARTITIONS()
 
 }  // namespace partita::detail

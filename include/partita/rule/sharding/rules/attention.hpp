@@ -11,7 +11,7 @@ namespace detail {
 /// queries may be sharded by position, while each query needs all keys.
 constexpr rule attention_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 8, "attention");
-  const auto pass = [](bool cut) { return cut ? factor_kind::pass : factor_kind::replicate; };
+  const auto pass = [](bool cut) { return cut ? factor_kind::pass_through : factor_kind::replicate; };
   rule r;
   const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', pass(with.x)),
                     t = r.add_factor(dynamic, 't', pass(false)), h = r.add_factor(dynamic, 'h'),

@@ -32,9 +32,9 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
   const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
   const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
                     m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');
-  if (in_groups && (of_c != 1 || of_m != 1)) r.factors[g].group = 1;
+  if (in_groups && (of_c != 1 || of_m != 1)) r.factors[g].merged_group = 1;
   for (const std::size_t inner : {c, m})
-    if (in_groups && inner != most_factors) r.factors[inner].group = 1;
+    if (in_groups && inner != most_factors) r.factors[inner].merged_group = 1;
   if (in_groups && c != most_factors) r.factors[c].kind = factor_kind::replicate;
   const auto add = [&](std::size_t inner, bool outer) {
     r.add_dimension();

@@ -67,10 +67,10 @@ namespace rules {
 /// partial operands are reduced first.
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
 /// Element-wise functions with several results.
-constexpr operation elementwise_to(std::size_t results) {
+constexpr operation elementwise_outputs(std::size_t results) {
   attributes with;
   with.count = results;
-  return {"elementwise_to", &detail::elementwise_rule, with};
+  return {"elementwise_outputs", &detail::elementwise_rule, with};
 }
 /// Element-wise functions whose smaller operand is aligned by XLA's broadcast_dimensions.
 constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {

@@ -31,7 +31,7 @@ constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& 
   r.begin_result(), add({k, s});
   r.begin_result(), add({s, k});
   r.complete();
-  r.factors[h].kind = r.factors[e].kind = factor_kind::pass;  // results that lack h or e do not depend on h or e
+  r.factors[h].kind = r.factors[e].kind = factor_kind::pass_through;  // results without h or e do not depend on them
   return r.with(linearity::none);
 }
 // [rule]

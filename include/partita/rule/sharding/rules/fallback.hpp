@@ -12,10 +12,10 @@ namespace detail {
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;
-  if (with.x) r.factors[batch].loose = true;
+  if (with.x) r.factors[batch].extents_may_differ = true;
   // All unsharded dimensions share one factor, because they need not be distinguished.
   const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
-  r.factors[whole].loose = true;
+  r.factors[whole].extents_may_differ = true;
   const auto add = [&](std::size_t rank) {
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(d == 0 && with.x ? batch : whole);
   };

@@ -62,7 +62,8 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   std::array<std::size_t, most_dimensions> g = f.number;
   for (std::size_t d = 0; d < i.size(); ++d)
     if (in(apart, d))
-      g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
+      g[d] =
+          r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass_through : factor_kind::replicate);
   r.begin_operand();
   f.write(r);
   for (std::size_t t = 0; t < 2; ++t) {
@@ -89,7 +90,7 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
     const bool one_row = t == 2 && shapes[1].empty() && shapes[2].size() + 1 == x.size();  // for an index of rank 0
     for (std::size_t d = one_row ? 1 : 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
   }
-  return r.complete().with(linearity::none).followed_by({0});
+  return r.complete().with(linearity::none).with_low_priority({0});
 }
 /// The operation x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension
 /// of all three is unsharded. The sharding of other dimensions is propagated if their extents are equal.
@@ -176,7 +177,7 @@ constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) 
   const std::size_t ids = with.y ? 1 : 0;
   rule r;
   const separate_factors f(r, shapes[ids]);
-  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass),
+  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass_through),
                     h = r.add_factor(dynamic, 'h');
   for (std::size_t t = 0; t < 3; ++t) {
     t < 2 ? r.begin_operand() : r.begin_result();

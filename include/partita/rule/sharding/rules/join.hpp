@@ -17,10 +17,10 @@ struct replicated_factors {
   constexpr explicit replicated_factors(rule& of) : r(of) {}
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
-      if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
+      if (extents[k] == extent || r.factors[numbers[k]].extents_may_differ) return numbers[k];
     const bool last = r.factor_count + 2U >= most_factors;  // one free factor is kept for the result
     numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
-    r.factors[numbers[count]].loose = last;
+    r.factors[numbers[count]].extents_may_differ = last;
     extents[count] = extent;
     return numbers[count++];
   }
@@ -56,7 +56,7 @@ constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with
     if (d == c) r.add_whole_dimension(length);
     else r.add_dimension(f[d]);
   }
-  r.alike = true;
+  r.has_equivalent_operands = true;
   r.how = linearity::movement;
   r.complete();
   return r;
@@ -76,7 +76,7 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
     if (d == s) r.add_whole_dimension(shapes.size());
     else r.add_dimension(f[d < s ? d : d - 1]);
   }
-  r.alike = true;
+  r.has_equivalent_operands = true;
   r.how = linearity::movement;
   r.complete();
   return r;

@@ -69,7 +69,7 @@ constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with
 constexpr rule bmm_rule(const shape_span&, const attributes&) { return "bmk,bkn->bmn"; }
 constexpr rule linear_rule(const shape_span&, const attributes&) { return "...i,oi->...o"; }
 constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) {
-  return rule("...k,...n->kn,n").result_reads(1, {1});
+  return rule("...k,...n->kn,n").result_depends_on(1, {1});
 }
 
 }  // namespace detail

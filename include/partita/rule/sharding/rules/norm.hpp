@@ -42,7 +42,7 @@ constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with)
   const std::size_t n = r.add_factor(dynamic, 'n'), g = r.add_factor(groups, 'g');
   const bool merged = channels != groups;
   const std::size_t e = merged ? r.add_factor(channels / groups, 'e', factor_kind::replicate) : 0;
-  if (merged) r.factors[g].group = r.factors[e].group = 1;
+  if (merged) r.factors[g].merged_group = r.factors[e].merged_group = 1;
   const auto add_channels = [&] {
     r.add_dimension(g);
     if (merged) r.add_term(e);
@@ -70,7 +70,9 @@ constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with)
   if (x.size() < 2)
     throw shape_error(text("partita::rules::batch_norm: requires x [batch, channels, ...], not ")
                       << x << "; add a dimension");
-  const factor_kind of_batch = with.x ? factor_kind::pass : with.y ? factor_kind::collective : factor_kind::replicate;
+  const factor_kind of_batch = with.x   ? factor_kind::pass_through
+                               : with.y ? factor_kind::collective
+                                        : factor_kind::replicate;
   rule r;
   const std::size_t n = r.add_factor(dynamic, 'n', of_batch), c = r.add_factor(dynamic, 'c');
   std::size_t places[most_dimensions]{};

@@ -16,7 +16,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const separate_factors f(r, x);
   const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
-  r.factors[whole].loose = true;
+  r.factors[whole].extents_may_differ = true;
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     r.begin_operand();
     if (shapes[t] == x) f.write(r);
@@ -29,7 +29,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   }
   r.complete();
   for (std::size_t d = 0; d < x.size(); ++d)
-    r.factors[f[d]].kind = factor_kind::pass;  // results that lack this factor are replicated, not partial
+    r.factors[f[d]].kind = factor_kind::pass_through;  // results that lack this factor are replicated, not partial
   return r.with(linearity::none);
 }
 

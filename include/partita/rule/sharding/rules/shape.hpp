@@ -23,7 +23,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
   if (unknown) {  // an unknown extent cannot be divided; all other dimensions are propagated
     rule r;
     const separate_factors f(r, x);
-    for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].group = 1;
+    for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].merged_group = 1;
     r.begin_operand(), f.write(r);
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
@@ -124,7 +124,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
     const bool repeats = with.keep && !is_new;
     if (repeats) r.factors[f[d - new_dimensions]].kind = factor_kind::replicate;
     r.add_dimension(
-        r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass));
+        r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass_through));
   }
   r.how = linearity::movement;
   r.complete();

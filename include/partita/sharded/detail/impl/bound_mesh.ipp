@@ -18,10 +18,10 @@ PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const shardin
 
 PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)
     : world_(std::move(everyone)), grid_(std::move(where)), place_(grid_.place(world_.id())) {
-  if (grid_.workers().bound() > world_.size())
+  if (grid_.workers().id_end() > world_.size())
     throw partition_error(text("partita::shard: requires workers of a world of ")
                           << world_.size() << ", but the mesh " << grid_.mesh() << " reaches worker "
-                          << grid_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
+                          << grid_.workers().id_end() - 1 << "; start more workers, or make a smaller mesh");
   hasher all;
   for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
   for (std::size_t k = 0; k < grid_.size(); ++k) all.mix(grid_.worker(k));

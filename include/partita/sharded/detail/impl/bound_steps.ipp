@@ -61,7 +61,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
   std::vector<std::vector<std::shared_ptr<planned_exchange>>> parts(steps_.size());
   for (const ordered_step& one : order_.events) {
     lanes[one.step] = one.lane;
-    if (one.done != ordered_step::what::start) continue;
+    if (one.action != ordered_step::what::start) continue;
     const std::uint32_t first = step_uses_[one.step].joins == nothing ? one.step : step_uses_[one.step].joins;
     parts[first].push_back(steps_[one.step].exchange);
   }
@@ -194,7 +194,7 @@ PARTITA_DEF void bound_steps::begin_trace() {
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.events.size(); ++k) {
     const ordered_step& one = order_.events[k];
-    if (one.done != what::expect && one.done != what::finish && step_uses_[one.step].joins == nothing)
+    if (one.action != what::expect && one.action != what::finish && step_uses_[one.step].joins == nothing)
       lanes.push_back(one.lane);
     if (k < order_.backward_begin) forward = lanes.size();
   }
@@ -212,7 +212,7 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     const step_use& use = step_uses_[now.step];
     if (!step_times_.empty()) step_times_[2 * k] = step_times_[2 * k + 1] = seconds_now();
     if (!one.takes_part) continue;
-    switch (now.done) {
+    switch (now.action) {
       case ordered_step::what::compute:
         for (std::size_t i = 0; i < use.reads.size(); ++i) x[i] = address(use.reads[i]);
         (*one.done)(x, address(use.sets));

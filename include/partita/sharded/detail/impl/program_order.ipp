@@ -53,8 +53,8 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
     const program_order own = order_program(uses, forward, limits, join);
     sent = {computed.value(), exchanges.size(), own.backward_begin};
     for (const ordered_step& one : own.events) {
-      const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
-      sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.done));
+      const std::uint64_t number = one.action == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
+      sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.action));
       sent.push_back(std::bit_cast<std::uint64_t>(one.from));
       sent.push_back(std::bit_cast<std::uint64_t>(one.until));
     }
@@ -95,8 +95,8 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
   std::uint32_t leader = step_use::nothing;
   for (step_use& one : uses) one.joins = step_use::nothing;
   for (std::size_t k = 0; k < order.events.size(); ++k) {
-    if (order.events[k].done != ordered_step::what::start) continue;
-    const bool joins = k > 0 && order.events[k - 1].done == ordered_step::what::start &&
+    if (order.events[k].action != ordered_step::what::start) continue;
+    const bool joins = k > 0 && order.events[k - 1].action == ordered_step::what::start &&
                        order.events[k - 1].lane == order.events[k].lane;
     if (joins) uses[order.events[k].step].joins = leader;
     else leader = order.events[k].step;

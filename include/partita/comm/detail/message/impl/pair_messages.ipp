@@ -15,7 +15,7 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
       kind_(kind),
       policy_(policy),
       oversubscribed_(oversubscribed) {
-  is_unmeasured_ = policy_.how == messages::measured && !partners_to_measure().empty();
+  is_unmeasured_ = policy_.how == message_form::measured && !partners_to_measure().empty();
   choose_forms();
 }
 
@@ -50,11 +50,12 @@ PARTITA_DEF std::vector<std::size_t> pair_messages::partners_to_measure() const 
   return all;
 }
 
-PARTITA_DEF messages pair_messages::choose_form(const pair_volume& c) const {
-  if (policy_.how == messages::measured && c.is_worth_a_trial())
+PARTITA_DEF message_form pair_messages::choose_form(const pair_volume& c) const {
+  const message_form how = policy_.how;
+  if (how == message_form::measured && c.is_worth_a_trial())
     for (const auto& [worker, form] : measured_forms_)
       if (worker == c.worker) return form;
-  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.default_message_form() : policy_.how;
+  return how == message_form::measured || how == message_form::by_size ? c.default_message_form() : how;
 }
 
 PARTITA_DEF void pair_messages::choose_forms() {
@@ -111,7 +112,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto slower = [&](std::size_t f) {
       const double taken = own[f] > others[k][f] ? own[f] : others[k][f];
-      return message_forms[f] == messages::typed ? 1.25 * taken : taken;
+      return message_forms[f] == message_form::typed ? 1.25 * taken : taken;
     };
     std::size_t best = 0;
     for (std::size_t f = 1; f < message_forms.size(); ++f)

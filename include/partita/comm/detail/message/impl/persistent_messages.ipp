@@ -108,7 +108,7 @@ PARTITA_DEF void persistent_messages::choose_forms() {
     const message& p = messages_[k];
     if (p.last - p.first == 1 && is_contiguous_box(p.first)) {
       message_form_.push_back(form::in_place);
-    } else if (p.how == messages::typed && !is_staged_) {
+    } else if (p.how == message_form::typed && !is_staged_) {
       message_form_.push_back(form::through_mpi_type);
       message_types_[k] = make_message_type(p);
     } else {
@@ -146,7 +146,7 @@ PARTITA_DEF void persistent_messages::assign_slots() {
   for (std::size_t k = 0; k < messages_.size(); ++k) {
     if (message_form_[k] != form::through_slot) continue;
     const std::size_t size = lines(messages_[k].bytes);
-    if (messages_[k].how == messages::chunked) ++chunks, chunk_bytes = size > chunk_bytes ? size : chunk_bytes;
+    if (messages_[k].how == message_form::chunked) ++chunks, chunk_bytes = size > chunk_bytes ? size : chunk_bytes;
     else bytes += size;
   }
   const std::size_t wish = 2 * workers_ > least_in_flight ? 2 * workers_ : least_in_flight;
@@ -163,7 +163,7 @@ PARTITA_DEF void persistent_messages::assign_slots() {
   std::size_t own = 0, turn = 0;
   for (std::size_t k = 0; k < messages_.size(); ++k) {
     if (message_form_[k] != form::through_slot) continue;
-    if (messages_[k].how == messages::chunked) {
+    if (messages_[k].how == message_form::chunked) {
       slot_addresses_[k] = buffer_ + start + turn * chunk_bytes;
       previous_in_slot_[k] = user[turn];
       user[turn] = k;
