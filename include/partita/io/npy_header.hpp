@@ -33,7 +33,7 @@ struct npy_header {
 /// A header, or an error message if the bytes are not a header.
 struct npy_header_found {
   npy_header header;
-  text problem;
+  text error_message;
 };
 
 /// The maximum number of bytes of a header. A parser needs at most this number of bytes of a file.
