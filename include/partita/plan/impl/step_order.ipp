@@ -12,10 +12,10 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// messages are one step, with the number of the first of them.
   struct step_dependencies {
     std::vector<std::size_t> input_counts;
-    std::vector<std::vector<std::size_t>> dependent_steps, joined;
+    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;
 
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
-        : input_counts(end - first, 0), dependent_steps(end - first), joined(end - first) {
+        : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
       struct block {
         std::size_t set_by = ~std::size_t{0};
         std::vector<std::size_t> reading_steps{};
@@ -34,7 +34,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           dependent_steps[number(earlier_step)].push_back(number(k));
           ++input_counts[number(k)];
         };
-        joined[number(k)].push_back(k);
+        joint_steps[number(k)].push_back(k);
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
             wait_for(block_of(b).set_by);
@@ -63,7 +63,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           time_(now),
           link_free_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
-        if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready_step(k);
+        if (graph_.input_counts[k] == 0 && !graph_.joint_steps[k].empty()) add_ready_step(k);
     }
 
     std::vector<ordered_step> order() {
@@ -85,7 +85,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
     void finish_step(std::size_t k) {
-      for (const std::size_t j : graph_.joined[k]) is_finished_[j - first_] = true;
+      for (const std::size_t j : graph_.joint_steps[k]) is_finished_[j - first_] = true;
       while (first_unfinished_ < is_finished_.size() && is_finished_[first_unfinished_]) ++first_unfinished_;
       for (const std::size_t next : graph_.dependent_steps[k])
         if (--graph_.input_counts[next] == 0) add_ready_step(next);
@@ -98,9 +98,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         while (is_lane_used_[lane]) ++lane;
         is_lane_used_[lane] = true;
         link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].once;
-        for (const std::size_t j : graph_.joined[k]) link_free_ += steps_[j].seconds - steps_[j].once;
+        for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].once;
         pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_});
-        for (const std::size_t j : graph_.joined[k])
+        for (const std::size_t j : graph_.joint_steps[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
       }
@@ -116,7 +116,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
       is_lane_used_[one.channel] = false;
       const double until = time_ < one.until ? one.until : time_;
-      for (const std::size_t j : graph_.joined[one.step - first_])
+      for (const std::size_t j : graph_.joint_steps[one.step - first_])
         order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.channel, time_, until}),
             time_ = until;
       finish_step(one.step - first_);
