@@ -81,12 +81,12 @@ void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const 
 
 /// The messages that all workers post for a plan, computed from the plans of all workers, and those of this worker.
 struct expected {
-  node_messages::posted own{};
+  node_messages::posted_counts own{};
   std::size_t messages = 0, bytes = 0, joined = 0;
 };
 template <class PlanOf>
-expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element, const node_messages::posted& own,
-                     PlanOf plan_of) {
+expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element,
+                     const node_messages::posted_counts& own, PlanOf plan_of) {
   struct pair_of_nodes {
     std::set<std::size_t> from, to;
     std::size_t pairs = 0, elements = 0;
@@ -107,8 +107,8 @@ expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (k / nodes == k % nodes || all[k].pairs == 0) continue;
     const node_traffic traffic{all[k].from.size(), all[k].to.size(), all[k].pairs, all[k].elements * element};
-    e.joint_message_count += traffic.joint_message_count();
-    e.messages += traffic.joint_message_count() == 0 ? traffic.pairs : traffic.joint_message_count();
+    e.joined += traffic.joint_message_count();
+    e.messages += traffic.joint_message_count() == 0 ? traffic.worker_pairs : traffic.joint_message_count();
     e.bytes += traffic.bytes;
   }
   return e;
