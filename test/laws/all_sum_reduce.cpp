@@ -33,8 +33,8 @@ void expect_self_adjoint(const world& everyone, const table_row& r, Dimensions d
   const auto block = [&](std::size_t number) {
     return [&, number](std::size_t worker) {
       const group_plan plan = a_1.plan(worker);
-      return plan.is_on_large ? integers<double, 2>({plan.groups[0].number % 3, 4}, worker + number)
-                              : zero_volume<double, 2>(worker);
+      return plan.large ? integers<double, 2>({plan.groups[0].number % 3, 4}, worker + number)
+                        : zero_volume<double, 2>(worker);
     };
   };
   expect_all_laws(everyone, a, a_1, p.active(), block(0), p.active(), block(31));

@@ -522,7 +522,7 @@ void train(const world& everyone, const program& p, Options options, std::ostrea
   const auto rate = schedule_of(p.steps[0]);
   const auto& integers = p.steps[1].integers;
   const char* const axes = integers.empty() ? "" : integers[0] == 0 ? "a" : "b";
-  sharded_optimiser<T, Options> optimiser(std::vector<trained<T>>{w}, options, optimiser_state_axes{axes});
+  sharded_optimiser<T, Options> optimiser(std::vector<parameter_ref<T>>{w}, options, optimiser_state_axes{axes});
   for (std::size_t k = 1; k < p.inputs.size(); ++k) {
     optimiser.options().learning_rate = rate(optimiser.steps());
     optimiser.step(std::tuple(tensor_of_input<T>(everyone, p.on, p.inputs[k])));

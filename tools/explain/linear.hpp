@@ -124,7 +124,7 @@ inline int explain_linear(int argc, char** argv) {
     changes.add(workers, by);
     cost.add({workers, written(larger.shape),
               std::to_string(grown.in_features) + " to " + std::to_string(grown.out_features), by,
-              std::to_string(one.messages), bytes(static_cast<double>(one.sent)),
+              std::to_string(one.messages), bytes(static_cast<double>(one.sent_bytes)),
               bytes(static_cast<double>(one.memory)), seconds(network.seconds(one))});
   });
   cost.print();

@@ -27,8 +27,8 @@ struct group_plan {
   enum class kind { broadcast, sum_reduce, all_sum_reduce };
 
   std::size_t worker = 0;
-  bool is_on_small = false;          ///< whether the worker is active on the small partition
-  bool is_on_large = false;          ///< whether the worker is active on the large partition
+  bool small = false;                ///< whether the worker is active on the small partition
+  bool large = false;                ///< whether the worker is active on the large partition
   std::vector<worker_group> groups;  ///< by ascending number; two if this worker is small and large in different groups
   kind movement = kind::broadcast;   ///< from the small partition, to the small partition, or both
 
@@ -81,13 +81,13 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   plan.movement = movement;
   plan.worker = worker;
   const std::size_t small_place = small.place(worker), large_place = large.place(worker);
-  plan.is_on_small = small_place < small.size();
-  plan.is_on_large = large_place < large.size();
-  const std::size_t number_of_large = plan.is_on_large ? pairing.small_of(large.index(large_place)) : 0;
-  if (plan.is_on_small && plan.is_on_large && number_of_large < small_place)
+  plan.small = small_place < small.size();
+  plan.large = large_place < large.size();
+  const std::size_t number_of_large = plan.large ? pairing.small_of(large.index(large_place)) : 0;
+  if (plan.small && plan.large && number_of_large < small_place)
     plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
-  if (plan.is_on_small) plan.groups.push_back(detail::make_group(small, large, pairing, small_place, worker));
-  if (plan.is_on_large && (!plan.is_on_small || number_of_large > small_place))
+  if (plan.small) plan.groups.push_back(detail::make_group(small, large, pairing, small_place, worker));
+  if (plan.large && (!plan.small || number_of_large > small_place))
     plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
   return plan;
 }
@@ -113,8 +113,8 @@ group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extent
     if (member == worker) group.position = k;
     group.members.push_back(member);
   }
-  plan.is_on_large = true;
-  plan.is_on_small = group.position == 0;
+  plan.large = true;
+  plan.small = group.position == 0;
   plan.groups.push_back(static_cast<worker_group&&>(group));
   return plan;
 }

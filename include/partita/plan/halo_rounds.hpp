@@ -12,10 +12,12 @@ namespace partita {
 /// How ghosts are exchanged: in one round with every worker that holds some of them, or in one round for each dimension
 /// with neighbours along that dimension.
 enum class halo_algorithm {
-  by_cost,      ///< `one_round` on one node; between nodes the cheaper one by halo_costs
-  one_round,    ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
-  by_dimension  ///< up to d rounds, and 2 d messages
+  by_cost,       ///< `one_round` on one node; between nodes the cheaper one by halo_costs
+  one_round,     ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
+  by_dimension,  ///< up to d rounds, and 2 d messages
+  at_once [[deprecated("use one_round")]] = one_round
 };
+using halo_way [[deprecated("use halo_algorithm")]] = halo_algorithm;
 
 /// The number of messages of the worker that has the most, and the number of rounds.
 struct halo_costs {

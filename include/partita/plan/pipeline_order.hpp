@@ -1,5 +1,4 @@
-// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch, and a simulation
-// of a pipeline.
+// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch; its simulation.
 #pragma once
 
 #include <cstddef>

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(worlds_of_other_nodes_know_what_worker_0_was_told, *test::a
     const world everyone(test::workers());
     const detail::measured_link& link = detail::own_node::of(everyone.state()->communicator()).link();
     const detail::link_settings told(said);
-    BOOST_TEST((link.cost.latency == told.latency && link.cost.seconds_per_byte == told.seconds_per_byte &&
+    BOOST_TEST((link.cost.latency == told.latency && link.cost.seconds_per_byte == told.byte &&
                 link.eager_bytes == told.eager_bytes));
   }
 }

@@ -18,12 +18,12 @@ BOOST_AUTO_TEST_CASE(all_members_of_a_group_know_the_same_members) {
   std::size_t roots = 0, receivers = 0;
   for (std::size_t worker = 0; worker < 11; ++worker) {
     const group_plan plan = plan_groups(small, large, pairing, worker);
-    BOOST_TEST(plan.is_on_small == small.contains(worker));
-    BOOST_TEST(plan.is_on_large == large.contains(worker));
-    BOOST_TEST((plan.root_group() != nullptr) == plan.is_on_small);
-    BOOST_TEST((plan.member_group() != nullptr) == plan.is_on_large);
-    roots += plan.is_on_small ? 1 : 0;
-    receivers += plan.is_on_large ? 1 : 0;
+    BOOST_TEST(plan.small == small.contains(worker));
+    BOOST_TEST(plan.large == large.contains(worker));
+    BOOST_TEST((plan.root_group() != nullptr) == plan.small);
+    BOOST_TEST((plan.member_group() != nullptr) == plan.large);
+    roots += plan.small ? 1 : 0;
+    receivers += plan.large ? 1 : 0;
     for (const worker_group& g : plan.groups) {
       BOOST_TEST(g.members[g.position] == worker);
       BOOST_TEST(g.members[0] == small.workers()[g.number]);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(workers_that_agree_in_the_kept_dimensions_sum_among_themsel
     BOOST_TEST(g.members.size() == 2U);
     BOOST_TEST(g.members[g.position] == worker);
     BOOST_TEST(g.members[0] - g.members[1] == 2U);  // they differ along dimension 1
-    BOOST_TEST(plan.is_on_small == (g.position == 0));
+    BOOST_TEST(plan.small == (g.position == 0));
   }
   BOOST_TEST(plan_sum_groups(p, {true, true, true}, 8).groups.empty());
 }
@@ -78,16 +78,16 @@ BOOST_AUTO_TEST_CASE(the_first_of_a_group_is_small_all_are_large_and_others_are_
   const worker_groups lists({{4, 1, 6}, {2}, {0, 5}});
   for (std::size_t worker = 0; worker < 9; ++worker) {
     const group_plan plan = lists.plan(worker, group_plan::kind::all_sum_reduce);
-    BOOST_TEST(plan.is_on_small == (worker == 4 || worker == 2 || worker == 0), worker);
-    BOOST_TEST(plan.is_on_large == (worker < 7 && worker != 3), worker);
-    BOOST_TEST((plan.root_group() != nullptr) == plan.is_on_small);
-    BOOST_TEST((plan.member_group() != nullptr) == plan.is_on_large);
+    BOOST_TEST(plan.small == (worker == 4 || worker == 2 || worker == 0), worker);
+    BOOST_TEST(plan.large == (worker < 7 && worker != 3), worker);
+    BOOST_TEST((plan.root_group() != nullptr) == plan.small);
+    BOOST_TEST((plan.member_group() != nullptr) == plan.large);
   }
   const grid p(extents<2, 3>{}, workers{7, 1, 2, 3, 4, 5});
   for (std::size_t worker = 0; worker < 9; ++worker) {
     const group_plan plan = plan_sum_groups(p, {true, false}, worker);
-    BOOST_TEST(plan.is_on_small == (worker == 7 || worker == 3), worker);
-    BOOST_TEST(plan.is_on_large == p.contains(worker), worker);
+    BOOST_TEST(plan.small == (worker == 7 || worker == 3), worker);
+    BOOST_TEST(plan.large == p.contains(worker), worker);
   }
 }
 

@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(a_worker_knows_its_groups_and_nobody_elses) {
   const worker_pairing<2> pairing(small.shape(), large.shape(), false, false);
   for (const std::size_t worker : {std::size_t{0}, std::size_t{999}, std::size_t{1000}, million - 1}) {
     const group_plan plan = plan_groups(small, large, pairing, worker);
-    BOOST_TEST(plan.is_on_small == (worker < 1000));
-    BOOST_TEST(plan.is_on_large);
+    BOOST_TEST(plan.small == (worker < 1000));
+    BOOST_TEST(plan.large);
     BOOST_TEST_REQUIRE(plan.groups.size() == 1U);
     BOOST_TEST(plan.groups[0].members.size() == 1000U);
     for (const std::size_t member : plan.groups[0].members) BOOST_TEST(member % 1000 == worker % 1000);

@@ -189,7 +189,7 @@ class collective_kernel {
         call.in_place = in_place || (to_all && output == call.x);
         const block_shape shape = movement_.agree(call);
         const bool needs_pooled_copy =
-            to_all && movement_.plan().is_on_large && movement_.plan().groups[0].members.size() > 1;
+            to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
         if (needs_pooled_copy || element_count_of_shape(shape, rank) == 0) {
           auto y = allocate_result<T, rank>(shape);
           movement_.carry_out(call, block_of(y));

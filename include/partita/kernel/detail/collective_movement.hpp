@@ -101,10 +101,10 @@ class collective_movement {
   };
 
   bool sends_blocks(group_direction direction) const {
-    return direction == group_direction::spread ? plan_.is_on_small : plan_.is_on_large;
+    return direction == group_direction::spread ? plan_.small : plan_.large;
   }
   PARTITA_DECL bool receives_blocks(group_direction direction) const;
-  bool is_in_no_group() const { return !plan_.is_on_small && !plan_.is_on_large; }
+  bool is_in_no_group() const { return !plan_.small && !plan_.large; }
   bool writes_result(group_direction direction) const { return receives_blocks(direction) || is_in_no_group(); }
 
   std::uint64_t call_fingerprint(const collective_call& call) const {

@@ -96,8 +96,7 @@ class sequential_reduction {
     y.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
-      y.push_back(p.is_on_large ? reduce_members<Reduction>(x, p.groups[0].members, 0, name_)
-                                : copy_to_tensor(x[worker]));
+      y.push_back(p.large ? reduce_members<Reduction>(x, p.groups[0].members, 0, name_) : copy_to_tensor(x[worker]));
     }
     return y;
   }
@@ -134,21 +133,21 @@ class groups {
   /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.
   template <ranked_array X>
   auto broadcast_blocks(const std::vector<X>& x) const {
-    return results(x, &group_plan::is_on_large, &group_plan::is_on_small,
+    return results(x, &group_plan::large, &group_plan::small,
                    [&](const group_plan& p) { return copy_to_tensor(x[p.member_group()->members[0]]); });
   }
 
   /// Gives each worker of the small grid the reduction of the blocks of the workers of the large grid paired with it.
   template <class Reduction = elementwise_sum, ranked_array X>
   auto reduce_blocks(const std::vector<X>& x) const {
-    return results(x, &group_plan::is_on_small, &group_plan::is_on_large, [&](const group_plan& p) {
+    return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
       return reduce_members<Reduction>(x, p.root_group()->members, p.root_group()->root_is_large ? 0 : 1, name_);
     });
   }
   /// The number of blocks in the reduction to which a worker of the large grid contributes.
   std::size_t block_count_of_worker(std::size_t worker) const {
     const group_plan p = plan(worker);
-    return p.is_on_large ? p.member_group()->contributors() : 1;
+    return p.large ? p.member_group()->contributors() : 1;
   }
 
  private:

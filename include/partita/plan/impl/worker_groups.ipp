@@ -64,8 +64,8 @@ PARTITA_DEF group_plan worker_groups::plan(std::size_t worker, group_plan::kind 
   group.root_is_large = true;
   group.members = members_[number];
   while (group.members[group.position] != worker) ++group.position;
-  own.is_on_large = true;
-  own.is_on_small = group.position == 0;
+  own.large = true;
+  own.small = group.position == 0;
   own.groups.push_back(std::move(group));
   return own;
 }

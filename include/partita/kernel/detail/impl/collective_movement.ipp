@@ -29,8 +29,8 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
                                                 : agree_on_sum(call, before, ahead.useful_send_or_null());
     ahead.mark_as_agreed();
     if (call.direction == group_direction::to_all) return call.x.shape;
-    return spreads ? result_shape(call.x, keep_agreed_plan, plan_.is_on_large, plan_.is_on_small)
-                   : result_shape(call.x, keep_agreed_plan, plan_.is_on_small, plan_.is_on_large);
+    return spreads ? result_shape(call.x, keep_agreed_plan, plan_.large, plan_.small)
+                   : result_shape(call.x, keep_agreed_plan, plan_.small, plan_.large);
   };
   operation_->wait();
   if (call.has_error() || (writes_result(call.direction) && call.writes_what_it_reads()))
@@ -64,7 +64,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
   lent_header* block = nullptr;
   channels_->start_traffic_count();
   collective_job job = make_job(call);
-  if (plan_.is_on_small) make_dense_x(job);
+  if (plan_.small) make_dense_x(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
     const worker_group& g = plan_.groups[k];
     const bool root = g.position == 0;
@@ -75,7 +75,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
         channels_->way(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
-  if (!plan_.is_on_small && !plan_.is_on_large && call.x.size() != 0) {  // copies this worker's own input
+  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
     block = lent_blocks::lend_block(channels_->memory(), call.x.size() * call.kind->bytes, 1);
     copy(*call.kind, call.x.make_dense_copy(lent_blocks::elements(block)), call.x);
   }
@@ -123,9 +123,9 @@ void collective_movement::speculative_start::begin(std::uint64_t) {
 }
 
 PARTITA_DEF bool collective_movement::receives_blocks(group_direction direction) const {
-  return direction == group_direction::spread    ? plan_.is_on_large
-         : direction == group_direction::to_root ? plan_.is_on_small
-                                                 : plan_.is_on_large;
+  return direction == group_direction::spread    ? plan_.large
+         : direction == group_direction::to_root ? plan_.small
+                                                 : plan_.large;
 }
 
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_block(const collective_call& call,
@@ -134,17 +134,17 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
   const worker_group* joined = plan_.member_group();
   return agreed_structure(
       *world_, broadcast_plans_, {call_fingerprint(call), before, true, ahead},
-      [&](const structure& known) { return call.matches_key(known.key, plan_.is_on_small); },
+      [&](const structure& known) { return call.matches_key(known.key, plan_.small); },
       [&](local_error& found_error) {
-        structure fresh{call.key(plan_.is_on_small), {}};
+        structure fresh{call.key(plan_.small), {}};
         open_channels();
         for (const worker_group& g : plan_.groups) {
           block_shape header = call.x.shape;
           partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
           if (&g == joined) fresh.shape = header;
         }
-        call.expect_view_shape(kernel_description_.name,
-                               result_shape(call.x, fresh, plan_.is_on_large, plan_.is_on_small), found_error);
+        call.expect_view_shape(kernel_description_.name, result_shape(call.x, fresh, plan_.large, plan_.small),
+                               found_error);
         return fresh;
       },
       [&] { return call.describe(kernel_description_.call); });
@@ -158,9 +158,9 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
   return agreed_structure(
       *world_, reduction_plans_,
       {call_fingerprint(call), before, kernel_description_.sums_other_blocks_only && !to_all, ahead},
-      [&](const structure& known) { return call.matches_key(known.key, plan_.is_on_large); },
+      [&](const structure& known) { return call.matches_key(known.key, plan_.large); },
       [&](local_error& found_error) {
-        structure fresh{call.key(plan_.is_on_large), {}};
+        structure fresh{call.key(plan_.large), {}};
         open_channels();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
@@ -187,9 +187,9 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
                                << " among the workers " << g.members
                                << "; give every worker of a sum a block of the same shape";
         }
-        call.expect_view_shape(
-            kernel_description_.name,
-            to_all ? call.x.shape : result_shape(call.x, fresh, plan_.is_on_small, plan_.is_on_large), found_error);
+        call.expect_view_shape(kernel_description_.name,
+                               to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large),
+                               found_error);
         return fresh;
       },
       [&] { return call.describe(kernel_description_.call); });
@@ -210,7 +210,7 @@ PARTITA_DEF void collective_movement::open_channels() {
 
 PARTITA_DEF collective_job collective_movement::make_job(const collective_call& call, const untyped_block* y) const {
   collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
-  if (call.direction == group_direction::spread && call.operation != nullptr && plan_.is_on_small)
+  if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
     job.parts = plan_.root_group()->contributors();
   return job;
 }
