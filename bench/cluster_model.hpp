@@ -97,7 +97,7 @@ class nic_queue {
     std::sort(receivers_by_pair.begin(), receivers_by_pair.end());
     t.receivers = static_cast<std::size_t>(std::unique(receivers_by_pair.begin(), receivers_by_pair.end()) -
                                            receivers_by_pair.begin());
-    return t.joined();
+    return t.joint_message_count();
   }
   /// Assigns pairs from k on to one joined message, until it has its share of all bytes.
   void share(const std::vector<pair_bytes>& to_other_nodes, std::size_t& k, std::size_t end, std::size_t joined_index,

@@ -33,7 +33,7 @@ struct neighbourhood {
   std::vector<face<Rank>> out, in;
 
   explicit neighbourhood(const halo_plan<Rank>& plan) : shape(plan.exchange.destination_shape) {
-    const auto own = plan.exchange.kept.front().at_destination;
+    const auto own = plan.exchange.kept.front().destination_start;
     for (const auto& t : plan.exchange.sends) {
       out.push_back({static_cast<int>(t.worker), t.at, t.where.shape()});
       for (std::size_t d = 0; d < Rank; ++d) out.back().at[d] += own[d];

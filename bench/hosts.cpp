@@ -48,7 +48,8 @@ double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t 
   const auto& link = detail::own_node::of(everyone.communicator()).link();
   cluster_parameters facts;
   facts.workers_on_node = P / nodes;
-  facts.message = link.cost.message, facts.latency = link.cost.latency, facts.nic_byte = link.cost.byte;
+  facts.message = link.cost.seconds_per_message, facts.latency = link.cost.latency,
+  facts.nic_byte = link.cost.seconds_per_byte;
   const grid<extents<dynamic, dynamic>> from(extents<dynamic, dynamic>(P, 1)), to(extents<dynamic, dynamic>(1, P));
   const auto there = decomposition<2>::balanced({rows, columns}, from.shape()),
              then = decomposition<2>::balanced({rows, columns}, to.shape());

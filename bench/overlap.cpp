@@ -64,7 +64,7 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
                    {program.bind<float>(everyone, gradients, ways[1].options)}};
   tensor dy;
   if (trains) dy = reshard(arguments[0], layout_of_cotangent(program.complete()[program.result()]));
-  for (variant& v : all) v.step.measured();
+  for (variant& v : all) v.step.measured_timetable();
   for (int round = -1; round < line.rounds("steps"); ++round)
     for (variant& v : all) {
       const double step_seconds = bench::timed([&] {
@@ -72,7 +72,7 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
         v.results = trains ? v.step.backward(dy) : std::vector<tensor>{y};
       });
       if (round < 0) continue;
-      const timetable last = v.step.measured();
+      const timetable last = v.step.measured_timetable();
       v.samples.push_back(step_seconds), v.waited.push_back(last.waiting()), v.computed.push_back(last.computing());
     }
   bool right = true;

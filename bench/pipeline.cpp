@@ -33,7 +33,7 @@ struct waiting {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(waiting{back, back}, dy);
+    return apply_op(waiting{back, back}, dy);
   }
 };
 
@@ -49,8 +49,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const auto layers = [=](const auto& x, const auto& v, const auto& w) {
     if (device == 0) return tanh(matmul(tanh(matmul(x, v)), w));
     // the cotangents of the inputs take as long as the forward pass, and so do the gradients of the weights
-    const auto y = tanh(matmul(tanh(matmul(x, v)), operate(waiting{0, device}, w)));
-    return operate(waiting{device, device}, y);
+    const auto y = tanh(matmul(tanh(matmul(x, v)), apply_op(waiting{0, device}, w)));
+    return apply_op(waiting{device, device}, y);
   };
   std::vector<pipeline_stage> list;
   for (std::size_t s = 0; s < stages; ++s) {
@@ -89,12 +89,12 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   all.push_back({"gpipe", in(pipeline_order::gpipe)});
   all.push_back({"one forward one backward", in(pipeline_order::one_forward_one_backward)});
   all.push_back({"zero bubble", in(pipeline_order::zero_bubble)});
-  for (variant& v : all) v.step.measured();
+  for (variant& v : all) v.step.measured_timetable();
   bool right = true;
   for (int round = -1; round < line.rounds("steps"); ++round)
     for (variant& v : all) {
       const double took = bench::timed([&] { v.step(x, targets, weights); });
-      const double computing = sum_over(everyone, v.step.measured().computing());
+      const double computing = sum_over(everyone, v.step.measured_timetable().computing());
       if (round < 0) continue;
       v.samples.push_back(took);
       v.idle.push_back(1 - computing / (static_cast<double>(stages) * took));

@@ -90,8 +90,8 @@ network network_of(const char* name, const mesh& m, const std::array<shape_list,
     std::iota(parameters.begin(), parameters.end(), std::size_t{1});
     const auto all = std::make_shared<state>(state{program.template bind<real>(everyone, parameters), x, dy, {{}, {}}});
     // With a small learning rate all steps compute with about the same numbers.
-    all->optimiser =
-        sharded_adamw<real>(std::vector<trained<real>>(all->x.begin() + 1, all->x.end()), {.learning_rate = 1e-7});
+    all->optimiser = sharded_adamw<real>(std::vector<parameter_ref<real>>(all->x.begin() + 1, all->x.end()),
+                                         {.learning_rate = 1e-7});
     return [all] {
       [&]<std::size_t... I>(std::index_sequence<I...>) { all->run(all->x[I]...); }(std::make_index_sequence<N>());
       const auto& gradients = all->run.backward(all->dy);

@@ -38,7 +38,7 @@ void dispatch(const world& everyone, bench::rows& out, bool quick) {
   constexpr mesh m{axis{"data", 1}};
   const xt::xtensor<float, 1> ones = xt::ones<float>({std::size_t{256}});
   const auto x = shard<m.layout("data")>(everyone, ones), y = shard<m.layout("data")>(everyone, ones);
-  const auto &u = x.at_run_time(), &v = y.at_run_time();
+  const auto &u = x.run_time_tensor(), &v = y.run_time_tensor();
   std::vector<float> a(256, 1.F), b(256, 1.F), c(256);
   const auto typed = [&] { asm volatile("" : : "r"(add(x, y).data()) : "memory"); };
   compare(out, "add of 256 floats",
@@ -119,7 +119,7 @@ bool training(const world& everyone, bench::rows& out, std::size_t d, std::size_
   auto b1 = shard<double>(everyone, m.layout("model").reduced("data"), {hidden}, zero);
   auto w2 = shard<double>(everyone, m.layout("model", "").reduced("data"), {hidden, classes}, two(weight(2, hidden)));
   auto b2 = shard<double>(everyone, m.layout("").reduced("data"), {classes}, zero);
-  sharded_adamw<double> optimiser({w1, b1, w2, b2}, {.weight_decay = 0.01}, state_over{"data"});
+  sharded_adamw<double> optimiser({w1, b1, w2, b2}, {.weight_decay = 0.01}, optimiser_state_axes{"data"});
   const auto x = shard<double>(everyone, m.layout("data", ""), {batch, pixels}, two(pixel));
   xt::xtensor<int, 1> labels(std::array{batch});
   for (std::size_t k = 0; k < batch; ++k) labels(k) = label(k);

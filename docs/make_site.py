@@ -41,9 +41,9 @@ fourier_transform spectral_resize spectral_derivative poisson_solver helmholtz_s
 fftshift fftfreq resize_spectrum resize_half_spectrum bind_indices take_along_axis gather_nd select_if take scatter scatter_add
 one_hot argmax argmin cumsum cumprod cummax cummin flip roll tile expand strided_slice tril triu squeeze unsqueeze stack pad
 split convolve convolve_transposed max_pool average_pool upsample attention cross_entropy normalise normalise_batch
-normalise_groups normalise_rms drop variance product_of any_of log_sum_exp log_softmax reduce_along operate apply_to_elements
+normalise_groups normalise_rms apply_dropout variance product_of any_of log_sum_exp log_softmax reduce_along apply_op apply_to_elements
 recompute stop_gradient constrain scan scan_cost tape_holds pipeline simulate search_pipeline measured_times to_complex real
-imag conj abs angle movements_of movements_while partition_of placed_mesh named_parameters clip_by_global_norm global_norm
+imag conj abs angle movements_of record_movements partition_of placed_mesh named_parameters clip_by_global_norm global_norm
 sharded_sgd sharded_adamw bound_program save_optimiser load_optimiser checkpoint_saver checkpoint_steps save_hdf5 load_hdf5
 halo_cells for_interior for_border adjoint_test relabelled partitioned_elementwise cartesian_partition reduce_over minimum_over
 inclusive_scan union_of cut decomposition balanced_part block_if_active max_pooling average_pooling upsampling batch_norm layer_norm

@@ -15,13 +15,14 @@ int main(int argc, char** argv) {
   const value in = g.input({2, 1024, 16, 448}, "in"),
               out = g.input({2, 16, 320, 1024}, "out");  // dimensions 0 and 2 are layer and head
   const value scale = g.input({1024}, "scale"), bias = g.input({1024}, "bias");
-  const applied in_of = g.apply(rules::unbind(0), {in}, "in_of"), out_of = g.apply(rules::unbind(0), {out}, "out_of");
+  const operation_results in_of = g.apply(rules::unbind(0), {in}, "in_of"),
+                          out_of = g.apply(rules::unbind(0), {out}, "out_of");
 
   value x = tokens;
   for (std::size_t layer = 0; layer < 2; ++layer) {  // attention and feed-forward read the same input
     const value normed = g.apply(rules::layer_norm(), {x, scale, bias});
     const value projected = g.apply("bse,ehc->bshc", {normed, in_of[layer]}, "project");
-    const applied part = g.apply(rules::split(-1, {64, 64, 64, 256}), {projected});
+    const operation_results part = g.apply(rules::split(-1, {64, 64, 64, 256}), {projected});
     const value attended = g.apply(rules::attention, {part[0], part[1], part[2]});
     const value active = g.apply(rules::elementwise, {part[3]}, "gelu");
     const value both = g.apply(rules::concatenate(-1), {attended, active});

@@ -58,7 +58,7 @@ std::pair<double, double> train_on_mesh(const world& everyone, const mesh& m, co
   auto b2 = shard<double>(everyone, m.layout("").reduced("data"), {classes}, zero);
   // [/layouts]
   // [optimiser]
-  sharded_adamw<double> optimiser({w1, b1, w2, b2}, {.weight_decay = 0.01}, state_over{"data"});
+  sharded_adamw<double> optimiser({w1, b1, w2, b2}, {.weight_decay = 0.01}, optimiser_state_axes{"data"});
   const std::size_t steps = data.epochs * (train / data.batch);
   const schedules::warm_up rate(steps / 20, schedules::cosine{.rate = data.rate, .steps = steps});
   const auto step = [&](const auto& x, const auto& labels) {

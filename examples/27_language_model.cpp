@@ -96,7 +96,10 @@ std::size_t start(std::size_t step, std::size_t sequence) { return (step * 71 + 
 std::vector<double> train(const world& everyone, const mesh& m, const plan& p, std::size_t steps) {
   auto w = initial(everyone, m, p);
   auto optimiser = std::apply(
-      [&](auto&... one) { return sharded_adam<double>({one...}, {.learning_rate = 0.01}, state_over{p.data}); }, w);
+      [&](auto&... one) {
+        return sharded_adam<double>({one...}, {.learning_rate = 0.01}, optimiser_state_axes{p.data});
+      },
+      w);
   std::vector<double> losses;
   for (std::size_t step = 0; step < steps; ++step) {
     xt::xtensor<std::size_t, 2> input_letters(std::array{batch, length});

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   const std::vector<std::size_t> weights{2, 3, 4, 5, 6, 7, 8, 9};
   const auto train = [&](const schedule_options& options, timetable& times) {
     auto step = program.bind<double>(everyone, weights, options);
-    times = step.timetable();  // step.measured() has measured times
+    times = step.timetable();  // step.measured_timetable() has measured times
     std::vector<tensor> w = all;
     std::vector<double> values;
     for (std::size_t t = 0; t < steps; ++t) {

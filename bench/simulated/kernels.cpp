@@ -96,8 +96,8 @@ class by_mpi {
     for (const auto& t : plan.sends) out_.set(t.worker, plan.source_shape, t.at, t.where.shape());
     for (const auto& t : plan.receives) in_.set(t.worker, plan.destination_shape, t.at, t.where.shape());
     for (const auto& k : plan.kept) {
-      out_.set(plan.worker, plan.source_shape, k.at_source, k.where.shape());
-      in_.set(plan.worker, plan.destination_shape, k.at_destination, k.where.shape());
+      out_.set(plan.worker, plan.source_shape, k.source_start, k.where.shape());
+      in_.set(plan.worker, plan.destination_shape, k.destination_start, k.where.shape());
     }
   }
   void all_to_all(const double* x, double* y) {
@@ -228,7 +228,7 @@ class table {
     };
     for (const auto& t : plan.sends) give(t.where, t.at);
     for (const auto& t : plan.receives) expect(t.where, t.at);
-    for (const auto& k : plan.kept) give(k.where, k.at_source), expect(k.where, k.at_destination);
+    for (const auto& k : plan.kept) give(k.where, k.source_start), expect(k.where, k.destination_start);
     const auto p_x = everyone_.partition(dynamic_extents(from)), p_y = everyone_.partition(dynamic_extents(to));
     const repartition move(p_x, p_y, source_cuts(there));
     by_mpi<Rank> mpi(plan, everyone_.size());

@@ -155,7 +155,7 @@ void run_window(const json& c, mismatches& wrong) {
     for (std::size_t place = 0; place < c.at("out_box").size(); ++place) {
       interval out, need;
       outputs.for_pieces(place / inner % shape[d], [&](interval piece, std::size_t) { out = piece; });
-      const window w = window_under(kernel, out);
+      const window w = input_window(kernel, out);
       const auto clipped = [&](std::ptrdiff_t i) {
         return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, static_cast<std::ptrdiff_t>(global[d])));
       };

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   const mesh m{axis{"a", everyone.size()}};
   const xt::xtensor<double, 2> ones = xt::ones<double>({8, 8});
   const auto x = shard(everyone, m.layout("a", ""), ones);
-  const auto log = movements_while([&] { matmul(x, x); });
+  const auto log = record_movements([&] { matmul(x, x); });
   bool is_refused = false;
   try {
     const no_implicit_reshard written;

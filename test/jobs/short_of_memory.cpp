@@ -481,7 +481,7 @@ const kind kinds[] = {
      [](const setting& s) -> call {
        return [s] {
          auto q = s.ones(s.m.layout(""), {s.n * s.size});
-         sharded_adamw<double> o({q}, {.weight_decay = 0.0}, state_over{"a"});
+         sharded_adamw<double> o({q}, {.weight_decay = 0.0}, optimiser_state_axes{"a"});
          const auto x = s.numbers(s.m.layout("a"), {s.n * s.size});
          const auto [l, g] = value_and_gradient([&](const auto& z) { return sum(multiply(x, z)); }, q);
          o.step(g, clip_norm{1.0});

@@ -257,7 +257,7 @@ const kind kinds[] = {
      [](const setting& s) -> call {
        return compared([s](values& got) {
          auto w = made(s, s.m.layout("", "a"), {4, 2 * s.n}, 1), u = made(s, s.m.layout("a", ""), {2 * s.n, 2}, 2);
-         sharded_adamw<double> o({w, u}, {.learning_rate = 0.1}, state_over{"a"});
+         sharded_adamw<double> o({w, u}, {.learning_rate = 0.1}, optimiser_state_axes{"a"});
          const auto x = made(s, s.m.layout("a", ""), {2 * s.n, 4}, 3);
          for (int step = 0; step < 2; ++step) {
            const auto loss = [&](const auto& a, const auto& b) { return mean(square(matmul(relu(matmul(x, a)), b))); };

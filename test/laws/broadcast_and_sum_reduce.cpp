@@ -47,7 +47,7 @@ void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Bro
   };
   const auto y_of = [&](std::size_t worker) {
     const group_plan plan = b_1.plan(worker);
-    return plan.large ? integers<double, 2>(block_of_group(plan.joined()->number), worker + 17)
+    return plan.large ? integers<double, 2>(block_of_group(plan.member_group()->number), worker + 17)
                       : zero_volume<double, 2>(worker);
   };
   const std::size_t me = everyone.id();

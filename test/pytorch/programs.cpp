@@ -433,7 +433,7 @@ class executor {
     functions_["layer_norm"] = [](const arguments& a) { return normalise(a.x[0], a.x[1], a.x[2], a.number(0)); };
     functions_["batch_norm"] = [](const arguments& a) { return normalise_batch(a.x[0], a.x[1], a.x[2], a.number(0)); };
     functions_["batch_norm_by"] = [](const arguments& a) {
-      return normalise_by(a.x[0], a.x[1], a.x[2], a.x[3], a.x[4], a.number(0));
+      return normalise_with_statistics(a.x[0], a.x[1], a.x[2], a.x[3], a.x[4], a.number(0));
     };
     functions_["rms_norm"] = [](const arguments& a) { return normalise_rms(a.x[0], a.x[1], a.number(0)); };
     functions_["local_response_norm"] = [](const arguments& a) {
@@ -522,7 +522,7 @@ void train(const world& everyone, const program& p, Options options, std::ostrea
   const auto rate = schedule_of(p.steps[0]);
   const auto& integers = p.steps[1].integers;
   const char* const axes = integers.empty() ? "" : integers[0] == 0 ? "a" : "b";
-  sharded_optimiser<T, Options> optimiser(std::vector<trained<T>>{w}, options, state_over{axes});
+  sharded_optimiser<T, Options> optimiser(std::vector<parameter_ref<T>>{w}, options, optimiser_state_axes{axes});
   for (std::size_t k = 1; k < p.inputs.size(); ++k) {
     optimiser.options().learning_rate = rate(optimiser.steps());
     optimiser.step(std::tuple(tensor_of_input<T>(everyone, p.on, p.inputs[k])));

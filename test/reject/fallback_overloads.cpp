@@ -100,7 +100,7 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
 #elif defined(LOOP)
   for (const auto e : X) static_cast<void>(e);
 #elif defined(NO_RANK)
-  auto refused = X.at_run_time().local();
+  auto refused = X.run_time_tensor().local();
 #elif defined(INDICES)
   shard<double>(everyone, devices.layout("data", ""), {4, 4}, [](std::size_t i, std::size_t j) { return i + j; });
 #elif defined(TRACED)

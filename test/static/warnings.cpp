@@ -38,7 +38,7 @@ using namespace partita;
 
 static_assert(hasher().mix(index<2>{1, 2}).value() != 0);
 static_assert(broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{});
-static_assert(choose({.batch = 2, .in_features = 4, .out_features = 4}, 2, 2, 4).possible);
+static_assert(choose({.batch = 2, .in_features = 4, .out_features = 4}, 2, 2, 4).is_possible);
 static_assert(mesh_block(mesh(axis("a", 2)).layout("a"), {7}, 1)[0] == interval{4, 7});
 static_assert(inverse_axes(axes_order<3>{2, 0, 1}) == axes_order<3>{1, 2, 0});
 
@@ -50,7 +50,7 @@ static_assert(inverse_axes(axes_order<3>{2, 0, 1}) == axes_order<3>{1, 2, 0});
 [[maybe_unused]] std::size_t pieces(const cut& c) {
   std::size_t n = 0;
   c.for_overlaps({0, c.extent()}, [&](std::size_t, interval, std::size_t, std::size_t) { ++n; });
-  binomial_tree{c.parts()}.for_below(0, [&](std::size_t) { ++n; });
+  binomial_tree{c.parts()}.for_each_child(0, [&](std::size_t) { ++n; });
   return n + result_cuts(c).cuts.parts()[0];
 }
 

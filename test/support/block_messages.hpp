@@ -10,7 +10,7 @@ using partita::block_route, partita::block_routes;
 
 /// The number of messages for a block that has more elements than the group has members.
 inline std::size_t messages_of_spread(const block_routes& r) {
-  return r.spread() == block_route::in_parts ? r.pieces() * (r.members - 1) : r.members - 1;
+  return r.spread() == block_route::split ? r.piece_count() * (r.members - 1) : r.members - 1;
 }
 
 inline std::size_t messages_of_sum_to_all(const block_routes& r) {
@@ -18,7 +18,7 @@ inline std::size_t messages_of_sum_to_all(const block_routes& r) {
   switch (r.sum_to_all()) {
     case block_route::along_tree:
       return 2 * (r.members - 1);
-    case block_route::directly:
+    case block_route::direct:
       return r.members * (r.members - 1) * ((r.bytes + piece - 1) / piece);
     default:
       return 2 * r.members * (r.members - 1);

@@ -259,8 +259,8 @@ inline devices exchanged(const reshard_exchange& e, pending_reduction kind, cons
       });
     };
     for (const auto& one : plan.kept)
-      copy_box(one.where.shape(), one.at_destination, all[k],
-               place_in_block<dynamic>::of(one.at_source, plan.source_shape));
+      copy_box(one.where.shape(), one.destination_start, all[k],
+               place_in_block<dynamic>::of(one.source_start, plan.source_shape));
     for (const auto& one : plan.receives) copy_box(one.where.shape(), one.at, all[one.worker], one.there);
     if (std::find(there.begin(), there.end(), 0) != there.end()) throw std::runtime_error("an element does not arrive");
     received.elements[k] += plan.elements_received();

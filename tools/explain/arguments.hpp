@@ -85,7 +85,7 @@ struct place {
   template <std::size_t Rank>
   partita::grid<partita::dynamic_extents<Rank>> grid() const {
     const partita::dynamic_extents<Rank> all(array<Rank>());
-    return {all, partita::workers(first, first + partita::places_of(array<Rank>()))};
+    return {all, partita::workers(first, first + partita::required_workers(array<Rank>()))};
   }
   template <std::size_t Rank>
   std::array<std::size_t, Rank> array() const {

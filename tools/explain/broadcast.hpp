@@ -33,7 +33,7 @@ inline void print_comparison(const place& small, const place& large, bool small_
 /// The number of steps of a tree broadcast in a group of this size.
 inline std::size_t rounds(std::size_t members) {
   std::size_t below = 0;
-  partita::binomial_tree{members}.for_below(0, [&](std::size_t) { ++below; });
+  partita::binomial_tree{members}.for_each_child(0, [&](std::size_t) { ++below; });
   return below;
 }
 

@@ -54,7 +54,7 @@ inline std::string routes(partita::linear_algorithm how, const partita::linear_p
   const auto among = [&](std::size_t members, std::size_t features, std::size_t parts) -> std::string {
     const block_routes all{members, of.batch * balanced_part(features, parts, 0).size() * of.element_bytes};
     const auto name = [](block_route one) {
-      return one == block_route::along_tree ? "by tree" : one == block_route::directly ? "directly" : "in parts";
+      return one == block_route::along_tree ? "by tree" : one == block_route::direct ? "directly" : "in parts";
     };
     const std::string copied = name(all.spread()), summed = name(all.sum());
     return members < 2 ? "stays" : copied == summed ? copied : copied + " and " + summed;
@@ -124,7 +124,7 @@ inline int explain_linear(int argc, char** argv) {
     changes.add(workers, by);
     cost.add({workers, written(larger.shape),
               std::to_string(grown.in_features) + " to " + std::to_string(grown.out_features), by,
-              std::to_string(one.messages), bytes(static_cast<double>(one.sent)),
+              std::to_string(one.messages), bytes(static_cast<double>(one.sent_bytes)),
               bytes(static_cast<double>(one.peak_bytes)), seconds(network.seconds(one))});
   });
   cost.print();

@@ -147,7 +147,7 @@ class traced_programs {
       if (of.passes[one.step] != pass) begin = one.begin, shift = earlier, pass = of.passes[one.step];
       partita::timetable::entry& added = all.entries.emplace_back(of.estimated.entries[one.step]);
       added.from = shift + static_cast<double>(one.begin - begin) * 1e-9, added.until = added.from + one.length;
-      added.waited = one.waited;
+      added.waited_seconds = one.waited;
       earlier = std::max(earlier, added.until);
     }
     return all;

@@ -38,7 +38,7 @@ void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
       return plan;
     };
     for (const auto& m : partita::plan_node_messages(here, true, element, plan_of, node_of).messages)
-      elements += m.elements, sent -= m.elements, ++messages, joined += m.joined;
+      elements += m.elements, sent -= m.elements, ++messages, joined += m.is_joint;
     stay += sent;
   }
   std::cout << "\non " << nodes << " nodes that workers fill one after another: " << stay << " elements in " << own

@@ -249,17 +249,17 @@ PARTITA_FALLBACK_OVERLOAD(divide) {
 }
 #undef PARTITA_REQUIRES_ARRAY_OPERANDS
 
-// maximum and minimum are also values, because they are reductions. elementwise_of makes them functions of arrays.
+// maximum and minimum are also values, because they are reductions. apply_extremum makes them functions of arrays.
 #define PARTITA_DEFINE_UNARY_OPERATION(operation)                                                      \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \
-  auto elementwise_of(operation##_t, L&& l, R&& r) {                                                   \
+  auto apply_extremum(operation##_t, L&& l, R&& r) {                                                   \
     return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r),        \
                                                         broadcast_dimensions<>);                       \
   }                                                                                                    \
   template <class L, class R, broadcast_dimensions_choice Dims>                                        \
     requires detail::array_operands<L, R>                                                              \
-  auto elementwise_of(operation##_t, L&& l, R&& r, const Dims& dims) {                                 \
+  auto apply_extremum(operation##_t, L&& l, R&& r, const Dims& dims) {                                 \
     return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
   }
 PARTITA_DEFINE_UNARY_OPERATION(maximum)

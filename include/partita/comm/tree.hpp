@@ -36,7 +36,7 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
   if (me != 0) receive(world, data, n, group.members[tree.above(me)], message_tag);
-  tree.for_below(
+  tree.for_each_child(
       me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], message_tag); });
 }
 
@@ -55,7 +55,7 @@ void collect(const world_state& world, const worker_group& group, const T* own_v
       for (std::size_t i = 0; i < n; ++i) into[i] = own_value[i];
     filled = true;
   };
-  tree.for_below_smallest_first(me, [&](std::size_t other) {
+  tree.for_each_child_smallest_first(me, [&](std::size_t other) {
     begin();
     if (filled) {
       receive(world, incoming, n, group.members[other], message_tag);

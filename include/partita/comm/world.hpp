@@ -72,7 +72,7 @@ class world {
   }
   template <std::size_t... E>
   auto partition(const extents<E...>& shape) const -> partita::partition<extents<E...>> {
-    return partition(shape, workers(0, places_of(shape.array())));
+    return partition(shape, workers(0, required_workers(shape.array())));
   }
   template <std::size_t... E>
   auto partition(partita::workers chosen) const -> partita::partition<extents<E...>> {
@@ -89,7 +89,7 @@ class world {
     static_assert(extents<E...>::is_static(),
                   "partita::world::partition<E...>(): requires extents that are all known; pass extents<dynamic, "
                   "...>(n) as an argument");
-    return partition(extents<E...>{}, workers(0, places_of(extents<E...>{}.array())));
+    return partition(extents<E...>{}, workers(0, required_workers(extents<E...>{}.array())));
   }
 
   /// Fallbacks for arguments that a partition does not accept and that would be misread: each fallback gives one

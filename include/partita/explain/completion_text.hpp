@@ -72,7 +72,7 @@ long_text path_to_annotation(const completion_of<Graph>& done, const cut_origin*
     all << "    because " << name_of(g, value{origin->from}) << " is, by '" << n.how.factors[origin->factor].letter
         << "' of " << name_of(n) << "\n";
     if (origin->from == origin->of) break;
-    origin = done.origin(value{origin->from}, origin->from_dimension, axis);
+    origin = done.origin_of_cut(value{origin->from}, origin->from_dimension, axis);
   }
   return all;
 }
@@ -97,7 +97,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
       all << "  dimension " << d << " is sharded over " << g.on().axes[a].name() << "\n"
-          << detail::path_to_annotation(done, done.origin(v, d, a), a);
+          << detail::path_to_annotation(done, done.origin_of_cut(v, d, a), a);
     }
   for (std::size_t a = 0; a < g.on().rank(); ++a)
     if (layout.pending[a] != pending_reduction::none)

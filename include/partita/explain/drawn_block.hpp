@@ -11,10 +11,9 @@ namespace partita::detail {
 
 inline constexpr drawing::style heading_style{.size = 14, .bold = true};
 inline constexpr drawing::style caption_style{.size = 12};
-inline constexpr drawing::style code_style{.size = 12, .code = true};
+inline constexpr drawing::style code_style{.size = 12, .monospaced = true};
 
-/// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and an abbreviation of the
-/// label.
+/// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and a shorter label.
 template <std::size_t Rank>
 struct block_part {
   index<Rank> at{};

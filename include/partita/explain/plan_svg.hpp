@@ -23,7 +23,7 @@ std::vector<block_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
   for (const auto& t : plan.sends)
     parts.push_back({t.at, t.where.shape(), own, long_text("to ") << t.worker, long_text() << t.worker});
   for (const auto& k : plan.kept)
-    parts.push_back({k.at_source, k.where.shape(), own, "stays", long_text() << plan.worker});
+    parts.push_back({k.source_start, k.where.shape(), own, "stays", long_text() << plan.worker});
   return parts;
 }
 template <std::size_t Rank>
@@ -35,7 +35,7 @@ std::vector<block_part<Rank>> destination_parts(const repartition_plan<Rank>& pl
         {t.at, t.where.shape(), colour_of(t.worker), long_text("from ") << t.worker, long_text() << t.worker});
   for (const auto& k : plan.kept)
     parts.push_back(
-        {k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", long_text() << plan.worker});
+        {k.destination_start, in_result_order(k.where.shape(), plan.axes), own, "stayed", long_text() << plan.worker});
   return parts;
 }
 

@@ -13,17 +13,17 @@ template <class Src, class Dst, bool Sums>
 struct refused_picture {
   grid<Src> p_x;
   grid<Dst> p_y;
-  bool from_transposed = false, to_transposed = false;
+  bool is_x_transposed = false, is_y_transposed = false;
   worker_broadcast_verdict verdict{};
 
   template <class P, class Q, class... Policies>
   refused_picture(const char* name, const P& x, const Q& y, Policies...)
       : p_x(worker_grid(x)),
         p_y(worker_grid(y)),
-        from_transposed(has_policy<transpose_src_t, Policies...>),
-        to_transposed(has_policy<transpose_dest_t, Policies...>),
-        verdict(Sums ? judge_worker_broadcast(p_y.shape(), p_x.shape(), to_transposed, from_transposed, true)
-                     : judge_worker_broadcast(p_x.shape(), p_y.shape(), from_transposed, to_transposed)) {
+        is_x_transposed(has_policy<transpose_src_t, Policies...>),
+        is_y_transposed(has_policy<transpose_dest_t, Policies...>),
+        verdict(Sums ? judge_worker_broadcast(p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed, true)
+                     : judge_worker_broadcast(p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed)) {
     static_assert((broadcast_policy<Policies> && ...),
                   "partita::refused_broadcast_picture(p_x, p_y, policies...), refused_sum_reduce_picture: requires "
                   "policies among transpose_src, transpose_dest, discard_batch");
@@ -82,14 +82,14 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
       detail::draw_tile(on, left + tiling.x(place), above + tiling.y(place), p.workers()[place], long_text("?"),
                         detail::pale_colour);
   };
-  side(0, "p_x", picture.p_x, from, picture.from_transposed);
+  side(0, "p_x", picture.p_x, from, picture.is_x_transposed);
   const px between = on.width() + 20, length = 134, centre = top + tallest / 2;
   on.arrow(between, centre, between + length, centre, detail::dark_colour.ink);
   on.line(between + length / 2 - 12, centre - 12, between + length / 2 + 12, centre + 12, red, 3);
   on.line(between + length / 2 - 12, centre + 12, between + length / 2 + 12, centre - 12, red, 3);
   on.words(between + length / 2, centre - 18, Sums ? "sum_reduce" : "broadcast",
            {.size = 12, .at = drawing::anchor::middle});
-  side(between + length + 20, "p_y", picture.p_y, to, picture.to_transposed);
+  side(between + length + 20, "p_y", picture.p_y, to, picture.is_y_transposed);
 
   px y = on.height() + 30;
   if constexpr (small_rank > large_rank) {
@@ -105,8 +105,8 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
       return shape[transposed ? rank - 1 - (d - missing) : d - missing];
     };
     for (std::size_t d = 0; d < large_rank; ++d, y += 20) {
-      const std::size_t here = extent(from.shape, d, picture.from_transposed),
-                        there = extent(to.shape, d, picture.to_transposed);
+      const std::size_t here = extent(from.shape, d, picture.is_x_transposed),
+                        there = extent(to.shape, d, picture.is_y_transposed);
       const bool fits = (Sums ? there : here) == 1 || here == there;
       const auto added = [&](std::size_t rank) { return d < large_rank - rank ? " (added)" : ""; };
       on.words(0, y,

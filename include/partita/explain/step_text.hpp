@@ -12,10 +12,10 @@ namespace detail {
 
 inline long_text cost_text(const step_cost& cost) {
   long_text all;
-  all << seconds_text(cost.seconds()) << ": computing " << seconds_text(cost.computing) << ", moving "
-      << seconds_text(cost.moving) << " (" << seconds_text(cost.starting) << " of it to start messages";
-  if (cost.hidden > 0) all << ", " << seconds_text(cost.hidden) << " while something is computed";
-  all << "); " << bytes_text(cost.received) << " received in " << cost.movements << " movements, at most "
+  all << seconds_text(cost.seconds()) << ": computing " << seconds_text(cost.computing_seconds) << ", moving "
+      << seconds_text(cost.moving_seconds) << " (" << seconds_text(cost.latency_seconds) << " of it to start messages";
+  if (cost.hidden_seconds > 0) all << ", " << seconds_text(cost.hidden_seconds) << " while something is computed";
+  all << "); " << bytes_text(cost.received_bytes) << " received in " << cost.movements << " movements, at most "
       << bytes_text(cost.peak) << " held";
   return all;
 }
@@ -62,15 +62,15 @@ template <class Graph>
 long_text binding_constraint_text(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;
   long_text all("what binds: ");
-  if (found.without_limit.is_there)
+  if (found.best_without_limit.is_found)
     return all << "memory. Without the limit of " << bytes_text(found.memory) << " a step would take "
-               << seconds_text(found.without_limit.cost.seconds()) << ", and hold "
-               << bytes_text(found.without_limit.cost.peak) << "\n";
-  const double sending = cost.moving - cost.starting;
-  const char* most = cost.computing >= sending && cost.computing >= cost.starting ? "computing"
-                     : sending >= cost.starting                                   ? "the bytes that move"
-                                                                                  : "starting messages";
-  const double share = most[0] == 'c' ? cost.computing : most[0] == 't' ? sending : cost.starting;
+               << seconds_text(found.best_without_limit.cost.seconds()) << ", and hold "
+               << bytes_text(found.best_without_limit.cost.peak) << "\n";
+  const double sending = cost.moving_seconds - cost.latency_seconds;
+  const char* most = cost.computing_seconds >= sending && cost.computing_seconds >= cost.latency_seconds ? "computing"
+                     : sending >= cost.latency_seconds ? "the bytes that move"
+                                                       : "starting messages";
+  const double share = most[0] == 'c' ? cost.computing_seconds : most[0] == 't' ? sending : cost.latency_seconds;
   return all << most << ", " << percentage(cost.seconds() > 0 ? share / cost.seconds() : 0) << " of the step\n";
 }
 
@@ -109,7 +109,7 @@ long_text explain(const search_answer_of<Graph>& found) {
   for (const found_annotation& one : found.best.annotations) all << detail::annotation_code(g, one);
   for (const found_annotation& one : found.best.states)
     all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::text_of(one.layout) << "\n";
-  if (found.runner_up.is_there) {
+  if (found.runner_up.is_found) {
     const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
     all << "runner-up: " << detail::seconds_text(found.runner_up.cost.seconds()) << ", ";
     if (more > 1e-9 * found.best.cost.seconds()) all << detail::percentage(more / found.best.cost.seconds()) << " more";

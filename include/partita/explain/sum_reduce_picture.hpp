@@ -11,23 +11,23 @@ template <class Src, class Dst>
 struct sum_reduce_picture {
   grid<Src> p_x;
   grid<Dst> p_y;
-  bool from_transposed = false, to_transposed = false;
+  bool is_x_transposed = false, is_y_transposed = false;
 
   template <class P, class Q, class... Policies>
   sum_reduce_picture(const P& x, const Q& y, Policies...)
       : p_x(detail::worker_grid(x)),
         p_y(detail::worker_grid(y)),
-        from_transposed(has_policy<transpose_src_t, Policies...>),
-        to_transposed(has_policy<transpose_dest_t, Policies...>) {
+        is_x_transposed(has_policy<transpose_src_t, Policies...>),
+        is_y_transposed(has_policy<transpose_dest_t, Policies...>) {
     static_assert(detail::are_broadcast_policies<Policies...>,
                   "partita::sum_reduce_picture(p_x, p_y, policies...): requires policies among transpose_src, "
                   "transpose_dest, discard_batch");
-    const auto rule = judge_worker_broadcast(p_y.shape(), p_x.shape(), to_transposed, from_transposed, true);
-    if (!rule) throw partition_error(explain_verdict(rule, p_y.shape(), p_x.shape(), to_transposed, from_transposed));
+    const auto rule = judge_worker_broadcast(p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed, true);
+    if (!rule) throw partition_error(explain_verdict(rule, p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed));
   }
 
   worker_pairing<Src::rank()> pairing() const {
-    if constexpr (Dst::rank() <= Src::rank()) return {p_y.shape(), p_x.shape(), to_transposed, from_transposed};
+    if constexpr (Dst::rank() <= Src::rank()) return {p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed};
     else return {};
   }
 };
@@ -39,8 +39,8 @@ sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail
 /// one line for the forward and one for the adjoint communication of every block of the result.
 template <class Src, class Dst>
 long_text to_svg(const sum_reduce_picture<Src, Dst>& picture) {
-  return detail::draw_paired_partitions(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed,
-                                        picture.from_transposed, true);
+  return detail::draw_paired_partitions(picture.p_y, picture.p_x, picture.pairing(), picture.is_y_transposed,
+                                        picture.is_x_transposed, true);
 }
 
 }  // namespace partita

@@ -37,7 +37,7 @@ class drawing {
     anchor at = anchor::start;
     const char* ink = detail::dark_colour.ink;
     bool bold = false;
-    bool code = false;  ///< whether the font is monospaced
+    bool monospaced = false;  ///< whether the font is monospaced
   };
 
   PARTITA_DECL void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false,
@@ -59,7 +59,7 @@ class drawing {
 
   /// The approximate width of a text in pixels: the true width depends on letters and fonts.
   static px width_of(const long_text& what, const style& pen) {
-    return static_cast<px>(what.columns()) * pen.size * (pen.code ? 61 : pen.bold ? 66 : 58) / 100;
+    return static_cast<px>(what.columns()) * pen.size * (pen.monospaced ? 61 : pen.bold ? 66 : 58) / 100;
   }
 
   px width() const { return width_; }

@@ -120,24 +120,24 @@ template <class Src, class Dst>
 struct worker_broadcast_picture {
   grid<Src> p_x;
   grid<Dst> p_y;
-  bool from_transposed = false, to_transposed = false;
+  bool is_x_transposed = false, is_y_transposed = false;
 
   template <class P, class Q, class... Policies>
   worker_broadcast_picture(const P& x, const Q& y, Policies...)
       : p_x(detail::worker_grid(x)),
         p_y(detail::worker_grid(y)),
-        from_transposed(has_policy<transpose_src_t, Policies...>),
-        to_transposed(has_policy<transpose_dest_t, Policies...>) {
+        is_x_transposed(has_policy<transpose_src_t, Policies...>),
+        is_y_transposed(has_policy<transpose_dest_t, Policies...>) {
     static_assert(detail::are_broadcast_policies<Policies...>,
                   "partita::worker_broadcast_picture(p_x, p_y, policies...): requires policies among transpose_src, "
                   "transpose_dest, discard_batch");
-    const auto verdict = judge_worker_broadcast(p_x.shape(), p_y.shape(), from_transposed, to_transposed);
+    const auto verdict = judge_worker_broadcast(p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed);
     if (!verdict)
-      throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), from_transposed, to_transposed));
+      throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed));
   }
 
   worker_pairing<Dst::rank()> pairing() const {
-    if constexpr (Src::rank() <= Dst::rank()) return {p_x.shape(), p_y.shape(), from_transposed, to_transposed};
+    if constexpr (Src::rank() <= Dst::rank()) return {p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed};
     else return {};
   }
 };
@@ -150,8 +150,8 @@ worker_broadcast_picture(const P&, const Q&, Policies...)
 /// one line for the forward and one for the adjoint communication of every block.
 template <class Src, class Dst>
 long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
-  return detail::draw_paired_partitions(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed,
-                                        picture.to_transposed, false);
+  return detail::draw_paired_partitions(picture.p_x, picture.p_y, picture.pairing(), picture.is_x_transposed,
+                                        picture.is_y_transposed, false);
 }
 
 }  // namespace partita

@@ -37,7 +37,7 @@ struct manifest {
 /// A manifest, or an error message if the text is not a manifest.
 struct manifest_found {
   partita::manifest manifest;
-  text problem;
+  text error_message;
 };
 
 /// Whether a string is a valid tensor name, of 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, not beginning with a

@@ -15,14 +15,14 @@
 namespace partita {
 namespace detail {
 
-/// The header in the first lines of a Matrix Market file. The text `problem` describes an error in these lines.
+/// The header in the first lines of a Matrix Market file. The text `error_message` describes an error in these lines.
 struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
   std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
   std::size_t data_at = 0;                         // the byte at which the first line of an entry begins
   bool has_no_values = false;
   symmetry kind = symmetry::general;
-  text problem;
+  text error_message;
 };
 /// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If `problem` is
 /// empty and `data_at` is 0, the bytes end before the header does.

@@ -27,7 +27,7 @@ inline constexpr bool is_sharded_value<sharded_tensor<T>> = true;
 template <class T, auto Layout>
 inline constexpr bool is_sharded_value<typed_sharded<T, Layout>> = true;
 template <class T>
-inline constexpr bool is_sharded_value<trained<T>> = true;
+inline constexpr bool is_sharded_value<parameter_ref<T>> = true;
 
 template <class All>
 inline constexpr bool is_tuple_of_sharded_tensors = false;
@@ -58,14 +58,14 @@ const sharded_tensor<T>& run_time_value(const sharded_tensor<T>& x) {
 }
 template <class T, auto Layout>
 const sharded_tensor<T>& run_time_value(const typed_sharded<T, Layout>& x) {
-  return x.at_run_time();
+  return x.run_time_tensor();
 }
 template <class T>
-sharded_tensor<T> run_time_value(const trained<T>& x) {
+sharded_tensor<T> run_time_value(const parameter_ref<T>& x) {
   return x.read();
 }
 template <class T>
-void assign_value(const trained<T>& x, const sharded_tensor<T>& value) {
+void assign_value(const parameter_ref<T>& x, const sharded_tensor<T>& value) {
   x.write(value);
 }
 template <class T>

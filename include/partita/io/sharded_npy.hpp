@@ -69,7 +69,7 @@ void save_npy(const std::string& path, const sharded_tensor<T>& x) {
 }
 template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
-  save_npy<layout_named<Layout>.rank()>(path, x.at_run_time());
+  save_npy<layout_of_name<Layout>.rank()>(path, x.run_time_tensor());
 }
 /// Reads a file as a tensor with this layout, as in `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
 /// Requires: a file with these extents [shape_error], and what load_npy on a partition requires.

@@ -42,7 +42,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::all_gather::plan(extents): requires extents of the rank of the partition");
-    if constexpr (sizeof...(E) == Extents::rank()) return this->movement_.planner().plan_wholes(whole.array());
+    if constexpr (sizeof...(E) == Extents::rank()) return this->movement_.planner().plan_allgather(whole.array());
     else return {};
   }
 

@@ -94,8 +94,8 @@ class block_layout {
     tensor_layout<Rank> found;
     found.own_shape = own_shape;
     found.extents = side_by_side.extents;
-    if (!side_by_side.problem.empty()) {
-      found_error = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
+    if (!side_by_side.error_message.empty()) {
+      found_error = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.error_message);
       return found;
     }
     if (!side_by_side.cartesian) {

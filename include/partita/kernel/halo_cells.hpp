@@ -13,13 +13,14 @@ namespace partita {
 /// The position of a block and of its ghost cells in the global tensor.
 template <std::size_t Rank>
 struct halo_cells {
-  box<Rank> own{};                            ///< the block's own cells
-  box<Rank> interior{};                       ///< own cells whose neighbours within the halo widths are all own cells
-  std::array<std::ptrdiff_t, Rank> origin{};  ///< the position of the first cell with ghosts; negative beyond a border
+  box<Rank> own{};       ///< the block's own cells
+  box<Rank> interior{};  ///< own cells whose neighbours within the halo widths are all own cells
+  std::array<std::ptrdiff_t, Rank>
+      window_start{};  ///< the first cell's position, with ghosts; negative beyond a border
 
   halo_cells() = default;
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
-      : own(block), interior(block), origin(first) {
+      : own(block), interior(block), window_start(first) {
     for (std::size_t d = 0; d < Rank; ++d) {
       const std::size_t size = block.stop[d] - block.start[d];
       interior.start[d] = widths.before[d] < size ? block.start[d] + widths.before[d] : block.stop[d];
@@ -35,7 +36,7 @@ struct halo_cells {
                   "partita::halo_cells::at(i...): requires one coordinate for each dimension of the tensor");
     const std::array<std::ptrdiff_t, Rank> position{static_cast<std::ptrdiff_t>(i)...};
     index<Rank> local{};
-    for (std::size_t d = 0; d < Rank; ++d) local[d] = static_cast<std::size_t>(position[d] - origin[d]);
+    for (std::size_t d = 0; d < Rank; ++d) local[d] = static_cast<std::size_t>(position[d] - window_start[d]);
     return local;
   }
 };

@@ -53,7 +53,7 @@ class halo_planner {
   static constexpr std::size_t rank = partition<Extents>::rank();
 
   halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
-               halo_way way = halo_way::by_cost, outside_function<rank> outside = {})
+               halo_algorithm way = halo_algorithm::by_cost, outside_function<rank> outside = {})
       : p_(p),
         widths_(widths),
         boundaries_(beyond),
@@ -121,9 +121,9 @@ class halo_planner {
   /// has no cells to pass on in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool shares_one_memory) const {
-    const bool by_dimension =
-        halo_way_ == halo_way::by_dimension || (halo_way_ == halo_way::by_cost && !shares_one_memory &&
-                                                costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
+    const bool by_dimension = halo_way_ == halo_algorithm::by_dimension ||
+                              (halo_way_ == halo_algorithm::by_cost && !shares_one_memory &&
+                               costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
     if (!by_dimension || widths_.shape == halo_shape::star || widths_.of_empty_blocks) return {};
     return plan_halo_rounds(p_.grid(), cuts, widths_, boundaries_, whole);
   }
@@ -134,7 +134,7 @@ class halo_planner {
   partition<Extents> p_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> boundaries_;
-  halo_way halo_way_;
+  halo_algorithm halo_way_;
   outside_function<rank> outside_function_;
   std::uint64_t fingerprint_;
 };
@@ -154,8 +154,8 @@ class halo_exchanges;
 /// Requires: rank(x) == rank(p) [compile time]; the same cuts in all lines of workers, reflected ghosts narrower than
 ///           the tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
-///           message per pair of workers, or rounds along one dimension after another (`halo_way`). `refresh(ghosted)`
-///           copies only the ghosts. Calls that repeat a plan allocate nothing.
+///           message per pair of workers, or rounds along one dimension after another (`halo_algorithm`).
+///           `refresh(ghosted)` copies only the ghosts. Calls that repeat a plan allocate nothing.
 /// Adjoint:  every cell of dy is added to the cell of which it is a copy; ghost cells that are no copies are dropped.
 ///           The exchange is linear, unless the boundary is a constant other than 0 or a function.
 template <class Extents>
@@ -169,14 +169,14 @@ class halo_exchange
 
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond, halo_way way = halo_way::by_cost)
+                const halo_boundaries<Extents::rank()>& beyond, halo_algorithm way = halo_algorithm::by_cost)
       : base({p, widths, beyond, way}) {}
   /// Makes a halo exchange with the function for boundary::function: f(i) is a number for the index i of a cell beyond
   /// a border, a std::array<std::ptrdiff_t, rank>. f is called in every call while the other ghosts travel; an
   /// exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
+                const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm way = halo_algorithm::by_cost)
       : base({p, widths, beyond, way, detail::make_outside_function<Extents::rank()>(std::move(f))}) {}
   /// Fallback for widths as numbers without names: accepts the widths before and after the block for one dimension; an
   /// error message for more dimensions, since `{2, 1}` may mean two sides or two dimensions.
@@ -281,10 +281,10 @@ class halo_exchange
 
 template <class Extents>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
-              halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
+              halo_algorithm = halo_algorithm::by_cost) -> halo_exchange<Extents>;
 template <class Extents, class F>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
-              F, halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
+              F, halo_algorithm = halo_algorithm::by_cost) -> halo_exchange<Extents>;
 
 namespace detail {
 

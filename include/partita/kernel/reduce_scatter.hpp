@@ -44,7 +44,7 @@ class reduce_scatter
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::reduce_scatter::plan(extents): requires extents of the rank of the partition");
     if constexpr (sizeof...(E) == Extents::rank())
-      return reversed(this->movement_.planner().plan_wholes(whole.array()));
+      return reversed(this->movement_.planner().plan_allgather(whole.array()));
     else return {};
   }
 

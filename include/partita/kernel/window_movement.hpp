@@ -39,7 +39,7 @@ struct window_structure : planned_boxes<Rank> {
   strided<const T, Rank> own_cells(const strided<T, Rank>& w) const {
     const exchange_plan<Rank>& e = this->there;
     const bool has = !e.kept.empty() && windows.is_own_block(e.kept.front());
-    return strided<const T, Rank>(w).part(has ? e.kept.front().at_destination : std::array<std::size_t, Rank>{},
+    return strided<const T, Rank>(w).part(has ? e.kept.front().destination_start : std::array<std::size_t, Rank>{},
                                           e.source_shape);
   }
 };
@@ -107,7 +107,7 @@ class window_exchange_planner {
                                                  const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
     if (s.rounds.empty()) {
-      first = lowered(s.windows.ghosts_alone());
+      first = lowered(s.windows.ghost_exchange());
       first.is_agreed_between_calls = true;
     } else {
       exchange_plan<rank> ghosts = s.rounds.front();

@@ -212,7 +212,7 @@ class linear {
     const state& s = valid_state();
     linear_plan plan{.worker = s.p_w.world().id(),
                      .algorithm = Algorithm,
-                     .multiplies = s.p_w.active(),
+                     .holds_weights = s.p_w.active(),
                      .has_bias = s.has_bias(),
                      .weights = weight_box()};
     s.movements.describe(plan);

@@ -43,7 +43,7 @@ class parameter {
   T* gradient() const { return get_data_(gradient_); }
   /// The error message if the shapes of value and gradient differ, because a block of a different shape was assigned to
   /// one of them; empty if they are equal.
-  text problem() const { return find_problem_(value_, gradient_); }
+  text error_message() const { return find_problem_(value_, gradient_); }
 
  private:
   void* value_;

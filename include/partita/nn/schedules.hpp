@@ -35,12 +35,12 @@ struct step {
 struct cosine {
   double rate;
   std::size_t steps;
-  double last = 0;
+  double final_rate = 0;
 
   double operator()(std::size_t k) const {
-    if (k >= steps) return last;
+    if (k >= steps) return final_rate;
     const double share = static_cast<double>(k) / static_cast<double>(steps);
-    return last + (rate - last) * 0.5 * (1 + std::cos(std::numbers::pi * share));
+    return final_rate + (rate - final_rate) * 0.5 * (1 + std::cos(std::numbers::pi * share));
   }
 };
 

@@ -12,18 +12,18 @@ namespace partita {
 /// How a block is broadcast from one member, summed on one member, or summed on all members.
 enum class block_route {
   along_tree,  ///< whole blocks, along the binomial tree
-  directly,    ///< whole blocks, directly from each member that has one to each that needs one
-  in_parts     ///< parts of blocks; each part is passed on by one member
+  direct,      ///< whole blocks, directly from each member that has one to each that needs one
+  split        ///< parts of blocks; each part is passed on by one member
 };
 
-/// The cost of messages between two nodes in seconds: the latency, and the time for each message and each byte.
+/// The cost of messages between two nodes in seconds, measured with MPI on 80 Gbit; similar on slower links.
 struct link_cost {
-  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // measured with MPI on 80 Gbit; similar on slower links
+  double latency = 10e-6, seconds_per_message = 1e-6, seconds_per_byte = 1e-10;
 };
 
 /// What one member of a group sends and receives: the elements, and the messages in both directions.
 struct block_traffic {
-  std::size_t sent = 0, received = 0, messages = 0;
+  std::size_t sent_elements = 0, received_elements = 0, messages = 0;
 };
 
 /// The algorithms for broadcasting a block of `bytes`, or for summing blocks, among `members`.
@@ -38,45 +38,45 @@ struct block_routes {
     return n;
   }
   /// The number of pieces of a block that is broadcast in parts; member 1 + k % (members - 1) passes on piece k.
-  constexpr std::size_t pieces() const {
+  constexpr std::size_t piece_count() const {
     constexpr std::size_t piece = std::size_t{128} << 10, most = 16;  // the largest number of pieces for each member
     const std::size_t each = members < 2 ? 1 : bytes / ((members - 1) * piece);
     return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
   }
-  constexpr std::size_t passed_on_by(std::size_t piece) const { return 1 + piece % (members - 1); }
+  constexpr std::size_t forwarding_member(std::size_t piece) const { return 1 + piece % (members - 1); }
   /// The number of elements in piece k of a block of n elements that is cut into a number of pieces.
   static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
     return balanced_part(n, pieces, k);
   }
 
-  constexpr double seconds_of_spread(block_route route) const {
+  constexpr double seconds_of_broadcast(block_route route) const {
     switch (route) {
       case block_route::along_tree:
         return as_double(rounds()) * (link.latency + block_seconds());
-      case block_route::directly:
+      case block_route::direct:
         return link.latency + as_double(members - 1) * block_seconds();
       default:  // the last piece is passed on after all pieces have left the root
-        return 2 * link.latency + as_double(2 * pieces()) * link.message +
-               as_double(bytes) * link.byte * (1 + as_double(members - 2) / as_double(pieces()));
+        return 2 * link.latency + as_double(2 * piece_count()) * link.seconds_per_message +
+               as_double(bytes) * link.seconds_per_byte * (1 + as_double(members - 2) / as_double(piece_count()));
     }
   }
-  constexpr double seconds_of_sum(block_route route) const { return seconds_of_spread(route); }
+  constexpr double seconds_of_sum(block_route route) const { return seconds_of_broadcast(route); }
   constexpr double seconds_of_sum_to_all(block_route route) const {
     switch (route) {
       case block_route::along_tree:
-        return 2 * seconds_of_spread(route);
-      case block_route::directly:
-        return seconds_of_spread(route);
+        return 2 * seconds_of_broadcast(route);
+      case block_route::direct:
+        return seconds_of_broadcast(route);
       default:
-        return 2 * (link.latency + as_double(members - 1) * (link.message + as_double(bytes / members) * link.byte));
+        return 2 * (link.latency + as_double(members - 1) * block_routes{1, bytes / members, link}.block_seconds());
     }
   }
 
   /// The traffic of a member when a block of n elements is broadcast.
-  constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
+  constexpr block_traffic traffic_of_broadcast(std::size_t member, std::size_t n) const {
     if (spread() == block_route::along_tree) return tree_traffic(member, n, true);
-    if (spread() == block_route::directly) return direct_traffic(member, n, true);
-    const std::size_t all = pieces(), others = members - 1;
+    if (spread() == block_route::direct) return direct_traffic(member, n, true);
+    const std::size_t all = piece_count(), others = members - 1;
     if (member == 0) return {n, 0, all};
     std::size_t own = 0;
     for (std::size_t k = member - 1; k < all; k += others) own += part(n, all, k).size();
@@ -90,19 +90,19 @@ struct block_routes {
   /// The fastest algorithm for a broadcast from the first member to all members.
   constexpr block_route spread() const {
     return members < 3 ? block_route::along_tree
-                       : choose(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
+                       : choose(&block_routes::seconds_of_broadcast, {block_route::direct, block_route::split});
   }
   /// The fastest algorithm for a sum at one member. Its link is the bottleneck: to divide blocks would not help.
   constexpr block_route sum() const {
     return members < 3 || bytes > max_gathered_bytes ? block_route::along_tree
-                                                     : choose(&block_routes::seconds_of_sum, {block_route::directly});
+                                                     : choose(&block_routes::seconds_of_sum, {block_route::direct});
   }
   /// The fastest algorithm for a sum on all members of a group. If there are two members, they exchange whole blocks.
   /// More members exchange whole blocks only if these are no longer than a message's overhead: parts need fewer bytes.
   constexpr block_route sum_to_all() const {
-    if (members <= 2 || bytes == 0) return block_route::directly;
-    return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::directly})
-                                     : choose(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
+    if (members <= 2 || bytes == 0) return block_route::direct;
+    return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::direct})
+                                     : choose(&block_routes::seconds_of_sum_to_all, {block_route::split});
   }
 
   /// The number of bytes in one message of a block that is exchanged whole.
@@ -111,7 +111,7 @@ struct block_routes {
  private:
   constexpr block_traffic tree_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     std::size_t below = 0;
-    binomial_tree{members}.for_below(member, [&](std::size_t) { ++below; });
+    binomial_tree{members}.for_each_child(member, [&](std::size_t) { ++below; });
     const std::size_t above = member == 0 ? 0 : 1;
     return {(is_outgoing ? below : above) * n, (is_outgoing ? above : below) * n, below + above};
   }
@@ -124,7 +124,7 @@ struct block_routes {
   static constexpr std::size_t max_header_bytes = 256;      // three times the headers of a packet
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
-  constexpr double block_seconds() const { return link.message + as_double(bytes) * link.byte; }
+  constexpr double block_seconds() const { return link.seconds_per_message + as_double(bytes) * link.seconds_per_byte; }
   /// The fastest algorithm for a block: the binomial tree or one of the routes listed here.
   constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
                                std::initializer_list<block_route> routes) const {
@@ -138,20 +138,20 @@ struct block_routes {
 /// The traffic from the workers of one node to those of another node: the number of senders, of receivers and of pairs,
 /// and the total bytes.
 struct node_traffic {
-  std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
+  std::size_t senders = 0, receivers = 0, worker_pairs = 0, bytes = 0;
   link_cost link{};  ///< the cost of messages between the nodes
 
   /// The number of joint messages between the two nodes; it is 0 if one message for each pair of workers costs less.
   /// Joint messages cost a short wait for each sender and receiver, and another copy of all bytes on both nodes.
-  constexpr std::size_t joined() const {
+  constexpr std::size_t joint_message_count() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double short_wait = 0.25e-6, copied_byte = 0.5e-9;
     const std::size_t fewest = senders < receivers ? senders : receivers, wanted = (bytes + longest - 1) / longest;
     const std::size_t lanes = wanted < 1 ? 1 : wanted < fewest ? wanted : fewest;
-    const double joint_seconds = static_cast<double>(lanes) * link.message +
-                                 static_cast<double>(senders + receivers) * short_wait +
-                                 static_cast<double>(bytes) * copied_byte;
-    return lanes < pairs && joint_seconds < static_cast<double>(pairs) * link.message ? lanes : 0;
+    const double joint = static_cast<double>(lanes) * link.seconds_per_message +
+                         static_cast<double>(senders + receivers) * short_wait +
+                         static_cast<double>(bytes) * copied_byte;
+    return lanes < worker_pairs && joint < static_cast<double>(worker_pairs) * link.seconds_per_message ? lanes : 0;
   }
   /// The worker that posts a joint message, among those that take part in it: a different worker for each other node.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {

@@ -5,8 +5,7 @@
 
 namespace partita {
 
-/// The binomial tree over positions 0 … size - 1 with its root at 0: ceil(log2 size) steps from the root to all
-/// positions.
+/// The binomial tree over positions 0 … size - 1 with its root at 0: ceil(log2 size) steps from the root to all others.
 struct binomial_tree {
   std::size_t size = 1;
 
@@ -17,13 +16,13 @@ struct binomial_tree {
   constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
   /// Calls f(position) for the children of a position, the one with the largest subtree first: the order of sending.
   template <class F>
-  constexpr void for_below(std::size_t position, F f) const {
+  constexpr void for_each_child(std::size_t position, F f) const {
     for (std::size_t step = reach(position) / 2; step > 0; step /= 2)
       if (position + step < size) f(position + step);
   }
   /// Calls f(position) for the children of a position, the one with the smallest subtree first: the order of receiving.
   template <class F>
-  constexpr void for_below_smallest_first(std::size_t position, F f) const {
+  constexpr void for_each_child_smallest_first(std::size_t position, F f) const {
     for (std::size_t step = 1; step < reach(position) && position + step < size; step *= 2) f(position + step);
   }
 

@@ -11,8 +11,7 @@
 
 namespace partita {
 
-/// The workers of a grid whose index equals that of a given worker in the kept dimensions, arranged along the other
-/// dimensions.
+/// The workers of a grid whose index equals that of a given worker in the kept dimensions, arranged along the others.
 template <std::size_t Rank>
 struct block_group {
   std::vector<std::size_t> members;       ///< worker ids in C order; empty for a worker that is not in the grid
@@ -38,8 +37,8 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
 
 /// The parts that the members of a group hold of one tensor, by position in the group.
 template <std::size_t Rank>
-struct parted_tensor {
-  text problem;  ///< empty if the blocks fit together
+struct tensor_parts {
+  text error_message;  ///< empty if the blocks fit together
   std::array<std::size_t, Rank> extents{};
   std::vector<box<Rank>> parts;
 
@@ -54,11 +53,11 @@ struct parted_tensor {
 
 /// The tensor that blocks of these shapes form if they are placed side by side over a grid.
 template <std::size_t Rank>
-parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes,
-                           const std::array<std::size_t, Rank>& grid) {
+tensor_parts<Rank> tensor_of_blocks(const std::vector<std::array<std::size_t, Rank>>& shapes,
+                                    const std::array<std::size_t, Rank>& grid) {
   layout_of_blocks<Rank> layout = lay_out(shapes, grid);
-  parted_tensor<Rank> tensor{layout.problem, layout.extents, {}};
-  if (!layout.problem.empty()) return tensor;
+  tensor_parts<Rank> tensor{layout.error_message, layout.extents, {}};
+  if (!layout.error_message.empty()) return tensor;
   if (!layout.cartesian) {
     tensor.parts = static_cast<std::vector<box<Rank>>&&>(layout.boxes);
     return tensor;
@@ -70,9 +69,9 @@ parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& sha
 
 /// The parts of the balanced decomposition of a tensor over a grid.
 template <std::size_t Rank>
-parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
-                                   const std::array<std::size_t, Rank>& grid) {
-  parted_tensor<Rank> tensor{{}, extents, {}};
+tensor_parts<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
+                                  const std::array<std::size_t, Rank>& grid) {
+  tensor_parts<Rank> tensor{{}, extents, {}};
   const auto cuts = decomposition<Rank>::balanced(extents, grid);
   const std::size_t n = volume_of(grid);
   for (std::size_t k = 0; k < n; ++k) tensor.parts.push_back(cuts.block(index_of(k, grid)));
@@ -82,7 +81,8 @@ parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
 /// The plan of one member of a group that gathers the parts of a tensor on all members: every part goes to every
 /// member. The reversed plan adds up the members' tensors in parts. A worker outside the group has an empty plan.
 template <std::size_t Rank>
-exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_tensor<Rank>& tensor, std::size_t worker) {
+exchange_plan<Rank> plan_allgather(const block_group<Rank>& group, const tensor_parts<Rank>& tensor,
+                                   std::size_t worker) {
   exchange_plan<Rank> plan;
   plan.worker = worker;
   plan.one_to_one = false;

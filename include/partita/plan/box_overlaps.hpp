@@ -17,7 +17,7 @@ namespace partita {
 /// summand, and is filled only from boxes of this summand.
 struct worker_box {
   short_list<interval> box{};
-  std::size_t summand = 0;
+  std::size_t summand_index = 0;
   bool there = false;  ///< false for a worker that holds, or wants, no box
   /// Selects one of several copies: the sender of a wanted box is the worker with copy number `replica` modulo the
   /// number of copies. The default is the id of the worker that wants the box; copies are numbered by worker id.
@@ -26,7 +26,7 @@ struct worker_box {
 
   /// Whether two boxes have the same indices and belong to the same summand.
   friend bool operator==(const worker_box& a, const worker_box& b) {
-    return a.there == b.there && a.summand == b.summand && a.box == b.box;
+    return a.there == b.there && a.summand_index == b.summand_index && a.box == b.box;
   }
 };
 
@@ -34,7 +34,7 @@ struct worker_box {
 struct box_overlap {
   std::size_t worker = 0;
   short_list<interval> where{};
-  bool passed_on = false;  ///< whether the sender itself received these elements from another node
+  bool is_forwarded = false;  ///< whether the sender itself received these elements from another node
 };
 
 /// The boxes that all workers hold and want, indexed by worker id; workers with equal boxes hold copies.
@@ -45,17 +45,17 @@ class box_overlaps {
 
   /// Makes workers receive from copies on their own node, if the node has any. If the node has no copy, and several of
   /// its workers want the same part of a box, one of them receives the part and passes it on to the others.
-  void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
+  void prefer_same_node(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
-  const std::vector<worker_box>& had() const { return held_; }
-  const std::vector<worker_box>& wanted() const { return wanted_; }
+  const std::vector<worker_box>& held_boxes() const { return held_; }
+  const std::vector<worker_box>& wanted_boxes() const { return wanted_; }
   /// The transfers that a worker receives, including from itself, in the order of the senders. Cost: O(workers).
-  PARTITA_DECL std::vector<box_overlap> taken(std::size_t worker) const;
+  PARTITA_DECL std::vector<box_overlap> receives(std::size_t worker) const;
   /// The transfers that a worker sends, including to itself, in the order of the receivers.
-  PARTITA_DECL std::vector<box_overlap> given(std::size_t worker) const;
+  PARTITA_DECL std::vector<box_overlap> sends(std::size_t worker) const;
   /// The largest number of elements that any worker receives from others, or 0 if no element moves. Requires held boxes
   /// that are equal or disjoint, and that cover the wanted boxes. Cost: O(workers).
-  PARTITA_DECL std::size_t most_taken() const;
+  PARTITA_DECL std::size_t max_received_elements() const;
 
  private:
   struct range {

@@ -10,8 +10,7 @@
 
 namespace partita {
 
-/// Why an axis shards a dimension of a value: it was annotated, or an operation propagated it from another of its
-/// tensors.
+/// Why an axis shards a dimension of a value: it was annotated, or an operation propagated it from another tensor.
 struct cut_origin {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t of = 0;  ///< the value whose dimension the axis shards
@@ -20,7 +19,7 @@ struct cut_origin {
   std::uint8_t factor = 0;         ///< the factor in the rule of that operation
   std::uint32_t from = 0;          ///< the value from which the axis was propagated, and its dimension
   std::uint8_t from_dimension = 0;
-  std::uint32_t next = none;  ///< the index of the next origin of the same value
+  std::uint32_t next_origin = none;  ///< the index of the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
@@ -49,16 +48,16 @@ struct completion_of {
   std::vector<sharding> layouts{};        ///< the sharding in which each value is read; partial only for one reader
   std::vector<graph_reshard> reshards{};  ///< the moves in the order of the program
   std::vector<backward_reshard> back{};   ///< the moves of the backward pass, if the program was traced
-  std::vector<cut_origin> origins{};
-  std::vector<std::uint32_t> first_origin{};  ///< the index of each value's first origin, or `none`
+  std::vector<cut_origin> cut_origins{};
+  std::vector<std::uint32_t> first_cut_origin{};  ///< the index of each value's first origin, or `none`
   policy by{};
   std::size_t visits = 0;  ///< how many times the completion visited an operation
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
   /// The origin of an axis of a dimension of a value; null if the axis does not shard the dimension.
-  const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
-    for (std::uint32_t k = first_origin[v.number]; k != cut_origin::none; k = origins[k].next)
-      if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
+  const cut_origin* origin_of_cut(value v, std::size_t d, std::size_t a) const {
+    for (std::uint32_t k = first_cut_origin[v.number]; k != cut_origin::none; k = cut_origins[k].next_origin)
+      if (cut_origins[k].dimension == d && cut_origins[k].axis == a) return &cut_origins[k];
     return nullptr;
   }
   /// The plan of a move, with its cost if a real number has `real` bytes.
@@ -68,7 +67,7 @@ struct completion_of {
     return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, links, program->element_bytes(v, real));
   }
   /// The move of tensor t of operation o (operands are numbered first), or null.
-  const graph_reshard* move_of(std::size_t o, std::size_t t) const {
+  const graph_reshard* reshard_of(std::size_t o, std::size_t t) const {
     std::size_t first = 0, end = reshards.size();  // the moves are in the order of the operations
     while (first < end) {
       const std::size_t middle = first + (end - first) / 2;
@@ -80,26 +79,26 @@ struct completion_of {
     return nullptr;
   }
   /// The sharding in which operation o reads or makes its tensor t.
-  const sharding& used(std::size_t o, std::size_t t) const {
-    const graph_reshard* move = move_of(o, t);
+  const sharding& used_layout(std::size_t o, std::size_t t) const {
+    const graph_reshard* move = reshard_of(o, t);
     const auto& n = program->operation(o);
     return move == nullptr ? (*this)[program->of(n, t)] : t < n.operands ? move->to : move->from;
   }
   /// The cost of what operation o itself moves along sharded dimensions; zero if the operation moves nothing.
-  exchange_figures window(std::size_t o, const mesh_links& links = {}, std::size_t real = 4) const {
+  exchange_cost window(std::size_t o, const mesh_links& links = {}, std::size_t real = 4) const {
     const auto& n = program->operation(o);
     if (n.window == nullptr) return {};
     std::vector<sharding> lies;
     std::vector<shape_list> shapes;
     bool needed = false;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
-      lies.push_back(used(o, t));
+      lies.push_back(used_layout(o, t));
       shapes.push_back((*program)[program->of(n, t)].shape);
       needed = needed || n.window->is_needed(t, lies.back());
     }
     if (!needed) return {};
-    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, links,
-                      program->element_bytes(value{n.first_result}, real));
+    return window_cost(*n.window, lies.data(), shapes.data(), n.operands, links,
+                       program->element_bytes(value{n.first_result}, real));
   }
   /// The bytes that the busiest worker receives in the window of operation o, for numbers of 4 bytes as in `plan`.
   std::size_t window_bytes(std::size_t o) const {

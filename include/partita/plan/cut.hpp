@@ -69,8 +69,7 @@ class cut {
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. The cut takes the memory of
-  /// `reused_cut`.
+  /// Makes a cut whose part k holds sizes[k] consecutive indices, also 0. The cut takes the memory of `reused_cut`.
   PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused_cut = balanced(0, 1));
   /// Makes a cut that is balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of
   /// the cut is innermost part number k; the last of `parts` varies fastest.

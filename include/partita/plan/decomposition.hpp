@@ -1,5 +1,4 @@
-// The decomposition of a tensor over a grid: one cut for each dimension or, for staggered blocks, one box for each
-// worker.
+// The decomposition of a tensor over a grid: one cut for each dimension; for staggered blocks, one box for each worker.
 #pragma once
 
 #include <array>
@@ -101,8 +100,7 @@ struct decomposition {
   index<Rank> owner(const std::size_t (&i)[N]) const {
     return owner(index_from<Rank>(i));
   }
-  /// The local index, in its owner's block, of the element with this global index, which must be inside extents()
-  /// [shape_error].
+  /// The local index, in its owner's block, of the element with this global index inside extents() [shape_error].
   template <class Index = index<0>>  // {} names no type
   index<Rank> place(const Index& element) const {
     const auto i = index_from<Rank>(element);
@@ -134,7 +132,7 @@ decomposition(const std::array<cut, Rank>&) -> decomposition<Rank>;
 /// The tensor that blocks form when they are laid side by side over a grid.
 template <std::size_t Rank>
 struct layout_of_blocks {
-  text problem;                                          ///< empty if the blocks fit together
+  text error_message;                                    ///< empty if the blocks fit together
   std::array<std::size_t, Rank> extents{};               ///< the extents of the global tensor
   bool cartesian = true;                                 ///< whether `sizes` describes the blocks; else `boxes` does
   std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< for each dimension the sizes of the blocks along it
@@ -145,7 +143,7 @@ struct layout_of_blocks {
 ///
 /// Sizes may differ along each dimension, may be 0, and may be staggered (with different cuts in each line of the
 /// grid), provided that every line has the same total and the blocks tile the tensor. Other blocks form no tensor, and
-/// `problem` describes where. Requires as many shapes as the grid has places [shape_error].
+/// `error_message` describes where. Requires as many shapes as the grid has places [shape_error].
 template <std::size_t Rank>
 layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
                                const std::array<std::size_t, Rank>& grid) {
@@ -162,8 +160,8 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
       i[d] = k;
       layout.sizes[d][k] = places == 0 ? 0 : shapes[flat_index(i, grid)][d];
       if (layout.sizes[d][k] > static_cast<std::size_t>(-1) - layout.extents[d]) {
-        layout.problem << "the blocks hold more indices along dimension " << d
-                       << " than can be counted: " << layout.extents[d] << " + " << layout.sizes[d][k];
+        layout.error_message << "the blocks hold more indices along dimension " << d
+                             << " than can be counted: " << layout.extents[d] << " + " << layout.sizes[d][k];
         return layout;
       }
       layout.extents[d] += layout.sizes[d][k];
@@ -187,13 +185,14 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
       const std::size_t start = i[d] == 0 ? 0 : layout.boxes[flat_index(before, grid)].stop[d];
       layout.boxes[place].start[d] = start;
       layout.boxes[place].stop[d] = start + shapes[place][d];
-      if (i[d] + 1 == grid[d] && layout.boxes[place].stop[d] != layout.extents[d] && layout.problem.empty())
-        layout.problem << "the blocks are ragged: along dimension " << d << ", the line of the partition that ends at "
-                       << i << " holds " << layout.boxes[place].stop[d] << " indices, the line through index 0 holds "
-                       << layout.extents[d] << "; give every line the same total";
+      if (i[d] + 1 == grid[d] && layout.boxes[place].stop[d] != layout.extents[d] && layout.error_message.empty())
+        layout.error_message << "the blocks are ragged: along dimension " << d
+                             << ", the line of the partition that ends at " << i << " holds "
+                             << layout.boxes[place].stop[d] << " indices, the line through index 0 holds "
+                             << layout.extents[d] << "; give every line the same total";
     }
   }
-  if (!layout.problem.empty()) return layout;
+  if (!layout.error_message.empty()) return layout;
   // 4. Test whether the boxes of the blocks overlap, and whether they fill the tensor.
   std::size_t volume = 0;
   for (std::size_t a = 0; a < places; ++a) {
@@ -201,14 +200,15 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     for (std::size_t b = 0; b < a; ++b) {
       const box<Rank> common = intersection(layout.boxes[a], layout.boxes[b]);
       if (common.empty()) continue;
-      layout.problem << "the blocks overlap: those at " << index_of(b, grid) << " and " << index_of(a, grid)
-                     << " of the partition both hold " << common << "; stagger the cuts in one dimension only";
+      layout.error_message << "the blocks overlap: those at " << index_of(b, grid) << " and " << index_of(a, grid)
+                           << " of the partition both hold " << common << "; stagger the cuts in one dimension only";
       return layout;
     }
   }
   if (std::size_t whole = 0; !multiply(layout.extents, whole) || volume != whole)
-    layout.problem << "the blocks leave holes: together they hold " << volume << " elements of a tensor of extents "
-                   << layout.extents << "; stagger the cuts in one dimension only";
+    layout.error_message << "the blocks leave holes: together they hold " << volume
+                         << " elements of a tensor of extents " << layout.extents
+                         << "; stagger the cuts in one dimension only";
   return layout;
 }
 

@@ -55,7 +55,7 @@ operand_route plan_operand(const grid<Own>& src, const shape_list& operand, cons
   const shape_list parts = map.lift(route.needed);
   index<Whole::rank()> each{};
   for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = parts[d];
-  const std::size_t groups = places_of(each);
+  const std::size_t groups = required_workers(each);
   for (std::size_t number = 0; number < groups; ++number) {
     route.roots.push_back(whole.worker(index_of(number, each)));
   }

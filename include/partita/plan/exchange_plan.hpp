@@ -85,9 +85,9 @@ struct transfer {
 template <std::size_t Rank>
 struct kept_box {
   box<Rank> where{};  ///< the indices of the global tensor, in the order of the source's dimensions
-  typename detail::numbers_per_dimension<Rank>::type at_source{};  ///< the position of the box in the source block
+  typename detail::numbers_per_dimension<Rank>::type source_start{};  ///< the position of the box in the source block
   /// The position of the box in the destination block.
-  typename detail::numbers_per_dimension<Rank>::type at_destination{};
+  typename detail::numbers_per_dimension<Rank>::type destination_start{};
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
@@ -97,19 +97,19 @@ struct kept_box {
 /// own tensor. Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
 template <std::size_t Rank>
 struct exchange_plan {
-  using numbers = typename detail::numbers_per_dimension<Rank>::type;
+  using numbers_by_dimension = typename detail::numbers_per_dimension<Rank>::type;
 
   std::size_t worker = 0;
-  numbers extents{};   ///< the extents of the global tensor; of the source, if dimensions are permuted
-  bool gives = false;  ///< whether this worker is active on the source partition
-  bool takes = false;  ///< whether this worker is active on the destination partition
-  numbers source_shape{};
-  numbers destination_shape{};
+  numbers_by_dimension extents{};  ///< the extents of the global tensor; of the source, if dimensions are permuted
+  bool gives = false;              ///< whether this worker is active on the source partition
+  bool takes = false;              ///< whether this worker is active on the destination partition
+  numbers_by_dimension source_shape{};
+  numbers_by_dimension destination_shape{};
   std::vector<transfer<Rank>> sends;
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
   /// Dimension k of the result is dimension axes[k] of the source. If axes is empty, the order stays.
-  numbers axes = detail::numbers_per_dimension<Rank>::in_order();
+  numbers_by_dimension axes = detail::numbers_per_dimension<Rank>::in_order();
   /// Whether each element is moved to exactly one place. If an element is moved to several places (all members of a
   /// group, or replicas), the reversed plan adds up their values.
   bool one_to_one = true;
@@ -119,7 +119,7 @@ struct exchange_plan {
   std::vector<std::size_t> order;
 
   /// The position of a source worker in the order of a sum.
-  std::size_t turn_of(std::size_t from) const {
+  std::size_t position_in_sum(std::size_t from) const {
     for (std::size_t k = 0; k < order.size(); ++k)
       if (order[k] == from) return k;
     return from;
@@ -172,7 +172,7 @@ exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank
   back.order = plan.order;
   back.kept.clear(), back.kept.reserve(plan.kept.size());
   for (const kept_box<Rank>& k : plan.kept)
-    back.kept.push_back({in_result_order(k.where, plan.axes), k.at_destination, k.at_source});
+    back.kept.push_back({in_result_order(k.where, plan.axes), k.destination_start, k.source_start});
   return static_cast<exchange_plan<Rank>&&>(back);
 }
 

@@ -16,12 +16,13 @@ struct value {
 };
 
 /// The results of an operation, in order; it converts to a value, the first result.
-struct applied {
+struct operation_results {
   std::uint32_t first = 0, count = 1;
   constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
   constexpr std::size_t size() const { return count; }
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
 };
+using applied [[deprecated("use operation_results")]] = operation_results;
 
 /// Operations in the order of their application, each after the operations whose results it reads. Annotations give the
 /// shardings of some values; `complete` finds the others. Value names have up to `Letters` letters.
@@ -103,7 +104,7 @@ class basic_graph {
   void set_complex(value v, bool is_complex) { tensors_[known(v).number].is_complex = is_complex; }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands, to values. Requires shapes
   /// that fit the rule [shape_error].
-  applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
+  operation_results apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
     bool is_complex = false;
     for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
@@ -123,17 +124,17 @@ class basic_graph {
     return {n.first_result, n.results};
   }
   /// Applies an operation with one result that may work along sharded dimensions: its rule allows that (see
-  /// with_windows), and the extents of its result do not follow from the rule.
-  applied apply(const rule& r, std::initializer_list<value> operands, const char* name, const shape_list& result,
-                const operation_window* window) {
-    const applied made = apply(r, operands, name);
+  /// with_shardable_dimensions), and the extents of its result do not follow from the rule.
+  operation_results apply(const rule& r, std::initializer_list<value> operands, const char* name,
+                          const shape_list& result, const operation_window* window) {
+    const operation_results made = apply(r, operands, name);
     tensors_[made.first].shape = result;
     nodes_.back().window = window;
     return made;
   }
   template <class Operation>
     requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
-  applied apply(const Operation& op, std::initializer_list<value> operands, const char* name = "") {
+  operation_results apply(const Operation& op, std::initializer_list<value> operands, const char* name = "") {
     std::vector<shape_list> shapes;
     for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);

@@ -14,7 +14,7 @@ namespace partita {
 
 /// The number of workers that a partition of these extents needs. A number that overflows is a partition_error.
 template <std::size_t Rank>
-constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
+constexpr std::size_t required_workers(const std::array<std::size_t, Rank>& extents) {
   return product_of<partition_error>(extents, "partita::partition");
 }
 
@@ -22,7 +22,7 @@ namespace detail {
 /// Throws the error for a grid without workers, or without one place for each worker. All grids use it.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void reject_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
-  const std::size_t places = places_of(shape);
+  const std::size_t places = required_workers(shape);
   if (places == 0 || workers == 0)
     throw partition_error(text("partita::partition: requires at least one worker, got the extents ")
                           << shape << " on " << workers
@@ -44,11 +44,11 @@ class grid {
   /// Constructs a grid of as many workers as the extents have places, at least one [partition_error].
   grid(const Extents& extents, partita::workers worker_list)
       : extents_(extents), workers_(static_cast<partita::workers&&>(worker_list)) {
-    const std::size_t places = places_of(shape());
+    const std::size_t places = required_workers(shape());
     if (places == 0 || places != workers_.size()) detail::reject_extents(shape(), workers_.size());
   }
   /// Constructs a grid of the workers with the lowest ids.
-  explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}
+  explicit grid(const Extents& extents) : grid(extents, partita::workers(0, required_workers(extents.array()))) {}
 
   const Extents& extents() const { return extents_; }
   std::array<std::size_t, rank()> shape() const { return extents_.array(); }

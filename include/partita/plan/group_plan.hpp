@@ -33,13 +33,13 @@ struct group_plan {
   kind movement = kind::broadcast;   ///< from the small partition, to the small partition, or both
 
   /// The group whose root, its worker of the small partition, is this worker; or nullptr.
-  const worker_group* rooted() const {
+  const worker_group* root_group() const {
     for (const worker_group& g : groups)
       if (g.position == 0) return &g;
     return nullptr;
   }
   /// The group in which this worker is a worker of the large partition, or nullptr.
-  const worker_group* joined() const {
+  const worker_group* member_group() const {
     for (const worker_group& g : groups)
       if (g.position != 0 || g.root_is_large) return &g;
     return nullptr;

@@ -20,34 +20,33 @@ template <std::size_t Rank>
 struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
-  box<Rank> inside{};                        ///< the cells that come from the tensor, as indices in the window
+  box<Rank> tensor_cells{};                  ///< the cells that come from the tensor, as indices in the window
   box<Rank> own{};    ///< the cells of this worker's own block, as indices in the window; only for a halo
   bool star = false;  ///< whether cells beside the block along more than one dimension are not exchanged
 
   /// Whether a kept box is the block itself at its place in the window, and not a periodic or reflected image of it.
   bool is_own_block(const kept_box<Rank>& k) const {
     for (std::size_t d = 0; d < Rank; ++d)
-      if (start[d] + static_cast<std::ptrdiff_t>(k.at_destination[d]) != static_cast<std::ptrdiff_t>(k.where.start[d]))
-        return false;
+      if (start[d] != static_cast<std::ptrdiff_t>(k.where.start[d] - k.destination_start[d])) return false;
     return k.where.shape() == exchange.source_shape;
   }
   /// The exchange without the worker's own block, for a window that already contains this block.
-  exchange_plan<Rank> ghosts_alone() const {
+  exchange_plan<Rank> ghost_exchange() const {
     exchange_plan<Rank> rest = exchange;
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
   /// The box of the window around the worker's own block whose cells are available before anything arrives: the cells
   /// that stay on the worker, and those beyond the borders next to them. Its indices are those of the window.
-  box<Rank> there_at_once() const {
+  box<Rank> box_available_at_start() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
       if (k.where.volume() > there.volume())
         for (std::size_t d = 0; d < Rank; ++d)
-          there.start[d] = k.at_destination[d], there.stop[d] = there.start[d] + k.where.stop[d] - k.where.start[d];
+          there.start[d] = k.destination_start[d], there.stop[d] = there.start[d] + k.where.stop[d] - k.where.start[d];
     for (std::size_t d = 0; d < Rank && !there.empty(); ++d) {
-      if (there.start[d] <= inside.start[d]) there.start[d] = 0;
-      if (there.stop[d] >= inside.stop[d]) there.stop[d] = exchange.destination_shape[d];
+      if (there.start[d] <= tensor_cells.start[d]) there.start[d] = 0;
+      if (there.stop[d] >= tensor_cells.stop[d]) there.stop[d] = exchange.destination_shape[d];
     }
     return there;
   }
@@ -117,18 +116,18 @@ template <class Extents>
 struct windows_of_grid {
   const grid<Extents>* worker_grid;
 
-  bool wants(std::size_t worker) const { return worker_grid->contains(worker); }
+  bool needs_window(std::size_t worker) const { return worker_grid->contains(worker); }
   index<Extents::rank()> parts(std::size_t worker) const { return worker_grid->index(worker_grid->place(worker)); }
   template <class F>
-  void for_workers(const index<Extents::rank()>& parts, F f) const {
+  void for_each_worker_at(const index<Extents::rank()>& parts, F f) const {
     f(worker_grid->worker(parts));
   }
 };
 
 /// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` lists the workers that need parts:
-/// wants(worker), parts(worker), and for_workers(parts, f(worker)). A window of extent 0 along one dimension receives
-/// no cells. The reversed exchange adds the cells of windows to the blocks, a worker's own cells first. With
-/// `star`, which is for windows around blocks, cells beside a block along more than one dimension are left out.
+/// needs_window(worker), parts(worker), and for_each_worker_at(parts, f(worker)). A window of extent 0 along one
+/// dimension receives no cells. The reversed exchange adds the cells of windows to the blocks, a worker's own cells
+/// first. With `star`, for windows around blocks, cells beside a block along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
 /// Cost:     time in O(overlaps of this worker + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>
@@ -143,7 +142,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
   e.extents = n;
   e.one_to_one = false;
   e.gives = src.contains(worker);
-  e.takes = readers.wants(worker);
+  e.takes = readers.needs_window(worker);
   std::array<std::vector<ghost_run>, Rank> runs;
   /// Whether cells of this worker's block are ghosts in the window of `part`, which may be the worker's own window.
   const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t window_pos,
@@ -171,7 +170,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
       if (detail::has_empty_window<Rank>(windows, parts) || detail::is_corner<Rank>(tuple)) return;
       const auto block_pos = detail::values<Rank>(tuple, &ghost_run::block_pos);
       const auto window_pos = detail::values<Rank>(tuple, &ghost_run::window_pos);
-      readers.for_workers(parts, [&](std::size_t peer) {
+      readers.for_each_worker_at(parts, [&](std::size_t peer) {
         const box<Rank> where = detail::box_of_runs<Rank>(tuple);
         if (peer == worker) return e.kept.push_back({where, block_pos, window_pos});
         transfer<Rank>& t = e.sends.emplace_back();
@@ -190,7 +189,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
       e.destination_shape[d] = w.size();
       plan.start[d] = w.start;
       const interval inside = detail::cells_from_tensor(w, n[d], edges.before[d], edges.after[d]);
-      plan.inside.start[d] = inside.start, plan.inside.stop[d] = inside.stop;
+      plan.tensor_cells.start[d] = inside.start, plan.tensor_cells.stop[d] = inside.stop;
       if (empty) continue;
       detail::for_each_run(w, n[d], edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
         blocks.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t block_pos, std::size_t size) {
@@ -238,13 +237,14 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& blo
   const text problem = halo_error(blocks.extents(), widths, edges);
   if (!problem.empty()) throw shape_error(text("partita::plan_halo: ") << problem);
   const bool star = widths.shape == halo_shape::star;
-  auto plan = plan_windows(p, blocks, grown(blocks, widths, edges), edges, windows_of_grid<Extents>{&p}, worker, star);
+  auto plan =
+      plan_windows(p, blocks, halo_windows(blocks, widths, edges), edges, windows_of_grid<Extents>{&p}, worker, star);
   exchange_plan<Rank>& e = plan.exchange;
   if (!e.takes) return plan;
   plan.star = star;
   if (volume_of(e.source_shape) == 0 && !widths.of_empty_blocks) {
     e.destination_shape = e.source_shape;
-    plan.inside = plan.own = {{}, e.source_shape};
+    plan.tensor_cells = plan.own = {{}, e.source_shape};
     return plan;
   }
   const index<Rank> own = p.index(p.place(worker));

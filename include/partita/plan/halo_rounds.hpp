@@ -11,11 +11,13 @@ namespace partita {
 
 /// How ghosts are exchanged: in one round with every worker that holds some of them, or in one round for each dimension
 /// with neighbours along that dimension.
-enum class halo_way {
-  by_cost,      ///< `at_once` on one node; between nodes the cheaper one by halo_costs
-  at_once,      ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
-  by_dimension  ///< up to d rounds, and 2 d messages
+enum class halo_algorithm {
+  by_cost,       ///< `one_round` on one node; between nodes the cheaper one by halo_costs
+  one_round,     ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
+  by_dimension,  ///< up to d rounds, and 2 d messages
+  at_once [[deprecated("use one_round")]] = one_round
 };
+using halo_way [[deprecated("use halo_algorithm")]] = halo_algorithm;
 
 /// The number of messages of the worker that has the most, and the number of rounds.
 struct halo_costs {
@@ -31,7 +33,7 @@ struct halo_costs {
 template <std::size_t Rank>
 halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
                          const halo_boundaries<Rank>& edges) {
-  const windows_of_parts<Rank> windows = grown(blocks, widths, edges);
+  const windows_of_parts<Rank> windows = halo_windows(blocks, widths, edges);
   halo_costs costs;
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
@@ -65,7 +67,7 @@ template <class Extents, std::size_t Rank>
 std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& blocks,
                                                   const halo_widths<Rank>& widths, const halo_boundaries<Rank>& edges,
                                                   const halo_plan<Rank>& whole) {
-  const windows_of_parts<Rank> windows = grown(blocks, widths, edges);
+  const windows_of_parts<Rank> windows = halo_windows(blocks, widths, edges);
   const exchange_plan<Rank>& all = whole.exchange;
   const bool any = all.takes && volume_of(all.source_shape) > 0;
   const index<Rank> own = all.takes ? p.index(p.place(all.worker)) : index<Rank>{};
@@ -88,12 +90,12 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     const auto box_at = [&](std::size_t window_pos, std::size_t size) {
       box<Rank> b{};
       for (std::size_t f = 0; f < Rank; ++f) {
-        b.start[f] = f < d ? whole.inside.start[f] : f == d ? window_pos : origin[f];
-        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? window_pos + size : origin[f] + all.source_shape[f];
+        b.start[f] = f < d ? whole.tensor_cells.start[f] : f == d ? window_pos : origin[f];
+        b.stop[f] = f < d ? whole.tensor_cells.stop[f] : f == d ? window_pos + size : origin[f] + all.source_shape[f];
       }
       return b;
     };
-    const auto at_source = [&](const box<Rank>& b, std::size_t block_pos) {
+    const auto start_of = [&](const box<Rank>& b, std::size_t block_pos) {
       index<Rank> at = b.start;
       at[d] = origin[d] + block_pos;
       for (std::size_t f = 0; first && f < Rank; ++f) at[f] -= origin[f];
@@ -115,12 +117,12 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         const std::size_t window_pos = at + common.start - r.start, block_pos = common.start - block.start;
         const box<Rank> where = box_at(window_pos, common.size());
         if (part == own[d]) {
-          if (!is_own(part, window_pos, block_pos)) e.kept.push_back({where, at_source(where, block_pos), where.start});
-          else if (first) e.kept.insert(e.kept.begin(), {where, at_source(where, block_pos), where.start});
+          if (!is_own(part, window_pos, block_pos)) e.kept.push_back({where, start_of(where, block_pos), where.start});
+          else if (first) e.kept.insert(e.kept.begin(), {where, start_of(where, block_pos), where.start});
           return;
         }
         transfer<Rank>& t = e.sends.emplace_back();
-        t.worker = along(part), t.where = where, t.at = at_source(where, block_pos);
+        t.worker = along(part), t.where = where, t.at = start_of(where, block_pos);
         auto shape = all.destination_shape;
         shape[d] = windows[d][part].size();
         t.there = place_in_block<Rank>::of(where.start, shape);

@@ -23,9 +23,9 @@ struct linear_problem {
 /// The work of one worker in a forward call and its adjoint, and its peak memory meanwhile, without the caller's inputs
 /// (x, dy) and results (y is dropped before the adjoint).
 struct linear_cost {
-  std::size_t flops = 0;  ///< floating-point operations of the three products
-  std::size_t sent = 0;   ///< bytes in messages; on one node blocks are read and written in place
-  std::size_t received = 0;
+  std::size_t flops = 0;       ///< floating-point operations of the three products
+  std::size_t sent_bytes = 0;  ///< bytes in messages; on one node blocks are read and written in place
+  std::size_t received_bytes = 0;
   std::size_t messages = 0;    ///< the number of messages that are sent or received
   std::size_t peak_bytes = 0;  ///< bytes of weights, bias, their gradients, and activations at their peak on one node
   std::size_t staging = 0;     ///< bytes of that memory in the buffer that is neither weight, gradient nor activation
@@ -54,17 +54,17 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
                               std::size_t block) {  // sum and broadcast
     const block_routes routes{size, times(block, problem.element_bytes)};
     for (const block_traffic& one :
-         {routes.traffic_of_spread(position, block), routes.traffic_of_sum(position, block)}) {
-      cost.sent += one.sent;
-      cost.received += one.received;
+         {routes.traffic_of_broadcast(position, block), routes.traffic_of_sum(position, block)}) {
+      cost.sent_bytes += one.sent_elements;
+      cost.received_bytes += one.received_elements;
       if (block != 0) cost.messages += one.messages;
     }
   };
   const auto to_all = [&](std::size_t features) {  // gather parts on all members, and scatter whole blocks
     const std::size_t part = problem.batch * balanced_part(features, workers, worker).size(),
                       whole = times(problem.batch, features);
-    cost.sent += (workers - 1) * part + whole - part;
-    cost.received += whole - part + (workers - 1) * part;
+    cost.sent_bytes += (workers - 1) * part + whole - part;
+    cost.received_bytes += whole - part + (workers - 1) * part;
     for (std::size_t k = 0; k < workers; ++k) {
       const std::size_t other = problem.batch * balanced_part(features, workers, k).size();
       if (k != worker) cost.messages += 2 * ((part != 0 ? 1U : 0U) + (other != 0 ? 1U : 0U));
@@ -87,8 +87,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     forward = y + staging + part;
     adjoint = y + x;
   }
-  cost.sent = times(cost.sent, problem.element_bytes);
-  cost.received = times(cost.received, problem.element_bytes);
+  cost.sent_bytes = times(cost.sent_bytes, problem.element_bytes);
+  cost.received_bytes = times(cost.received_bytes, problem.element_bytes);
   const std::size_t elements_held = 2 * (times(rows, columns) + bias) + x + (forward > adjoint ? forward : adjoint);
   cost.peak_bytes = times(elements_held, problem.element_bytes);
   cost.staging = times(staging, problem.element_bytes);
@@ -110,14 +110,14 @@ struct linear_machine {
 
   constexpr double seconds(const linear_cost& cost) const {
     return static_cast<double>(cost.flops) / flops_per_second +
-           static_cast<double>(cost.sent + cost.received) / bytes_per_second +
+           static_cast<double>(cost.sent_bytes + cost.received_bytes) / bytes_per_second +
            static_cast<double>(cost.messages) * seconds_per_message;
   }
 };
 
 /// The choice of an algorithm, the partition of its weights, and the cost for the busiest worker.
 struct linear_choice {
-  bool possible = false;  ///< whether any algorithm is suitable; if not, the other members have no meaning
+  bool is_possible = false;  ///< whether any algorithm is suitable; if not, the other members have no meaning
   linear_algorithm algorithm = weight_stationary;
   std::array<std::size_t, 2> p_w{};
   linear_cost cost{};
@@ -135,7 +135,7 @@ constexpr linear_choice choose(const linear_problem& problem, std::size_t x_part
     if (!multiply(p_w[0], p_w[1], places) || places > workers) return;
     const linear_cost cost = predict(algorithm, problem, p_w);
     const double seconds = machine.seconds(cost);
-    if (cost.peak_bytes > machine.memory || (best.possible && seconds >= best.seconds)) return;
+    if (cost.peak_bytes > machine.memory || (best.is_possible && seconds >= best.seconds)) return;
     best = {true, algorithm, p_w, cost, seconds};
   };
   if (x_parts == y_parts) {  // considered first, because it wins among equal costs: it needs fewer workers

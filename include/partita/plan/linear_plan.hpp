@@ -13,7 +13,7 @@ namespace partita {
 struct linear_plan {
   std::size_t worker = 0;
   linear_algorithm algorithm = weight_stationary;
-  bool multiplies = false;             ///< whether the worker is active on p_w
+  bool holds_weights = false;          ///< whether the worker is active on p_w
   bool has_bias = false;               ///< whether the worker adds the bias
   box<2> weights{};                    ///< the worker's box of the global W, out x in
   group_plan input{};                  ///< weight_stationary: the broadcast of x from p_x to p_w

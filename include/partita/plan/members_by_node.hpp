@@ -20,7 +20,7 @@ class members_by_node {
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
-  PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
+  PARTITA_DECL std::size_t representative(std::size_t member, std::size_t node) const;
   /// The index, among n workers of another node, of the worker that is paired with member k by the same rule.
   std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 

@@ -22,8 +22,8 @@ struct crossing_box {
 /// A message from node to node, which contains the boxes first, ..., last - 1 in sequence.
 struct node_message {
   std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
-  std::size_t other_node = 0, first = 0, last = 0, elements = 0;
-  bool joined = false;  ///< whether the message also carries boxes of other workers
+  std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;
+  bool is_joint = false;  ///< whether the message also carries boxes of other workers
 };
 
 /// All messages that leave one node, or all messages that arrive at one node.
@@ -51,22 +51,22 @@ struct node_messages {
       std::size_t elements = 0;
       for (next = k; next < boxes.size() && boxes[next].other_node == there; ++next) {
         elements += boxes[next].elements;
-        traffic.pairs += next == k || !have_same_workers(next, next - 1) ? 1U : 0U;
+        traffic.worker_pairs += next == k || !have_same_workers(next, next - 1) ? 1U : 0U;
       }
       traffic.bytes = elements * element_bytes;
       traffic.senders = workers_of(k, next, &crossing_box::from).size();
       traffic.receivers = workers_of(k, next, &crossing_box::to).size();
-      const std::size_t lanes = join ? traffic.joined() : 0;
+      const std::size_t lanes = join ? traffic.joint_message_count() : 0;
       // Cut the boxes into joint messages of about equal length, or into one message for each pair of workers.
-      for (std::size_t m = k, done = 0; m < next; m = messages.back().last) {
+      for (std::size_t m = k, done = 0; m < next; m = messages.back().end_box) {
         const std::size_t lane = done * lanes / elements;
         node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};
         const auto joins = [&](std::size_t b) {
           return lanes == 0 ? have_same_workers(b, m) : (done + one.elements) * lanes / elements == lane;
         };
-        for (; one.last < next && joins(one.last); ++one.last) one.elements += boxes[one.last].elements;
+        for (; one.end_box < next && joins(one.end_box); ++one.end_box) one.elements += boxes[one.end_box].elements;
         done += one.elements;
-        if (one.joined) {
+        if (one.is_joint) {
           one.from = owner(one, &crossing_box::from, sending ? there : own_node, lane);
           one.to = owner(one, &crossing_box::to, sending ? own_node : there, lane);
         }
@@ -76,11 +76,11 @@ struct node_messages {
   }
 
   /// The number of messages that a worker posts, and the boxes and elements in these messages.
-  struct posted {
+  struct posted_counts {
     std::size_t messages = 0, boxes = 0, elements = 0;
-    friend bool operator==(const posted&, const posted&) = default;
+    friend bool operator==(const posted_counts&, const posted_counts&) = default;
   };
-  PARTITA_DECL posted posted_by(std::size_t worker) const;  ///< What a worker posts.
+  PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< What a worker posts.
 
  private:
   bool have_same_workers(std::size_t a, std::size_t b) const {

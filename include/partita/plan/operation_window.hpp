@@ -14,7 +14,7 @@ namespace partita {
 /// A copy of rule r in which these dimensions may be sharded. In the tensors `of` (operands first), each of these
 /// dimensions has one factor, so it is sharded by the same axes in all of them; its extents may differ, and the size of
 /// the factor is that of the last tensor.
-constexpr rule with_windows(rule r, tensor_set of, std::uint32_t dimensions) {
+constexpr rule with_shardable_dimensions(rule r, tensor_set of, std::uint32_t dimensions) {
   const auto is_free = [&](char letter) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (r.factors[f].letter == letter) return false;
@@ -49,10 +49,9 @@ struct operation_window {
   operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}
   virtual ~operation_window() = default;
 
-  /// What the worker at this place of the mesh receives of an operand when operands and result have these shardings and
-  /// shapes.
-  virtual received_share received(std::size_t operand, std::size_t place, const sharding* layouts,
-                                  const shape_list* shapes) const = 0;
+  /// What the worker at this place of the mesh receives of an operand, for tensors of these shardings and shapes.
+  virtual received_share receive_cost(std::size_t operand, std::size_t place, const sharding* layouts,
+                                      const shape_list* shapes) const = 0;
 
   /// Whether one of these dimensions is sharded, so that the operation moves something itself.
   bool is_needed(std::size_t t, const sharding& layout) const {
@@ -93,8 +92,8 @@ constexpr received_share received_share_of_window(const short_list<interval>& ra
 
 /// The cost, over all workers, of the windows of an operation with one result. A message has the cost of the slowest
 /// axis that shards one of the window's dimensions. Cost: time in O(workers that differ along an axis in use).
-inline exchange_figures figures_of(const operation_window& window, const sharding* layouts, const shape_list* shapes,
-                                   std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
+inline exchange_cost window_cost(const operation_window& window, const sharding* layouts, const shape_list* shapes,
+                                 std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
   const mesh& m = layouts[0].on;
   std::uint32_t used = 0;
   mesh_link slowest{0, 0};
@@ -105,7 +104,7 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
     if (over.along[a].seconds_per_byte > slowest.seconds_per_byte)
       slowest.seconds_per_byte = over.along[a].seconds_per_byte;
   }
-  exchange_figures all;
+  exchange_cost all;
   std::size_t workers = 0;
   for (std::size_t place = 0; place < m.size(); ++place) {
     bool is_copy = false;  // whether another worker with the same blocks was counted
@@ -114,15 +113,15 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
     if (is_copy) continue;
     received_share one;
     for (std::size_t i = 0; i < operands; ++i) {
-      const received_share share = window.received(i, place, layouts, shapes);
+      const received_share share = window.receive_cost(i, place, layouts, shapes);
       one.elements += share.elements, one.messages += share.messages;
     }
-    const double starting = static_cast<double>(one.messages) * slowest.latency,
-                 seconds = starting + static_cast<double>(one.elements * element_bytes) * slowest.seconds_per_byte;
+    const double latency = static_cast<double>(one.messages) * slowest.latency,
+                 seconds = latency + static_cast<double>(one.elements * element_bytes) * slowest.seconds_per_byte;
     ++workers, all.mean += static_cast<double>(one.elements);
     if (one.elements > all.elements) all.elements = one.elements;
     if (one.messages > all.messages) all.messages = one.messages;
-    if (seconds > all.seconds) all.seconds = seconds, all.starting = starting;
+    if (seconds > all.seconds) all.seconds = seconds, all.latency_seconds = latency;
   }
   all.mean /= static_cast<double>(workers);
   return all;

@@ -1,5 +1,4 @@
-// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch, and a simulation
-// of a pipeline.
+// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch; its simulation.
 #pragma once
 
 #include <cstddef>
@@ -44,11 +43,11 @@ struct pipeline_shape {
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }
   PARTITA_DECL std::uint32_t groups() const;
-  /// A number for each task of the pipeline, below `numbers()`.
+  /// A number for each task of the pipeline, below `task_count()`.
   std::size_t number(const pipeline_task& one) const {
     return (static_cast<std::size_t>(one.pass) * stages() + one.stage) * micro_batches + one.micro_batch;
   }
-  std::size_t numbers() const { return std::size_t{3} * stages() * micro_batches; }
+  std::size_t task_count() const { return std::size_t{3} * stages() * micro_batches; }
 };
 
 /// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages. If a list is empty,

@@ -11,12 +11,12 @@ namespace partita {
 /// The plan of one worker: the worker receives each index of its wanted box from one worker that holds the index, from
 /// itself if possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one. If
 /// workers share nodes, this plan is the first of two; in the second, workers pass on what came from other nodes, and
-/// the wanted boxes are both source and destination (`passed_on`).
+/// the wanted boxes are both source and destination (`is_forwarded`).
 /// Shapes:   boxes of one rank.
 /// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.
 /// Cost:     O(workers).
 /// Adjoint:  `reversed(plan)`, which adds up, because several workers may want the same index.
-PARTITA_DECL exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool passed_on = false);
+PARTITA_DECL exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool is_forwarded = false);
 
 }  // namespace partita
 

@@ -176,19 +176,19 @@ class reshard_planner {
     }
     double mean = 0;
     one.bytes = one.messages = 0;
-    one.seconds = links.step, one.starting = 0;
+    one.seconds = links.step, one.latency_seconds = 0;
     for_each_exchange(one, before, shape_, block, [&](const reshard_exchange& e, const shape_list& shape) {
       const exchange_counter counter(e, shape, links, bytes_);
-      exchange_figures most;
+      exchange_cost most;
       if (one.rounds == 1) {
         most = counter.all();
       } else {  // in both rounds the worker with the first part of the row receives most
         const received_share first = counter.at(0);
         const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
-        most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.starting};
+        most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.latency_seconds};
       }
       one.bytes += most.elements * bytes_, one.messages += most.messages;
-      one.seconds += most.seconds, one.starting += most.starting;
+      one.seconds += most.seconds, one.latency_seconds += most.latency_seconds;
       mean += most.mean * static_cast<double>(bytes_);
     });
     one.mean_bytes = static_cast<std::size_t>(mean);
@@ -268,8 +268,8 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
 }
 
 /// What the worker at a place of the mesh receives in the steps of a plan that starts from the sharding `from`.
-constexpr received_share received_in(const reshard_plan& plan, const sharding& from, const shape_list& shape,
-                                     std::size_t place, const mesh_links& links = {}, std::size_t element_bytes = 4) {
+constexpr received_share receive_cost(const reshard_plan& plan, const sharding& from, const shape_list& shape,
+                                      std::size_t place, const mesh_links& links = {}, std::size_t element_bytes = 4) {
   received_share all;
   const sharding* before = &from;
   for (const reshard_step& step : plan) {
@@ -278,7 +278,7 @@ constexpr received_share received_in(const reshard_plan& plan, const sharding& f
     detail::for_each_exchange(step, *before, shape, block, [&](const reshard_exchange& e, const shape_list& whole) {
       const received_share one = detail::exchange_counter(e, whole, links, element_bytes).at(place);
       all.elements += one.elements, all.messages += one.messages;
-      all.seconds += one.seconds, all.starting += one.starting;
+      all.seconds += one.seconds, all.latency_seconds += one.latency_seconds;
     });
     before = &step.after;
   }

@@ -25,13 +25,13 @@ struct reshard_exchange {
 /// What one worker receives. A message has the cost of the slowest axis along which its two workers differ.
 struct received_share {
   std::size_t elements = 0, messages = 0;
-  double seconds = 0, starting = 0;  ///< `starting`: the part of the seconds for latencies
+  double seconds = 0, latency_seconds = 0;  ///< `latency_seconds`: the part for latencies
 };
 
 /// What the workers of a mesh receive: the largest number of any worker, and the mean number of elements.
-struct exchange_figures {
+struct exchange_cost {
   std::size_t elements = 0, messages = 0;
-  double mean = 0, seconds = 0, starting = 0;
+  double mean = 0, seconds = 0, latency_seconds = 0;
 };
 
 namespace detail {
@@ -79,8 +79,8 @@ class exchange_counter {
     return share(from, to);
   }
   /// The largest and mean numbers of a worker's messages and elements. Cost: O(workers along axes in use, times rank).
-  constexpr exchange_figures all() const {
-    exchange_figures out;
+  constexpr exchange_cost all() const {
+    exchange_cost out;
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};
     std::size_t workers = 0;
     for (double total = 0;;) {
@@ -88,7 +88,7 @@ class exchange_counter {
       ++workers, total += static_cast<double>(one.elements);
       if (one.elements > out.elements) out.elements = one.elements;
       if (one.messages > out.messages) out.messages = one.messages;
-      if (one.seconds > out.seconds) out.seconds = one.seconds, out.starting = one.starting;
+      if (one.seconds > out.seconds) out.seconds = one.seconds, out.latency_seconds = one.latency_seconds;
       std::size_t k = 0;  // add one to the coordinates
       for (; k < axes_.size(); ++k) {
         const std::size_t a = axes_[k];
@@ -216,11 +216,11 @@ class exchange_counter {
       }
       const mesh_link& link = classes_[c].link;
       out.elements += elements - remaining, out.messages += messages - boxes;
-      out.starting += static_cast<double>(messages - boxes) * link.latency;
+      out.latency_seconds += static_cast<double>(messages - boxes) * link.latency;
       out.seconds += static_cast<double>(elements - remaining) * element_bytes_ * link.seconds_per_byte;
       elements = remaining, messages = boxes;
     }
-    out.seconds += out.starting;
+    out.seconds += out.latency_seconds;
     return out;
   }
 

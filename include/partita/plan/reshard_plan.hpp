@@ -29,10 +29,10 @@ struct reshard_step {
   std::uint8_t rounds = 0;    ///< the number of exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
   std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are reduced
   pending_reduction kind = pending_reduction::none;
-  std::size_t bytes = 0;             ///< bytes that the worker with the most bytes receives
-  std::size_t mean_bytes = 0;        ///< bytes that a worker receives on average, rounded up
-  std::size_t messages = 0;          ///< messages that the worker with the most messages receives
-  double seconds = 0, starting = 0;  ///< for the slowest worker; `starting`: the latencies of its messages
+  std::size_t bytes = 0;                    ///< bytes that the worker with the most bytes receives
+  std::size_t mean_bytes = 0;               ///< bytes that a worker receives on average, rounded up
+  std::size_t messages = 0;                 ///< messages that the worker with the most messages receives
+  double seconds = 0, latency_seconds = 0;  ///< for the slowest worker; the latter: of latencies
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
@@ -70,7 +70,7 @@ struct reshard_plan {
   constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
   constexpr std::size_t messages() const { return sum(&reshard_step::messages); }
   constexpr double seconds() const { return sum(&reshard_step::seconds); }
-  constexpr double starting_seconds() const { return sum(&reshard_step::starting); }
+  constexpr double latency_seconds() const { return sum(&reshard_step::latency_seconds); }
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };
 

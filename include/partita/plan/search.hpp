@@ -20,7 +20,7 @@ struct found_annotation {
 struct search_candidate {
   std::vector<found_annotation> annotations{}, states{};
   step_cost cost{};
-  bool is_there = false;
+  bool is_found = false;
 };
 
 /// The options of a search for shardings.
@@ -41,7 +41,7 @@ struct search_answer_of {
   std::size_t memory = 0, evaluated_candidates = 0;  ///< the memory limit, the number of candidates that were evaluated
   bool is_exact = false;               ///< whether all candidates were evaluated
   search_candidate best{}, runner_up{};
-  search_candidate without_limit{};  ///< the fastest candidate without the memory limit, if it differs
+  search_candidate best_without_limit{};  ///< the fastest candidate without the memory limit, if it differs
 
   const std::vector<found_annotation>& annotations() const { return best.annotations; }
   /// The program with the annotations of a candidate, ready to be completed, planned and bound.

@@ -8,8 +8,7 @@
 
 namespace partita::detail {
 
-/// Sorts by key(item) in ascending order; items with equal keys keep their order. Cost: one pass if sorted, else O(n
-/// log n).
+/// Sorts by key(item) in ascending order; equal keys keep their order. Cost: O(n) if sorted, else O(n log n).
 template <class T, class Key>
 void stable_sort(std::vector<T>& items, Key key) {
   bool sorted = true;

@@ -16,7 +16,7 @@ struct step_times {
   /// (operands first) in these shardings, including what the operation itself moves.
   virtual double seconds(std::size_t o, const std::vector<sharding>& layouts, tensor_set gradients) = 0;
   virtual double seconds(const sharding& from, const sharding& to, const shape_list& shape) = 0;
-  virtual double of_update(std::size_t elements) = 0;
+  virtual double update_seconds(std::size_t elements) = 0;
 };
 
 /// The assumptions of an estimate: the links of the mesh, the speed of a worker's arithmetic and memory, and the
@@ -32,14 +32,14 @@ struct step_model {
 
 /// The cost of a step for one worker: the busiest worker if the shards are uneven.
 struct step_cost {
-  double computing = 0;       ///< seconds of computations
-  double moving = 0;          ///< seconds of movements
-  double starting = 0;        ///< the part of `moving` for latencies of messages
-  double hidden = 0;          ///< the part of `moving` in which a worker also computes
-  std::size_t received = 0;   ///< the number of bytes that a worker receives
-  std::size_t movements = 0;  ///< the number of reshards, each of one step or more
-  std::size_t peak = 0;       ///< the largest number of bytes that a worker holds
-  constexpr double seconds() const { return computing + moving - hidden; }
+  double computing_seconds = 0;    ///< seconds of computations
+  double moving_seconds = 0;       ///< seconds of movements
+  double latency_seconds = 0;      ///< the part of `moving` for latencies of messages
+  double hidden_seconds = 0;       ///< the part of `moving` in which a worker also computes
+  std::size_t received_bytes = 0;  ///< the number of bytes that a worker receives
+  std::size_t movements = 0;       ///< the number of reshards, each of one step or more
+  std::size_t peak = 0;            ///< the largest number of bytes that a worker holds
+  constexpr double seconds() const { return computing_seconds + moving_seconds - hidden_seconds; }
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
 };
 

@@ -19,32 +19,32 @@ struct step_use {
   bool moves = false;        ///< whether the step moves blocks between workers, so that others may run meanwhile
   bool is_backward = false;  ///< whether the step is part of the backward pass
   double seconds = 0;
-  double once = 0;                ///< the part of `seconds` that joined movements take only once
-  std::uint32_t joins = nothing;  ///< the first of the movements that share messages with this one, if it is another
-  std::size_t bytes = 0;          ///< the bytes of the block that the step sets
-  std::size_t received = 0;       ///< the bytes that a movement receives
-  basic_text<48> name{};          ///< the name of the operation
+  double once = 0;                         ///< the part of `seconds` that joined movements take only once
+  std::uint32_t message_leader = nothing;  ///< the first movement that shares messages with this one, if another does
+  std::size_t bytes = 0;                   ///< the bytes of the block that the step sets
+  std::size_t received = 0;                ///< the bytes that a movement receives
+  basic_text<48> name{};                   ///< the name of the operation
 };
 
 /// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished. A start may
 /// be in two halves: the receivers say early where the elements go, so that the senders need not wait for the
-/// receivers. Movements that share their messages start one after another on one lane, and finish one after another.
+/// receivers. Movements that share their messages start one after another on one channel, and finish one after another.
 struct ordered_step {
-  enum class what : std::uint8_t { compute, start, finish, expect, give };
+  enum class what : std::uint8_t { compute, start, finish, post_receive, post_send };
 
   what action = what::compute;
   std::uint32_t step = 0;
-  std::uint32_t lane = 0;  ///< the lane of a movement; movements pending at one time have different lanes
+  std::uint32_t channel = 0;  ///< the channel of a movement; movements pending at one time have different channels
   /// The start and end of the step, in seconds. In this time a `start` sends, and a `finish` waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
-    return a.action == b.action && a.step == b.step && a.lane == b.lane;
+    return a.action == b.action && a.step == b.step && a.channel == b.channel;
   }
 };
 
 /// Limits on how far an order may differ from the order of the program.
 struct order_limits {
-  std::size_t pending = 1;              ///< movements at one time; 1 with `ahead` = 0 gives the program's order
+  std::size_t max_pending = 1;          ///< movements at one time; 1 with `ahead` = 0 gives the program's order
   std::size_t ahead = ~std::size_t{0};  ///< the most steps by which a step may precede an earlier one
 
   static constexpr order_limits in_program_order() { return {1, 0}; }
@@ -63,7 +63,7 @@ PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& 
 /// For each block, the positions in an order at which it is first set and last needed, or `never` if it is not set.
 struct block_lives {
   static constexpr std::size_t never = ~std::size_t{0};
-  std::vector<std::size_t> first{}, last{};
+  std::vector<std::size_t> first_set{}, last_use{};
 };
 PARTITA_DECL block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order);
 

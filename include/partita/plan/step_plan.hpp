@@ -16,7 +16,7 @@ struct step_plan_of {
   step_cost cost{};
 
   double seconds() const { return cost.seconds(); }
-  std::size_t bytes() const { return cost.received; }
+  std::size_t bytes() const { return cost.received_bytes; }
   std::size_t peak() const { return cost.peak; }
   /// The plan of the reshard that an event of the kind `move` stands for.
   reshard_plan plan(const step_event& move) const { return completion->plan(move, model.links, model.element_bytes); }

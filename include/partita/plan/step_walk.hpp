@@ -12,12 +12,12 @@ namespace partita::detail {
 
 /// The cost of moving a tensor between two shardings.
 struct move_price {
-  double seconds = 0, starting = 0;
+  double seconds = 0, latency_seconds = 0;
   std::size_t bytes = 0;
 
   move_price() = default;
   move_price(const reshard_plan& plan)  // NOLINT: the price of a plan
-      : seconds(plan.seconds()), starting(plan.starting_seconds()), bytes(plan.bytes()) {}
+      : seconds(plan.seconds()), latency_seconds(plan.latency_seconds()), bytes(plan.bytes()) {}
 };
 
 /// Walks through a training step. `Prices` returns the cost of a move between shardings; events are passed to `Note`.
@@ -61,7 +61,7 @@ class step_walk {
   // --- shardings ---
 
   /// The sharding in which operation o reads operand t, or makes result t.
-  const sharding& used(std::size_t o, std::size_t t) const { return completion_.used(o, t); }
+  const sharding& used_layout(std::size_t o, std::size_t t) const { return completion_.used_layout(o, t); }
   const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
   /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
   static sharding cotangent_layout(sharding s) {
@@ -85,7 +85,7 @@ class step_walk {
   }
   void release_memory(std::size_t bytes) { memory_ -= bytes; }
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
-    cost_.computing += seconds;
+    cost_.computing_seconds += seconds;
     out_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
@@ -93,24 +93,24 @@ class step_walk {
     if (from.same_layout(to)) return;
     move_price price = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
     if (model_.times != nullptr) price.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
-    if (price.starting > price.seconds) price.starting = price.seconds;
-    cost_.moving += price.seconds;
-    cost_.starting += price.starting;
-    cost_.received += price.bytes;
+    if (price.latency_seconds > price.seconds) price.latency_seconds = price.seconds;
+    cost_.moving_seconds += price.seconds;
+    cost_.latency_seconds += price.latency_seconds;
+    cost_.received_bytes += price.bytes;
     cost_.movements += 1;
     out_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, memory_});
   }
   /// Adds the cost of what an operation itself moves along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
     const std::uint32_t y = g_.operation(o).first_result;
-    exchange_figures figures = completion_.window(o, model_.links, model_.element_bytes);
+    exchange_cost figures = completion_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
-    if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // measured with the operation
+    if (model_.times != nullptr) figures.seconds = figures.latency_seconds = 0;  // measured with the operation
     const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
     add_memory(bytes);
-    cost_.moving += figures.seconds;
-    cost_.starting += figures.starting;
-    cost_.received += bytes;
+    cost_.moving_seconds += figures.seconds;
+    cost_.latency_seconds += figures.latency_seconds;
+    cost_.received_bytes += bytes;
     cost_.movements += 1;
     out_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
     release_memory(bytes);
@@ -120,13 +120,14 @@ class step_walk {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
       std::vector<sharding> layouts;
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used(o, t));
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used_layout(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
     double loops = costs_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
-      if (t < n.operands || is_live(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
+      if (t < n.operands || is_live(o, t - n.operands))
+        bytes += static_cast<double>(bytes_of(g_.of(n, t), used_layout(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
       if ((costs_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
@@ -139,7 +140,7 @@ class step_walk {
       for (std::size_t d = 0; d < n.how.rank(t); ++d) {
         const rule::dimension& terms = n.how.at(t, d);
         if (terms.count == 0 || n.how.term(terms, 0) != f) continue;
-        const std::size_t parts = g_.on().size(used(o, t).cuts[d]);
+        const std::size_t parts = g_.on().size(used_layout(o, t).cuts[d]);
         return parts >= size ? 1 : (size + parts - 1) / parts;  // axes shard the major factor of a dimension first
       }
     return size;
@@ -151,17 +152,17 @@ class step_walk {
     const node& n = g_.operation(o);
     std::size_t copies = 0;
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = completion_.move_of(o, i)) {
+      if (const graph_reshard* m = completion_.reshard_of(o, i)) {
         copies += bytes_of(value{m->of}, m->to);
         add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
       }
     for (std::size_t j = 0; j < n.results; ++j)
-      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), used(o, n.operands + j)));
+      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), used_layout(o, n.operands + j)));
     exchange_window(false, o);
     add_event(step_event::what::compute, false, o, n.first_result, estimate_seconds(o));
     for (std::size_t j = 0; j < n.results; ++j)
-      if (const graph_reshard* m = completion_.move_of(o, n.operands + j); m != nullptr && is_live(o, j)) {
+      if (const graph_reshard* m = completion_.reshard_of(o, n.operands + j); m != nullptr && is_live(o, j)) {
         add_memory(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
         release_memory(bytes_of(value{m->of}, m->from));
@@ -210,7 +211,7 @@ class step_walk {
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].has_contribution;
     if (estimate.wanted != 0 && arrived) differentiate(o);
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = completion_.move_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
+      if (const graph_reshard* m = completion_.reshard_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       if (is_live(o, j)) release_memory(bytes_of(v, completion_[v]));
@@ -230,11 +231,11 @@ class step_walk {
       value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(estimate.read, i)) add(g_.operand(n, i), used(o, i).without_partials());
+      if (contains(estimate.read, i)) add(g_.operand(n, i), used_layout(o, i).without_partials());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used(o, n.operands + j));
+      const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used_layout(o, n.operands + j));
       if (pending_[v.number].has_contribution) {
         move(true, o, v.number, true, pending_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
@@ -264,7 +265,7 @@ class step_walk {
     const double bytes_touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
     add_event(step_event::what::update, true, step_event::none, v,
               model_.times != nullptr
-                  ? model_.times->of_update(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
+                  ? model_.times->update_seconds(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
                   : bytes_touched / model_.memory_bytes);
     move(true, step_event::none, v, false, state, plain);
   }

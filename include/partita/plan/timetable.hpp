@@ -17,10 +17,10 @@ struct timetable {
     basic_text<48> operation{};
     bool moves = false, is_backward = false;
     double from = 0, until = 0;
-    double waited = 0;           ///< in which this worker computes nothing because of the movement
-    std::size_t received = 0;    ///< the bytes that a movement receives
-    std::size_t bytes_held = 0;  ///< the bytes of intermediate values during the entry
-    std::size_t others = 0;      ///< the number of movements that share the messages of this one
+    double waited_seconds = 0;        ///< in which this worker computes nothing because of the movement
+    std::size_t received_bytes = 0;   ///< the bytes that a movement receives
+    std::size_t bytes_held = 0;       ///< the bytes of intermediate values during the entry
+    std::size_t joint_movements = 0;  ///< the number of movements that share the messages of this one
   };
 
   std::vector<entry> entries{};  ///< in the order in which they begin
@@ -33,11 +33,11 @@ struct timetable {
   /// The time in which at least one movement is pending.
   PARTITA_DECL double moving() const;
   /// The time for which this worker waits until movements are complete.
-  double waiting() const { return sum(&entry::waited); }
-  std::size_t received() const { return sum(&entry::received); }  ///< The bytes that this worker receives.
-  std::size_t peak() const { return largest(&entry::bytes_held); }      ///< The largest number of bytes held at one time.
+  double waiting() const { return sum(&entry::waited_seconds); }
+  std::size_t received_bytes() const { return sum(&entry::received_bytes); }  ///< The bytes that this worker receives.
+  std::size_t peak() const { return largest(&entry::bytes_held); }  ///< The largest number of bytes held at one time.
   /// The larger of computing and moving: no order of the step takes less time.
-  double least() const { return computing() < moving() ? moving() : computing(); }
+  double lower_bound() const { return computing() < moving() ? moving() : computing(); }
 
  private:
   template <class Number>

@@ -70,8 +70,8 @@ inline interval cells_from_tensor(window w, std::size_t n, boundary before, boun
 /// The windows of blocks that grow by these widths; they end at a border of boundary::none. A block without an index
 /// along a dimension does not grow along it, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
-windows_of_parts<Rank> grown(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
-                             const halo_boundaries<Rank>& edges) {
+windows_of_parts<Rank> halo_windows(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
+                                    const halo_boundaries<Rank>& edges) {
   windows_of_parts<Rank> windows;
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto n = static_cast<std::ptrdiff_t>(blocks.cuts[d].extent());
@@ -91,7 +91,7 @@ windows_of_parts<Rank> grown(const decomposition<Rank>& blocks, const halo_width
 
 /// The cells that a sliding kernel reads for a range of outputs: from the kernel's first cell at the first output to
 /// its last cell at the last output.
-constexpr window window_under(const sliding& kernel, interval places) {
+constexpr window input_window(const sliding& kernel, interval places) {
   if (places.size() == 0) return {};
   return {kernel.first_cell(places.start),
           kernel.first_cell(places.stop - 1) + static_cast<std::ptrdiff_t>(kernel.reach())};

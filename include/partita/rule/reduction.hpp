@@ -100,8 +100,8 @@ struct maximum_t {
   template <class L, class R, class... Dims>
     requires(!(takes<std::remove_cvref_t<L>> && takes<std::remove_cvref_t<R>>))
   constexpr auto operator()(L&& l, R&& r, const Dims&... dims) const
-      -> decltype(elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
-    return elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...);
+      -> decltype(apply_extremum(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
+    return apply_extremum(*this, std::forward<L>(l), std::forward<R>(r), dims...);
   }
 };
 struct minimum_t {
@@ -123,8 +123,8 @@ struct minimum_t {
   template <class L, class R, class... Dims>
     requires(!(takes<std::remove_cvref_t<L>> && takes<std::remove_cvref_t<R>>))
   constexpr auto operator()(L&& l, R&& r, const Dims&... dims) const
-      -> decltype(elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
-    return elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...);
+      -> decltype(apply_extremum(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
+    return apply_extremum(*this, std::forward<L>(l), std::forward<R>(r), dims...);
   }
 };
 // [any]

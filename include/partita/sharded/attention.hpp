@@ -43,7 +43,7 @@ struct mask_later_keys {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(mask_later_keys{false}, dy);
+    return apply_op(mask_later_keys{false}, dy);
   }
 };
 
@@ -64,7 +64,7 @@ auto attention(const Q& q, const K& k, const V& v, const attention_options& how 
     const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
     const auto scaled = multiply(q, scale);
     const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);
-    const auto weights = how.causal ? softmax(operate(detail::mask_later_keys{}, scores)) : softmax(scores);
+    const auto weights = how.causal ? softmax(apply_op(detail::mask_later_keys{}, scores)) : softmax(scores);
     return einsum<"...qk,...kd->...qd">(weights, v);
   }
 }

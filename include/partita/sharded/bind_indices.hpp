@@ -27,7 +27,7 @@ constexpr sharding leading_cuts(const sharding& first, std::size_t rank) {
 /// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as dimension 0 of another tensor.
 template <auto OfX, auto OfRows>
 inline constexpr auto row_layout_name =
-    name_of_layout<leading_cuts(leading_cuts(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
+    name_of_layout<leading_cuts(leading_cuts(layout_of_name<OfRows>, 1), layout_of_name<OfX>.rank())>;
 
 /// What one worker stores about bound indices. The indices number the rows of a tensor, one row for each place in its
 /// first dimensions (one or more). Workers that differ only in axes over which these dimensions are sharded exchange
@@ -303,9 +303,9 @@ class bound_indices {
   auto take(const typed_sharded<T, LayoutOfX>& x) const {
     static_assert(sizeof...(Layout) == 1,
                   "partita::bound_indices::take(x): requires indices with a layout in their type for a tensor with a "
-                  "layout in its type; x.at_run_time() has none");
+                  "layout in its type; x.run_time_tensor() has none");
     if constexpr (sizeof...(Layout) == 1)
-      return typed_sharded<T, detail::row_layout_name<LayoutOfX, Layout...>>(take(x.at_run_time()));
+      return typed_sharded<T, detail::row_layout_name<LayoutOfX, Layout...>>(take(x.run_time_tensor()));
     else return detail::rejected_call{};
   }
   template <class X>
@@ -323,7 +323,7 @@ class bound_indices {
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>
   auto scatter_add(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {
-    return reshard<layout_named<LayoutOfX>>(scatter_add(x.at_run_time(), updates.at_run_time()));
+    return reshard<layout_of_name<LayoutOfX>>(scatter_add(x.run_time_tensor(), updates.run_time_tensor()));
   }
   template <class X, class Updates>
   auto scatter_add(const X&, const Updates&) const {
@@ -337,7 +337,7 @@ class bound_indices {
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>
   auto scatter(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {
-    return reshard<layout_named<LayoutOfX>>(scatter(x.at_run_time(), updates.at_run_time()));
+    return reshard<layout_of_name<LayoutOfX>>(scatter(x.run_time_tensor(), updates.run_time_tensor()));
   }
   template <class X, class Updates>
   auto scatter(const X&, const Updates&) const {
@@ -367,7 +367,7 @@ bound_indices<> bind_indices(const sharded_tensor<T>& x, const sharded_tensor<I>
 template <class T, auto LayoutOfX, class I, auto LayoutOfIndices>
 bound_indices<LayoutOfIndices> bind_indices(const typed_sharded<T, LayoutOfX>& x,
                                             const typed_sharded<I, LayoutOfIndices>& indices) {
-  return bound_indices<LayoutOfIndices>(detail::bind_to_rows(x.at_run_time(), indices.at_run_time()));
+  return bound_indices<LayoutOfIndices>(detail::bind_to_rows(x.run_time_tensor(), indices.run_time_tensor()));
 }
 
 PARTITA_FALLBACK_OVERLOAD(bind_indices) {

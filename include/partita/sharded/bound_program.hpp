@@ -96,9 +96,10 @@ class bound_program {
   /// The estimated times of all operations and movements of a step; the same on all workers of the mesh except
   /// for the bytes. explain/timetable_picture.hpp prints and draws a timetable.
   partita::timetable timetable() const { return steps_.estimated_times(); }
-  /// The measured times of this worker's last call and last backward. From the first call of measured() on, each step
-  /// reads the clock twice; before, the times are 0.
-  partita::timetable measured() { return steps_.measured(); }
+  /// The measured times of this worker's last call and last backward. From the first call of measured_timetable() on,
+  /// each step reads the clock twice; before, the times are 0.
+  partita::timetable measured_timetable() { return steps_.measured_timetable(); }
+  [[deprecated("use measured_timetable")]] partita::timetable measured() { return measured_timetable(); }
 
  private:
   void agree_on_binding(const traced_function& program, const std::vector<std::size_t>& gradients_of,
@@ -106,7 +107,7 @@ class bound_program {
     hasher all(program.fingerprint());
     all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
-    all.mix(options.memory).mix(options.pending).mix(options.wider_windows.value_or(false));
+    all.mix(options.memory).mix(options.max_pending).mix(options.wider_windows.value_or(false));
     detail::local_error wrong;
     for (const double speed : {options.model.multiply_adds, options.model.memory_bytes}) {
       all.mix(std::bit_cast<std::uint64_t>(speed));
@@ -139,12 +140,12 @@ class bound_program {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const value v = program.inputs_[i];
       const graph::tensor& of = program.operations()[v];
-      arguments.push_back(
-          tensors::recorded(inputs_[i], of.is_complex, steps_, mesh_, traced_function::laid(done[v]), of.shape));
+      arguments.push_back(tensors::recorded(inputs_[i], of.is_complex, steps_, mesh_,
+                                            traced_function::closed_layout(done[v]), of.shape));
     }
     for (const std::size_t i : gradients_of)
       arguments[i] =
-          tensors::mapped(arguments[i], [](const auto& x) { return x.state()->node ? x : detail::parameter_of(x); });
+          tensors::transform(arguments[i], [](const auto& x) { return x.state()->node ? x : detail::parameter_of(x); });
     const sharded_tensor<Result> y = [&] {
       if constexpr (std::is_same_v<tensor, sharded_tensor<T>>) return program.template run<Result>(arguments);
       else return tensors::template run<Result>(program, arguments);
@@ -156,7 +157,7 @@ class bound_program {
     detail::run_backward(y, cotangent_.template recorded<Result>(steps_, mesh_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
       std::uint32_t& number = gradient_numbers_.emplace_back();
-      gradients_.push_back(tensors::mapped(
+      gradients_.push_back(tensors::transform(
           arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::gradient_of(x), number); }));
     }
   }

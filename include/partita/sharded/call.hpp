@@ -64,7 +64,7 @@ concept any_tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (any
 
 template <class T, auto Layout>
 const sharded_tensor<T>& as_run_time(const typed_sharded<T, Layout>& x) {
-  return x.at_run_time();
+  return x.run_time_tensor();
 }
 template <class T>
 const sharded_tensor<T>& as_run_time(const sharded_tensor<T>& x) {
@@ -91,7 +91,7 @@ struct inferred_layouts {
 template <class Op, auto... Layout>
 consteval auto infer_layouts() {
   constexpr std::size_t n = sizeof...(Layout);
-  const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
+  const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
   inferred_layouts<n> all;
   for (std::size_t i = 0; i < n; ++i) all.operands[i] = p.operands[i];
@@ -127,14 +127,14 @@ constexpr bool is_read_in_place(const sharding& own_layout, const sharding& read
 template <class Op, auto... Layout>
 consteval bool are_operands_in_place() {
   std::size_t i = 0;
-  return ((!layout_named<Layout>.on.requires_explicit_reshards ||
-           is_read_in_place(layout_named<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
+  return ((!layout_of_name<Layout>.on.requires_explicit_reshards ||
+           is_read_in_place(layout_of_name<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
           ...);
 }
 
 template <class Op, auto... Layout>
 consteval layouts_over_features infer_feature_layouts() {
-  const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
+  const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const spec_list all(specs, sizeof...(Layout));
   return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
 }
@@ -145,14 +145,14 @@ inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).
     make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);
 
 template <class Op, auto Layout>
-inline constexpr sharding named_layout_along = layout_along<Op>(layout_named<Layout>);
+inline constexpr sharding named_layout_along = layout_along<Op>(layout_of_name<Layout>);
 template <class Op, auto Layout>
 inline constexpr layout_name<layout_text(named_layout_along<Op, Layout>).size()> name_of_layout_along =
     make_layout_name<layout_text(named_layout_along<Op, Layout>).size()>(named_layout_along<Op, Layout>);
 template <class Op, auto... Layout>
 constexpr bool has_typed_layout_along_cuts() {
   if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
-    return (is_sharded_along<Op>(layout_named<Layout>) && ...);
+    return (is_sharded_along<Op>(layout_of_name<Layout>) && ...);
   else return false;
 }
 
@@ -160,7 +160,7 @@ constexpr bool has_typed_layout_along_cuts() {
 template <class Op, auto... Layout>
 consteval bool has_equal_layouts() {
   if constexpr (requires { Op::is_elementwise; })
-    return (layout_named<Layout>.same_layout(op_layouts<Op, Layout...>.result) && ...);
+    return (layout_of_name<Layout>.same_layout(op_layouts<Op, Layout...>.result) && ...);
   else return false;
 }
 
@@ -188,20 +188,20 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
                 "partita: requires operands of one element type; cast them first, or make complex ones by "
                 "to_complex(x)");
   require_floating<Op, element>();
-  constexpr const mesh* first[] = {&layout_named<Layout>.on...};
-  static_assert(((layout_named<Layout>.on == *first[0]) && ...),
+  constexpr const mesh* first[] = {&layout_of_name<Layout>.on...};
+  static_assert(((layout_of_name<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
-  if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
+  if constexpr ((std::is_same_v<T, element> && ...) && ((layout_of_name<Layout>.on == *first[0]) && ...)) {
     if constexpr (has_equal_layouts<Op, Layout...>()) {
-      const std::array states{static_cast<const tensor_state<element>*>(x.at_run_time().state().get())...};
+      const std::array states{static_cast<const tensor_state<element>*>(x.run_time_tensor().state().get())...};
       if (are_compatible_states(states))
         return typed_sharded<element, inferred_name<Op, Layout...>>(
             elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states));
     }
-    const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
+    const std::vector<sharded_tensor<element>> operands{x.run_time_tensor()...};
     if constexpr (has_typed_layout_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_of_layout_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
-    } else if constexpr (has_sharded_features<Op>(layout_named<Layout>...)) {
+    } else if constexpr (has_sharded_features<Op>(layout_of_name<Layout>...)) {
       return typed_sharded<element, feature_layout_name<Op, Layout...>>(run_over_features(
           op, bound_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));
     } else {

@@ -55,7 +55,7 @@ auto cast(const typed_sharded<T, Layout>& x) {
     return x;
   } else {
     const auto whole = detail::reduce_pending_sums(x);
-    return typed_sharded<To, std::remove_cvref_t<decltype(whole)>::name>(cast<To>(whole.at_run_time()));
+    return typed_sharded<To, std::remove_cvref_t<decltype(whole)>::name>(cast<To>(whole.run_time_tensor()));
   }
 }
 template <class To>

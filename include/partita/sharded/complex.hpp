@@ -20,25 +20,30 @@ namespace partita {
 namespace element_functions {
 
 // Properties of element functions that accept complex elements and give results of the same type.
-inline constexpr element_properties additive_complex = with_complex_derivative(additive),
-                                    complex_number = with_complex_derivative(number_function);
+inline constexpr element_properties additive_complex_properties = with_complex_derivative(additive_properties),
+                                    complex_number = with_complex_derivative(arithmetic_function);
 inline constexpr element_function real_part{
-    "real", additive_complex, of_complex([](auto z) { return decltype(z)(z.real()); }),
-    reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
+    "real", additive_complex_properties, identity_unless_complex([](auto z) { return decltype(z)(z.real()); }),
+    derivative_from<0, &detail::additive_rule>(
+        identity_unless_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
 inline constexpr element_function imaginary_part{
-    "imag", additive_complex, of_complex([](auto z) { return decltype(z)(z.imag()); }),
-    reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
+    "imag", additive_complex_properties, identity_unless_complex([](auto z) { return decltype(z)(z.imag()); }),
+    derivative_from<0, &detail::additive_rule>(
+        identity_unless_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
 /// The derivative of the absolute value: z / |z|, and 0 where z is 0.
-inline constexpr auto abs_derivative = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
+inline constexpr auto abs_derivative =
+    identity_unless_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
 /// The derivative of the angle: i z / |z|², and 0 where z is 0.
-inline constexpr auto angle_derivative =
-    of_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
+inline constexpr auto angle_derivative = identity_unless_complex(
+    [](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
 inline constexpr element_function absolute_value{
-    "abs", complex_number, of_complex([](auto z) { return decltype(z)(std::abs(z)); }),
-    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
+    "abs", complex_number, identity_unless_complex([](auto z) { return decltype(z)(std::abs(z)); }),
+    derivative_from_x(
+        identity_unless_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
 inline constexpr element_function angle_of{
-    "angle", complex_number, of_complex([](auto z) { return decltype(z)(std::arg(z)); }),
-    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
+    "angle", complex_number, identity_unless_complex([](auto z) { return decltype(z)(std::arg(z)); }),
+    derivative_from_x(
+        identity_unless_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
 
 }  // namespace element_functions
 
@@ -52,7 +57,7 @@ concept real_tensor = any_tensor<X> && std::is_floating_point_v<element_of_tenso
 
 /// Whether a function of complex numbers with real results is linear, that is, its derivative reads no argument.
 template <const auto& Row>
-inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
+inline constexpr bool is_linear_row = derivative_of<Row, 0>::read_mask == 0;
 
 template <const auto& Row, class T>
 sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& z);
@@ -111,7 +116,7 @@ struct to_complex_change {
   using operand = double;
   using value = std::complex<double>;
   static constexpr partita::rule rule(const shape_span& shapes) {
-    return operation{"to_complex", element_functions::additive_complex.rule, {}}(shapes);
+    return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);
   }
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& parts) const {
@@ -123,7 +128,7 @@ struct to_complex_change {
 template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
   return typed_sharded<T, function_layout_name<is_linear_row<Row>, Layout>>(
-      apply_complex_to_real<Row>(z.at_run_time()));
+      apply_complex_to_real<Row>(z.run_time_tensor()));
 }
 template <const auto& Row, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
@@ -220,13 +225,13 @@ template <class T, auto Layout>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, Layout>& re) {
   return typed_sharded<std::complex<T>, detail::function_layout_name<true, Layout>>(
-      detail::join_parts<T>({re.at_run_time()}));
+      detail::join_parts<T>({re.run_time_tensor()}));
 }
 template <class T, auto A, auto B>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
   return typed_sharded<std::complex<T>, detail::binary_function_layout_name<A, B>>(
-      detail::combine_complex(re.at_run_time(), im.at_run_time()));
+      detail::combine_complex(re.run_time_tensor(), im.run_time_tensor()));
 }
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)

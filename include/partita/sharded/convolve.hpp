@@ -80,7 +80,7 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     for (std::size_t d = 0; d < D + 2; ++d) extents[d] = shape[d];
     const text problem = convolution_error(of.with, extents);
     if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
-    return operate(detail::convolve_operation<D, Groups>{of}, x, w);
+    return apply_op(detail::convolve_operation<D, Groups>{of}, x, w);
   }
 }
 /// The convolution of x and w, plus b[o] at each place of output channel o.
@@ -122,7 +122,7 @@ auto convolve_transposed(const X& x, const W& w, const convolve_transposed_optio
                                      << " and a padding of " << along.padding << " along dimension " << f
                                      << " of the features of extents " << shape);
     }
-    return operate(detail::convolve_adjoint_operation<D, Groups>{of}, x, w);
+    return apply_op(detail::convolve_adjoint_operation<D, Groups>{of}, x, w);
   }
 }
 

@@ -53,7 +53,7 @@ struct recurrence_operation : cumulative<recurrence, D> {
 };
 
 /// 1 where element x is not the cumulative extreme y, but an earlier element is; it is 0 where x is the extreme or NaN.
-inline constexpr element_function is_earlier_extreme{"comes from before", number_function,
+inline constexpr element_function is_earlier_extreme{"comes from before", arithmetic_function,
                                                      [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
                                                      no_derivative()};
 
@@ -74,17 +74,17 @@ struct cumulative_operation : cumulative<R, D> {
     using T = typename X::value_type;
     const std::size_t n = dy.extents()[D];
     if constexpr (is_linear) {
-      return operate(cumulative_operation(!this->reversed_order), dy);
+      return apply_op(cumulative_operation(!this->reversed_order), dy);
     } else if (n == 0) {
       return dy;
     } else if constexpr (std::is_same_v<R, product_t>) {  // for products passed is x, and the factor is y[k - 1]
       const X factor =
-          operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
+          apply_op(pad_operation<false, D>{{margin{1, 0}}, 1}, apply_op(slice_operation<D>{{interval{0, n - 1}}}, y));
       return run_elements<T>(elements_op<element_functions::multiply>{},
                              {conjugate_of(factor), accumulate(conjugate_of(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
       const X passed = run_elements<T>(elements_op<is_earlier_extreme>{}, {x, y});
-      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, accumulate(passed, dy, n)});
+      return run_elements<T>(elements_op<element_functions::number_where>{{0}}, {passed, accumulate(passed, dy, n)});
     }
   }
 
@@ -99,9 +99,9 @@ struct cumulative_operation : cumulative<R, D> {
   template <class X>
   static X accumulate(const X& passed, const X& dy, std::size_t n) {
     const X next =
-        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, passed));
-    const X both = operate(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
-    return squeeze(operate(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
+        apply_op(pad_operation<true, D>{{margin{0, 1}}, 0}, apply_op(slice_operation<D>{{interval{1, n}}}, passed));
+    const X both = apply_op(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
+    return squeeze(apply_op(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
   }
 };
 template <std::size_t D>
@@ -113,7 +113,7 @@ auto cumulative_call(const X& x) {
   static_assert(takes,
                 "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
                 "an order; cast x");
-  if constexpr (has_dimensions<X, D> && takes) return operate(cumulative_operation<R, D>(), x);
+  if constexpr (has_dimensions<X, D> && takes) return apply_op(cumulative_operation<R, D>(), x);
   else return rejected_call{};
 }
 

@@ -38,22 +38,27 @@ struct drop_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(*this, dy);
+    return apply_op(*this, dy);
   }
 };
 
 }  // namespace detail
 
-/// Sets each element to x / (1 - probability) or to 0, as its random number decides, as in `drop(x, {.probability =
-/// 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every layout.
+/// Sets each element to x / (1 - probability) or to 0, as its random number decides, as in `apply_dropout(x,
+/// {.probability = 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every
+/// layout.
 /// Requires: a probability from 0 to 1 [shape_error].
 /// Cost:     no communication; partial sums stay partial. The generator Philox4x32-10 is called once per four elements.
 /// Adjoint:  drops the elements of dy by the same mask.
 template <detail::any_tensor X>
-auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
+auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t step) {
   if (!(options.probability >= 0 && options.probability <= 1))
-    throw shape_error("partita::drop(x, options, step): requires a probability from 0 to 1");
-  return operate(detail::drop_operation{options, step}, x);
+    throw shape_error("partita::apply_dropout(x, options, step): requires a probability from 0 to 1");
+  return apply_op(detail::drop_operation{options, step}, x);
+}
+template <class X>
+[[deprecated("use apply_dropout")]] auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
+  return apply_dropout(x, options, step);
 }
 
 }  // namespace partita

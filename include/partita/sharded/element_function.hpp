@@ -22,7 +22,7 @@ enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
 /// A derivative, and the values that it reads besides the cotangent: one bit for each operand, and 8 for the result.
 template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
-  static constexpr unsigned reads = Reads;
+  static constexpr unsigned read_mask = Reads;
   static constexpr operation::rule_maker rule = Rule;
   using function = Function;
 };
@@ -48,29 +48,31 @@ struct element_properties {
   /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
   /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
   /// to integers; otherwise the function is computed in floating point if a parameter is not an integer.
-  detail::integers integers = detail::integers::allowed;
+  detail::integers integer_elements = detail::integers::allowed;
   std::size_t default_count = 0;     ///< the number of parameters, at the end, that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
-  detail::complex_elements complex = detail::complex_elements::rejected;
+  detail::complex_elements complex_elements = detail::complex_elements::rejected;
 };
 /// Properties of functions of real numbers, such as exp, which reject integers.
-inline constexpr element_properties real_function{.integers = detail::integers::rejected};
+inline constexpr element_properties real_function{.integer_elements = detail::integers::rejected};
 /// The properties of element functions that also accept integers.
-inline constexpr element_properties number_function{};
+inline constexpr element_properties arithmetic_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
-inline constexpr element_properties rising_function{&detail::monotone_rule};
-inline constexpr element_properties rising_real_function{&detail::monotone_rule, detail::integers::rejected};
+inline constexpr element_properties nondecreasing_function{&detail::monotone_rule};
+inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule, detail::integers::rejected};
+[[deprecated("use nondecreasing_real_function")]] inline constexpr const element_properties& rising_real_function =
+    nondecreasing_real_function;
 
 /// Changes properties to those of a function that also accepts complex elements, for which it is holomorphic with
 /// f(conj z) = conj f(z), as exp: the gradient of a real loss with respect to z is dy conj(f'(z)).
 constexpr element_properties holomorphic(element_properties of) {
-  of.complex = detail::complex_elements::holomorphic;
+  of.complex_elements = detail::complex_elements::holomorphic;
   return of;
 }
 /// Changes properties to those of a function that also accepts complex elements, but is not holomorphic: its
 /// derivatives map a cotangent dL/dRe y + i dL/dIm y to dL/dRe x + i dL/dIm x.
 constexpr element_properties with_complex_derivative(element_properties of) {
-  of.complex = detail::complex_elements::declared;
+  of.complex_elements = detail::complex_elements::declared;
   return of;
 }
 
@@ -83,40 +85,49 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
 }
 
 /// Makes a derivative from a function of the cotangent, of the values that it reads, and of the parameters, in this
-/// order, which must be linear in the cotangent. `reading<2>` reads the second operand, `reading<3>` the first two
-/// operands, and 8 adds the result.
+/// order, which must be linear in the cotangent. `derivative_from<2>` reads the second operand, `derivative_from<3>`
+/// the first two operands, and 8 adds the result.
 template <unsigned Reads, operation::rule_maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
-constexpr detail::element_derivative<Reads, Rule, Function> reading(Function) {
+constexpr detail::element_derivative<Reads, Rule, Function> derivative_from(Function) {
   return {};
 }
-/// Makes the derivative of a function of one operand, which reads its argument (reading_x) or its value (reading_y).
+/// Makes the derivative of a function of one operand, which reads its argument (derivative_from_x) or its value
+/// (derivative_from_y).
 template <class Function>
-constexpr auto reading_x(Function f) {
-  return reading<1>(f);
+constexpr auto derivative_from_x(Function f) {
+  return derivative_from<1>(f);
 }
 template <class Function>
-constexpr auto reading_y(Function f) {
-  return reading<8>(f);
+constexpr auto derivative_from_y(Function f) {
+  return derivative_from<8>(f);
 }
 template <class Function>
-constexpr auto reading_nothing(Function f) {
-  return reading<0>(f);
+constexpr auto derivative_from_cotangent(Function f) {
+  return derivative_from<0>(f);
+}
+template <class Function>
+[[deprecated("use derivative_from_x")]] constexpr auto reading_x(Function f) {
+  return derivative_from_x(f);
+}
+template <class Function>
+[[deprecated("use derivative_from_y")]] constexpr auto reading_y(Function f) {
+  return derivative_from_y(f);
 }
 /// The derivative of a function whose cotangent is passed to the operand unchanged.
-struct passed_on {
-  static constexpr unsigned reads = 0;
+struct identity_derivative {
+  static constexpr unsigned read_mask = 0;
 };
 /// The derivative of a piecewise constant function, which is 0 wherever it exists: no cotangent is passed back.
 struct no_derivative {
-  static constexpr unsigned reads = 0;
+  static constexpr unsigned read_mask = 0;
 };
 
 /// A function of one to three elements, and of up to four numbers that are parameters of a call:
 ///
 ///     inline constexpr partita::element_function cube_root{
-///         "cube_root", partita::rising_real_function, [](auto x) { return std::cbrt(x); },
-///         partita::reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
+///         "cube_root", partita::nondecreasing_real_function, [](auto x) { return std::cbrt(x); },
+///         partita::derivative_from_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 ///
 /// An element function declares one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays
 /// and tensors of all kinds.
@@ -124,7 +135,7 @@ template <class Value, class... Derivative>
 struct element_function {
   static_assert(sizeof...(Derivative) >= 1 && sizeof...(Derivative) <= 4,
                 "partita::element_function: requires one to three operands, and a derivative for each: "
-                "reading_x(f), reading_y(f), passed_on() or no_derivative()");
+                "derivative_from_x(f), derivative_from_y(f), identity_derivative() or no_derivative()");
   static_assert(std::is_empty_v<Value>, "partita::element_function: requires a function without captures");
   static constexpr std::size_t operands = sizeof...(Derivative);
   static constexpr std::size_t parameters = detail::parameters_of<Value>(std::make_index_sequence<operands>());
@@ -184,7 +195,7 @@ constexpr auto gradient_function(std::index_sequence<Operand...>) {
 }
 template <const auto& F, std::size_t I>
 inline constexpr auto operand_gradient = gradient_function<F, I, typename derivative_of<F, I>::function>(
-    std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::reads)>());
+    std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::read_mask)>());
 
 /// The derivative of a holomorphic function for complex elements, which gets conjugates of the values that it reads.
 template <class Function>
@@ -205,7 +216,7 @@ struct conjugated_function {
 template <const auto& F, std::size_t I>
 inline constexpr auto conjugated_gradient =
     gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(
-        std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::reads)>());
+        std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::read_mask)>());
 
 }  // namespace detail
 }  // namespace partita

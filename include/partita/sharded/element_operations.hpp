@@ -12,20 +12,20 @@
 /// the same rank, or broadcast_dimensions place the smaller one. For plain arrays, array/elementwise.hpp defines these
 /// functions.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
-  PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(tensor_operands, operation, of_number, to_number)
+  PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(tensor_operands, operation, of_number, to_number)
 /// Defines a function as PARTITA_ELEMENT_FUNCTION_OF_TWO does, for operands that satisfy the concept `accepted`: with
 /// `any_tensor_operands` they may be plain arrays.
-#define PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(accepted, operation, of_number, to_number) \
-  template <class L, class R>                                                         \
-    requires detail::accepted<L, R>                                                   \
-  auto operation(L&& l, R&& r) {                                                      \
-    namespace f = element_functions;                                                  \
-    return detail::apply_with_number<f::operation, f::of_number, f::to_number>(l, r); \
-  }                                                                                   \
-  template <class L, class R, std::ptrdiff_t... D>                                    \
-    requires detail::accepted<L, R>                                                   \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                        \
-    return detail::apply_elementwise<element_functions::operation, D...>(l, r);       \
+#define PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(accepted, operation, of_number, to_number) \
+  template <class L, class R>                                                             \
+    requires detail::accepted<L, R>                                                       \
+  auto operation(L&& l, R&& r) {                                                          \
+    namespace f = element_functions;                                                      \
+    return detail::apply_with_number<f::operation, f::of_number, f::to_number>(l, r);     \
+  }                                                                                       \
+  template <class L, class R, std::ptrdiff_t... D>                                        \
+    requires detail::accepted<L, R>                                                       \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                            \
+    return detail::apply_elementwise<element_functions::operation, D...>(l, r);           \
   }
 
 namespace partita {

@@ -201,10 +201,10 @@ PARTITA_FALLBACK_OVERLOAD(normalise) {
   return detail::rejected_call{};
 }
 
-PARTITA_FALLBACK_OVERLOAD(operate) {
+PARTITA_FALLBACK_OVERLOAD(apply_op) {
   static_assert(
       detail::dependent_false<Given...>,
-      "partita::operate(op, x...): requires an operation that declares a rule, and tensors or arrays as operands");
+      "partita::apply_op(op, x...): requires an operation that declares a rule, and tensors or arrays as operands");
   return detail::rejected_call{};
 }
 

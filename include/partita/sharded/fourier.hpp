@@ -27,7 +27,7 @@ inline constexpr std::uint32_t leading_mask = dimension_mask<D...> & ~(std::uint
 /// The layouts of the results of transforms. A sharding is not a template argument here, because g++ 12 fails on that.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
-    transform_layout(transform_layout(layout_named<Layout>, First, First | Then), Then, First | Then);
+    transform_layout(transform_layout(layout_of_name<Layout>, First, First | Then), Then, First | Then);
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> result_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);

@@ -107,8 +107,8 @@ sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tens
 template <class T, auto Layout, class I, auto LayoutOfIndices, std::size_t D>
 auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices,
                      dimensions_t<D>) {
-  constexpr auto left = detail::layout_of(layout_named<LayoutOfIndices>.without_partials());
-  return typed_sharded<T, name_of_layout<left>>(detail::take_along(x.at_run_time(), indices.at_run_time(), D));
+  constexpr auto left = detail::layout_of(layout_of_name<LayoutOfIndices>.without_partials());
+  return typed_sharded<T, name_of_layout<left>>(detail::take_along(x.run_time_tensor(), indices.run_time_tensor(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>
 auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -121,7 +121,7 @@ auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
 template <class X, class Indices, std::size_t D>
   requires detail::both_traced<X, Indices>
 auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
-  return operate(detail::take_along_operation<D>{}, x, indices);
+  return apply_op(detail::take_along_operation<D>{}, x, indices);
 }
 PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
   static_assert(
@@ -144,13 +144,13 @@ sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>&
 }
 template <std::size_t K, class T, auto Layout, class I, auto LayoutOfIndices>
 auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices) {
-  constexpr std::size_t rank = layout_named<Layout>.rank(), counted = layout_named<LayoutOfIndices>.rank();
+  constexpr std::size_t rank = layout_of_name<Layout>.rank(), counted = layout_of_name<LayoutOfIndices>.rank();
   static_assert(K > 0 && K <= rank && counted > 0,
                 "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (K > 0 && K <= rank && counted > 0) {
-    constexpr auto lines = detail::leading_cuts(layout_named<LayoutOfIndices>, counted - 1);
+    constexpr auto lines = detail::leading_cuts(layout_of_name<LayoutOfIndices>, counted - 1);
     return typed_sharded<T, name_of_layout<detail::leading_cuts(lines, counted - 1 + rank - K)>>(
-        detail::gather_rows<K>(x.at_run_time(), indices.at_run_time()));
+        detail::gather_rows<K>(x.run_time_tensor(), indices.run_time_tensor()));
   } else {
     return detail::rejected_call{};
   }
@@ -168,7 +168,7 @@ template <std::size_t K, class X, class Indices>
   requires detail::both_traced<X, Indices>
 auto gather_nd(const X& x, const Indices& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
-  return operate(detail::gather_nd_operation<K>{}, x, indices);
+  return apply_op(detail::gather_nd_operation<K>{}, x, indices);
 }
 
 PARTITA_FALLBACK_OVERLOAD(gather_nd) {

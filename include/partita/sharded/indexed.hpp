@@ -130,7 +130,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
     auto all = std::make_shared<std::vector<std::size_t>>();
     const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
     for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large an index
-    return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
+    return apply_op(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
   } else {
     return detail::rejected_call{};
   }
@@ -140,7 +140,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
 /// Adjoint:  none; labels have no gradient.
 template <detail::any_tensor X>
 auto one_hot(const X& labels, std::size_t classes) {
-  return operate(detail::one_hot_operation{classes}, labels);
+  return apply_op(detail::one_hot_operation{classes}, labels);
 }
 /// The index of the largest element along a dimension: the first of equal elements, and the first NaN if there is one.
 /// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
@@ -151,7 +151,7 @@ auto argmax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmax(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) {
     detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(x), "argmax");
-    return operate(detail::argmax_operation<D>{}, x);
+    return apply_op(detail::argmax_operation<D>{}, x);
   }
 }
 /// The index of the smallest element along a dimension, with the properties of argmax.
@@ -160,7 +160,7 @@ auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) {
     detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(x), "argmin");
-    return operate(detail::argmax_operation<D, true>{}, x);
+    return apply_op(detail::argmax_operation<D, true>{}, x);
   }
 }
 

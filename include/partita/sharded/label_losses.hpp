@@ -17,7 +17,7 @@
 namespace partita {
 
 /// How labels determine the target probabilities of the classes.
-struct cross_entropy_form {
+struct cross_entropy_loss_options {
   std::optional<std::int64_t> ignore_index{};  ///< elements with this label do not count
   std::vector<double> class_weights{};         ///< one weight for each class; empty: all weights are 1
   double label_smoothing = 0;                  ///< the share of each label that is spread evenly over all classes
@@ -129,7 +129,7 @@ struct weigh_classes_operation {
 
 /// The target distributions for labels. Throws an error unless labels, weights and smoothing fit these scores.
 template <std::size_t D, ranked_array Labels>
-class_targets make_targets(const shape_list& scores, const Labels& labels, const cross_entropy_form& form) {
+class_targets make_targets(const shape_list& scores, const Labels& labels, const cross_entropy_loss_options& form) {
   const std::size_t classes = scores[D];
   class_targets all;
   for (std::size_t d = 0; d < scores.size(); ++d)
@@ -172,7 +172,8 @@ class_targets make_targets(const shape_list& scores, const Labels& labels, const
 /// Cost:     if the classes are sharded, three numbers per place are reduced, and no tensor is gathered.
 /// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
-auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
+auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>,
+                   const cross_entropy_loss_options& form = {}) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>, has_classes = detail::has_dimensions<Scores, D>;
   static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
   static_assert(has_classes,
@@ -193,7 +194,7 @@ auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>, c
   else return loss(detail::reduce_pending_sums(input));
 }
 template <detail::any_tensor Scores, ranked_array Labels>
-auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_form& form) {
+auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_loss_options& form) {
   return cross_entropy(scores, labels, dimensions<1>, form);
 }
 

@@ -101,7 +101,7 @@ class layout_reader {
 
 /// The sharding that a name describes.
 template <auto Name>
-inline constexpr sharding layout_named = detail::layout_reader(Name).read();
+inline constexpr sharding layout_of_name = detail::layout_reader(Name).read();
 
 namespace detail {
 
@@ -128,12 +128,12 @@ namespace detail {
 // Names of layouts that are computed from the layout with a given name. A sharding is not a template argument here,
 // because g++ 12 fails on that.
 template <auto Name>
-inline constexpr sharding cotangent_layout = cotangent(layout_named<Name>);
+inline constexpr sharding cotangent_layout = cotangent(layout_of_name<Name>);
 template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
     make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
 template <auto Name>
-inline constexpr sharding finished_layout = layout_named<Name>.without_partials();
+inline constexpr sharding finished_layout = layout_of_name<Name>.without_partials();
 template <auto Name>
 inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_layout_name =
     make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);

@@ -49,13 +49,13 @@ struct loss_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& target, const X&) const {
     if (i == 1) return {};
-    return operate(loss_gradient_operation<Function>{f}, dy, x, target);
+    return apply_op(loss_gradient_operation<Function>{f}, dy, x, target);
   }
 };
 
 template <class Function, class X, class Target>
 auto loss_of(const Function& f, const X& x, const Target& target) {
-  return operate(loss_operation<Function>{f}, x, target);
+  return apply_op(loss_operation<Function>{f}, x, target);
 }
 
 }  // namespace detail
@@ -68,13 +68,13 @@ auto loss_of(const Function& f, const X& x, const Target& target) {
 /// Adjoint:  dy times the derivative with respect to x; the target has no gradient.
 namespace losses {
 
-struct smooth_l1_form {
+struct smooth_l1_loss_options {
   double beta = 1;  ///< the distance |x - target| at which the square becomes the absolute value
 };
-struct kl_form {
+struct kl_loss_options {
   bool log_target = false;  ///< whether the target holds logarithms
 };
-struct poisson_nll_form {
+struct poisson_nll_loss_options {
   bool log_input = true;  ///< whether x is the logarithm of the rate
   double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite if x is the rate
 };
@@ -86,7 +86,7 @@ auto l1(const X& x, const Target& target) {
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto smooth_l1(const X& x, const Target& target, const smooth_l1_form& as = {}) {
+auto smooth_l1(const X& x, const Target& target, const smooth_l1_loss_options& as = {}) {
   return detail::loss_of(detail::smooth_l1_function({.beta = as.beta}), x, target);
 }
 template <class X, class Target>
@@ -106,12 +106,12 @@ auto bce_with_logits(const X& x, const Target& target) {
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto kl(const X& x, const Target& target, const kl_form& as = {}) {
+auto kl(const X& x, const Target& target, const kl_loss_options& as = {}) {
   return detail::loss_of(detail::kl_function({.log_target = as.log_target}), x, target);
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto poisson_nll(const X& x, const Target& target, const poisson_nll_form& as = {}) {
+auto poisson_nll(const X& x, const Target& target, const poisson_nll_loss_options& as = {}) {
   return detail::loss_of(detail::poisson_nll_function({.log_input = as.log_input, .epsilon = as.epsilon}), x, target);
 }
 

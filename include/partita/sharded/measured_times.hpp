@@ -65,7 +65,7 @@ class measured_times final : public step_times {
     const hasher number = hasher(~std::uint64_t{0}).mix(detail::fingerprint_of(from)).mix(detail::fingerprint_of(to));
     return cached_or_measured_time({hasher(number).mix(shape).value(), move, 0, {from, to}, shape});
   }
-  double of_update(std::size_t elements) override {
+  double update_seconds(std::size_t elements) override {
     return cached_or_measured_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
   }
   /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
@@ -83,7 +83,7 @@ class measured_times final : public step_times {
     std::uint64_t number;
     std::size_t operation;  ///< the number of an operation, or `move`, or `update`
     tensor_set gradients;
-    std::vector<sharding> used;
+    std::vector<sharding> layouts;
     shape_list shape;  ///< the shape of a movement or an update
     double seconds = 0;
   };
@@ -107,7 +107,7 @@ class measured_times final : public step_times {
         std::vector<std::uint32_t> numbers;
         record(one, steps, [&](const sharding& s, const shape_list& shape) {
           detail::outside_argument room;
-          const tensor x = room.recorded<T>(steps, bound_mesh_, traced_function::laid(s), shape);
+          const tensor x = room.recorded<T>(steps, bound_mesh_, traced_function::closed_layout(s), shape);
           fill(x);
           held.push_back(x), numbers.push_back(room.number);
           return x;
@@ -115,7 +115,7 @@ class measured_times final : public step_times {
         steps.plan_steps(*bound_mesh_, schedule_options{.overlap = false});
         for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
         // 2. Run the program and take the least time.
-        steps.measured();
+        steps.measured_timetable();
         const bool back = one.gradients != 0;
         const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
         least = kth_shortest_time(
@@ -124,8 +124,9 @@ class measured_times final : public step_times {
               steps.run(false);
               if (back) steps.run(true);
               double elapsed = 0;
-              for (const timetable::entry& e : steps.measured().entries)
-                if (e.is_backward == back && (moves || !e.moves)) elapsed += e.moves ? e.waited : e.until - e.from;
+              for (const timetable::entry& e : steps.measured_timetable().entries)
+                if (e.is_backward == back && (moves || !e.moves))
+                  elapsed += e.moves ? e.waited_seconds : e.until - e.from;
               return elapsed;
             },
             one.operation == move ? run_count / 2 : 0);
@@ -161,7 +162,7 @@ class measured_times final : public step_times {
   void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside_tensor) {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps);
     if (one.operation == move) {
-      reshard(make_outside_tensor(one.used[0], one.shape), traced_function::laid(one.used[1]));
+      reshard(make_outside_tensor(one.layouts[0], one.shape), traced_function::closed_layout(one.layouts[1]));
       steps.begin_backward();
       return;
     }
@@ -170,12 +171,12 @@ class measured_times final : public step_times {
     std::vector<sharding> needs;
     std::vector<tensor> operands;
     for (std::size_t i = 0; i < node.operands; ++i) {
-      needs.push_back(traced_function::laid(one.used[i]));
+      needs.push_back(traced_function::closed_layout(one.layouts[i]));
       const tensor x = make_outside_tensor(needs[i], g[g.of(node, i)].shape);
       operands.push_back(contains(one.gradients, i) ? detail::parameter_of(x) : x);
     }
-    const tensor y =
-        program_.run_one_operation<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
+    const tensor y = program_.run_one_operation<T>(one.operation, operands, needs,
+                                                   traced_function::closed_layout(one.layouts[node.operands]));
     steps.begin_backward();
     if (one.gradients != 0 && y.state()->node)
       detail::run_backward(y, make_outside_tensor(detail::cotangent_sharding(y.layout()), y.extents()));

@@ -31,11 +31,15 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
 }
 /// Calls f(), and returns all movements that it made, with the bytes that this worker received.
 template <class F>
-std::vector<movement> movements_while(const F& f) {
+std::vector<movement> record_movements(const F& f) {
   std::vector<movement> log;
   const detail::scoped_log now(log, detail::run_state.is_dry_run);
   f();
   return log;
+}
+template <class F>
+[[deprecated("use record_movements")]] std::vector<movement> movements_while(const F& f) {
+  return record_movements(f);
 }
 
 template <>

@@ -29,12 +29,12 @@ using element_or_none = typename decltype(find_element<X>())::type;
 /// A parameter of an optimiser: a typed or run-time tensor, or a plain array. The optimiser keeps a reference, so the
 /// parameter must outlive it.
 template <class T>
-class trained {
+class parameter_ref {
  public:
   /// The optimiser's state gets the layout of the parameter, or `state_layout`.
   template <class P>
-    requires(!std::is_same_v<std::remove_const_t<P>, trained>)
-  trained(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
+    requires(!std::is_same_v<std::remove_const_t<P>, parameter_ref>)
+  parameter_ref(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
       : state_layout_(std::move(state_layout)) {
     constexpr bool may_be_trained = detail::any_tensor<P> && !std::is_const_v<P>;
     static_assert(may_be_trained,
@@ -74,14 +74,14 @@ class named_parameters {
  public:
   struct entry {
     std::string name;
-    trained<T> parameter;
+    parameter_ref<T> parameter;
   };
 
   named_parameters(std::initializer_list<entry> all) {
     for (const entry& one : all) add(one.name, one.parameter);
   }
   /// Adds a parameter. The name must differ from the names of all other parameters [shape_error].
-  void add(const std::string& name, const trained<T>& parameter) {
+  void add(const std::string& name, const parameter_ref<T>& parameter) {
     for (const std::string& other : names_)
       if (other == name)
         throw shape_error(text("partita::named_parameters: requires a name of its own for each parameter; \"")
@@ -92,13 +92,13 @@ class named_parameters {
 
   std::size_t size() const { return all_.size(); }
   const std::string& name(std::size_t p) const { return names_.at(p); }
-  const std::vector<trained<T>>& all() const { return all_; }
+  const std::vector<parameter_ref<T>>& all() const { return all_; }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 
  private:
   std::vector<std::string> names_;
-  std::vector<trained<T>> all_;
+  std::vector<parameter_ref<T>> all_;
 };
 
 }  // namespace partita

@@ -95,7 +95,7 @@ struct group_sums_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(shift_groups_operation<Groups, false>{}, x, dy);
+    return apply_op(shift_groups_operation<Groups, false>{}, x, dy);
   }
 };
 /// The operation (x, numbers) -> each element (or 0) plus the number of its sample and group.
@@ -113,7 +113,7 @@ struct shift_groups_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {
-    if (i == 1) return operate(group_sums_operation<Groups>{}, dy);
+    if (i == 1) return apply_op(group_sums_operation<Groups>{}, dy);
     return Adds ? dy : X{};
   }
 };
@@ -131,8 +131,8 @@ struct scale_groups_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& by, const X&) const {
-    if (i == 0) return operate(*this, dy, by);
-    return operate(group_sums_operation<Groups>{}, multiply(dy, x));
+    if (i == 0) return apply_op(*this, dy, by);
+    return apply_op(group_sums_operation<Groups>{}, multiply(dy, x));
   }
 };
 
@@ -162,19 +162,19 @@ auto batch_statistics(const X& input) {
 template <class X, class Mean, class Variance, class Gamma, class Beta>
   requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
            detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
-auto normalise_by(const X& x, const Mean& mean, const Variance& variance, const Gamma& gamma, const Beta& beta,
-                  double epsilon = 1e-5) {
+auto normalise_with_statistics(const X& x, const Mean& mean, const Variance& variance, const Gamma& gamma,
+                               const Beta& beta, double epsilon = 1e-5) {
   constexpr auto channels = broadcast_dimensions<1>;
   const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
   return add(multiply(normal, gamma, channels), beta, channels);
 }
-/// Batch norm in training: normalise_by with the statistics of x.
+/// Batch norm in training: normalise_with_statistics with the statistics of x.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_batch(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
   return detail::call_with_tensor(input, [&](const auto& x) {
     const auto [mean, variance] = batch_statistics(x);
-    return normalise_by(x, mean, variance, gamma, beta, epsilon);
+    return normalise_with_statistics(x, mean, variance, gamma, beta, epsilon);
   });
 }
 /// Group norm: `normalise_groups<4>(x, gamma, beta)`. The channels of each sample form `Groups` groups. The elements of
@@ -195,11 +195,11 @@ auto normalise_groups(const X& input, const Gamma& gamma, const Beta& beta, doub
                         << Groups << " groups, got extents " << e);
     double cells = static_cast<double>(e[1] / Groups);
     for (std::size_t d = 2; d < e.size(); ++d) cells *= static_cast<double>(e[d]);
-    const auto sums = [](const auto& y) { return operate(detail::group_sums_operation<Groups>{}, y); };
-    const auto centred = operate(detail::shift_groups_operation<Groups, true>{}, x, multiply(sums(x), -1 / cells));
+    const auto sums = [](const auto& y) { return apply_op(detail::group_sums_operation<Groups>{}, y); };
+    const auto centred = apply_op(detail::shift_groups_operation<Groups, true>{}, x, multiply(sums(x), -1 / cells));
     const auto variance = multiply(sums(square(centred)), 1 / cells);
     const auto normal =
-        operate(detail::scale_groups_operation<Groups>{}, centred, divide(1, sqrt(add(variance, epsilon))));
+        apply_op(detail::scale_groups_operation<Groups>{}, centred, divide(1, sqrt(add(variance, epsilon))));
     return add(multiply(normal, gamma, broadcast_dimensions<1>), beta, broadcast_dimensions<1>);
   });
 }

@@ -32,14 +32,18 @@ shape_list operand_extents(const X& x) {
 /// Cost:     the movements that the rule requires, and the local function.
 /// Adjoint:  the function `adjoint` that op declares.
 template <class Op, class... X>
-auto operate(const Op& op, const X&... x) {
-  static_assert((detail::any_tensor<X> && ...), "partita::operate(op, x...): requires tensors or arrays as operands");
+auto apply_op(const Op& op, const X&... x) {
+  static_assert((detail::any_tensor<X> && ...), "partita::apply_op(op, x...): requires tensors or arrays as operands");
   static_assert(sizeof...(X) < 32,
-                "partita::operate(op, x...): requires fewer than 32 operands; operate on parts of them");
+                "partita::apply_op(op, x...): requires fewer than 32 operands; apply it to parts of them");
   static_assert(detail::declares_rule<Op>,
-                "partita::operate(op, x...): requires an operation that declares `static constexpr partita::rule "
+                "partita::apply_op(op, x...): requires an operation that declares `static constexpr partita::rule "
                 "rule(const partita::shape_span&)`; see docs/sharded.md");
   if constexpr ((detail::any_tensor<X> && ...) && detail::declares_rule<Op>) return detail::call(op, x...);
+}
+template <class Op, class... X>
+[[deprecated("use apply_op")]] auto operate(const Op& op, const X&... x) {
+  return apply_op(op, x...);
 }
 
 }  // namespace partita

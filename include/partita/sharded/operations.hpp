@@ -43,8 +43,8 @@ inline constexpr bool is_dimension_order = is_permutation_of_axes(axes_order<siz
 
 // --- elementwise operations, with XLA's broadcasting ---
 
-PARTITA_ELEMENT_FUNCTION_OF_TWO(add, shift, shift)
-PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, unshift, number_minus)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(add, add_number, add_number)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, subtract_number, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 
@@ -53,12 +53,12 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 /// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
-auto elementwise_of(maximum_t, L&& l, R&& r) {
+auto apply_extremum(maximum_t, L&& l, R&& r) {
   return detail::apply_to_two_tensors<element_functions::maximum>(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
-auto elementwise_of(minimum_t, L&& l, R&& r) {
+auto apply_extremum(minimum_t, L&& l, R&& r) {
   return detail::apply_to_two_tensors<element_functions::minimum>(l, r);
 }
 
@@ -79,7 +79,7 @@ auto where(C&& condition, A&& a, B&& b) {
                 "the smaller one extents of 1");
   if constexpr (!one_rank) return detail::rejected_call{};
   else if constexpr (!detail::any_tensor<A>)
-    return detail::call(detail::elements_op<f::unless_number>{{static_cast<double>(a)}}, condition, b);
+    return detail::call(detail::elements_op<f::number_where>{{static_cast<double>(a)}}, condition, b);
   else if constexpr (!detail::any_tensor<B>)
     return detail::call(detail::elements_op<f::where_number>{{static_cast<double>(b)}}, condition, a);
   else return detail::call(detail::elements_op<f::where>{}, condition, a, b);
@@ -136,7 +136,7 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents)
 }
 template <sharding S, class T, auto Layout>
 sharded<T, S> reshape(const typed_sharded<T, Layout>& x, const shape_list& extents) {
-  return sharded<T, S>(reshard(detail::reshaped_tensor(x.at_run_time(), extents), S));
+  return sharded<T, S>(reshard(detail::reshaped_tensor(x.run_time_tensor(), extents), S));
 }
 template <sharding S, class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {

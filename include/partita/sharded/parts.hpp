@@ -102,7 +102,7 @@ struct slice_operation {
       ++k;
     };
     (pad_box(D), ...);
-    return operate(back, dy);
+    return apply_op(back, dy);
   }
 };
 
@@ -156,7 +156,7 @@ struct pad_operation {
       ++k;
     };
     (slice_box(D), ...);
-    return operate(back, dy);
+    return apply_op(back, dy);
   }
 };
 
@@ -200,7 +200,7 @@ struct concatenate_operation {
   X adjoint(std::size_t i, const X& dy, const std::vector<X>& x, const X&) const {
     std::size_t start = 0;
     for (std::size_t k = 0; k < i; ++k) start += x[k].extents()[D];
-    return operate(slice_operation<D>{{interval{start, start + x[i].extents()[D]}}}, dy);
+    return apply_op(slice_operation<D>{{interval{start, start + x[i].extents()[D]}}}, dy);
   }
 };
 
@@ -210,7 +210,7 @@ auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
   const auto part = [&](std::size_t extent) {
     const interval one{start, start + extent};
     start = one.stop;
-    return operate(slice_operation<D>{{one}}, x);
+    return apply_op(slice_operation<D>{{one}}, x);
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<decltype(part(0)), N>{part(extents[I])...};
@@ -234,7 +234,7 @@ template <detail::any_tensor X, std::size_t... D>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::slice(x, dimensions<d...>, {from, to}...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::slice_operation<D...>{{of...}}, x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::slice_operation<D...>{{of...}}, x);
 }
 /// Adds zeros, or another number, before and after some dimensions, as in `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`.
 /// Sharded dimensions are treated as in `slice`.
@@ -242,13 +242,14 @@ template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, dimensions<d...>, {before, after}...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<true, D...>{{by...}, 0}, x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::pad_operation<true, D...>{{by...}, 0}, x);
 }
 template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, number, dimensions<d...>, {before, after}...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
+  if constexpr (detail::has_dimensions<X, D...>)
+    return apply_op(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
 /// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; in
 /// traced programs with at most 8 operands the joined dimension does, too.
@@ -265,7 +266,7 @@ auto concatenate(dimensions_t<D>, const X&... x) {
   constexpr bool one_rank = detail::are_of_one_rank<X...>();
   static_assert(one_rank, "partita::concatenate(dimensions<d>, x...): requires tensors of one rank");
   if constexpr ((detail::has_dimensions<X, D> && ...) && one_rank)
-    return operate(detail::concatenate_operation<D, sizeof...(X)>{}, x...);
+    return apply_op(detail::concatenate_operation<D, sizeof...(X)>{}, x...);
 }
 /// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
 /// 8>{})`; or into n balanced parts, of which the first may be longer by one: `split<3>(x, dimensions<1>)`. A sharded

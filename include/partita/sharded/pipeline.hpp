@@ -79,8 +79,9 @@ class pipeline {
   const parameters& gradients() const { return gradients_; }
   /// The simulated run of the pipeline that determined the order of its tasks.
   const pipeline_run& simulated() const { return run_; }
-  /// The measured times of this worker's last step. Times are measured from the first call of measured() on.
-  timetable measured() { return steps_.measured(); }
+  /// The measured times of this worker's last step. Times are measured from the first call of measured_timetable() on.
+  timetable measured_timetable() { return steps_.measured_timetable(); }
+  [[deprecated("use measured_timetable")]] timetable measured() { return measured_timetable(); }
   /// The bytes of storage for the intermediate values of all stages on this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 
@@ -97,7 +98,7 @@ class pipeline {
       shape_list extents = program.operations()[program.inputs_[k]].shape;
       if (rows > 0) extents[0] = rows;
       return one.template recorded<T>(steps_, stages_[s].on,
-                                      traced_function::laid(program.complete()[program.inputs_[k]]), extents);
+                                      traced_function::closed_layout(program.complete()[program.inputs_[k]]), extents);
     };
     steps_.begin_task(number.of(numbers::forward, 0, 0));
     const sharded_tensor<T> x = argument(0, 0, x_, options.rows);
@@ -121,9 +122,10 @@ class pipeline {
       for (std::uint32_t s = 0; s < stages; ++s) {
         const traced_function& program = stages_[s].program(rows);
         if (s > 0) steps_.begin_task(number.of(numbers::y_move, s - 1, m));
-        sharded_tensor<T> input = s == 0 ? sharded_tensor<T>()
-                                         : reshard(detail::detach(made.back()), stages_[s].on->where(),
-                                                   traced_function::laid(program.complete()[program.inputs_[0]]));
+        sharded_tensor<T> input = s == 0
+                                      ? sharded_tensor<T>()
+                                      : reshard(detail::detach(made.back()), stages_[s].on->where(),
+                                                traced_function::closed_layout(program.complete()[program.inputs_[0]]));
         steps_.begin_task(number.of(numbers::forward, s, m));
         if (s == 0) input = part_of(x);
         arguments[s].push_back(s == 0 ? input : detail::parameter_of(input));

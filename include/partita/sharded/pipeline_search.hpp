@@ -36,7 +36,7 @@ struct pipeline_search_options {
 
 /// One stage of the found pipeline: its layers, the layouts of its inputs and weights, and the cost of a micro-batch.
 struct found_stage {
-  std::size_t first = 0, last = 0;
+  std::size_t first_layer = 0, end_layer = 0;
   search_candidate layouts{};
 };
 
@@ -47,11 +47,11 @@ struct pipeline_answer {
   pipeline_order order = pipeline_order::one_forward_one_backward;
   pipeline_times times{};      ///< the times of the stages, for one micro-batch
   pipeline_run run{};          ///< the run that was simulated with these times
-  double updating = 0;         ///< the seconds that the optimiser takes in each step
+  double update_seconds = 0;   ///< the seconds that the optimiser takes in each step
   std::size_t peak = 0;        ///< bytes on a worker: weights, optimiser states, and kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 
-  double seconds() const { return run.seconds + updating; }
+  double seconds() const { return run.seconds + update_seconds; }
 };
 
 /// Finds the number of stages, their layers and layouts, the number of micro-batches and their order that minimise the

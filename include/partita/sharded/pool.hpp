@@ -20,7 +20,7 @@ auto apply_sampling_rule(const Rule& rule, const X& x) {
   Operation<Rule, D + 2> op{{rule, shape_array<D + 2>(shape)}};
   const text problem = rule.error_message(op.of.x);
   if (!problem.empty()) throw shape_error(text(rule.name()) << ": " << problem);
-  return operate(op, x);
+  return apply_op(op, x);
 }
 
 }  // namespace detail

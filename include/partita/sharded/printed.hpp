@@ -39,7 +39,7 @@ Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
 template <class Stream, class T, auto Layout>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const typed_sharded<T, Layout>& x) {
-  return stream << x.at_run_time();
+  return stream << x.run_time_tensor();
 }
 
 }  // namespace partita

@@ -15,7 +15,7 @@ namespace partita {
 template <detail::any_tensor X, std::size_t... D>
 auto flip(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>, PARTITA_REQUIRES_DIMENSIONS("partita::flip(x, dimensions<d...>)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::flip_operation<D...>{}, x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::flip_operation<D...>{}, x);
 }
 /// Shifts x cyclically along dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
 /// NumPy.
@@ -26,7 +26,7 @@ template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::roll(x, dimensions<d...>, shift...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::roll_operation<D...>({by...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>({by...}), x);
 }
 /// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is x, x, x joined along dimension 0.
 /// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block reads.
@@ -35,7 +35,7 @@ template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... times) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::tile(x, dimensions<d...>, times...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::tile_operation<D...>({times...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::tile_operation<D...>({times...}), x);
 }
 /// Repeats the single index of dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is 4 x 8.
 /// Shapes:   these dimensions of x have extent 1 [shape_error].
@@ -45,7 +45,7 @@ template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::expand_operation<D...>{{to...}}, x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::expand_operation<D...>{{to...}}, x);
 }
 /// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes 1, 3, 5, 7.
 /// Shapes:   start, stop and step for each dimension [shape_error].
@@ -56,7 +56,7 @@ template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::strided_slice(x, dimensions<d...>, {start, stop, step}...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return operate(detail::strided_operation<D...>({of...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::strided_operation<D...>({of...}), x);
 }
 /// The lower triangle of the matrices in the last two dimensions: x[i, j] where j - i <= diagonal, 0 elsewhere. `triu`
 /// gives the upper triangle, where j - i >= diagonal.
@@ -65,12 +65,12 @@ auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_alo
 template <detail::any_tensor X>
 auto tril(const X& x, std::ptrdiff_t diagonal = 0) {
   static_assert(detail::has_matrix_rank<X>, "partita::tril(x): requires a tensor of at least two dimensions");
-  if constexpr (detail::has_matrix_rank<X>) return operate(detail::triangle_operation<true>{diagonal}, x);
+  if constexpr (detail::has_matrix_rank<X>) return apply_op(detail::triangle_operation<true>{diagonal}, x);
 }
 template <detail::any_tensor X>
 auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
   static_assert(detail::has_matrix_rank<X>, "partita::triu(x): requires a tensor of at least two dimensions");
-  if constexpr (detail::has_matrix_rank<X>) return operate(detail::triangle_operation<false>{diagonal}, x);
+  if constexpr (detail::has_matrix_rank<X>) return apply_op(detail::triangle_operation<false>{diagonal}, x);
 }
 /// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds a dimension of
 /// extent 1, as dimension 1 of the result.

@@ -13,7 +13,7 @@ namespace detail {
 /// The argument of a segment that the tape keeps: detached from the tape, with the same block.
 template <class T, auto Layout>
 typed_sharded<T, Layout> detached_argument(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(detach(x.at_run_time()));
+  return typed_sharded<T, Layout>(detach(x.run_time_tensor()));
 }
 template <class T>
 sharded_tensor<T> detached_argument(const sharded_tensor<T>& x) {

@@ -106,12 +106,12 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     } else if constexpr (std::is_same_v<R, product_t>) {  // dy times the product of the other elements, which may be 0
       const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
       const X zeros = repeated(whole(summed(zero)));
-      const X not_zero = run_elements<T>(elements_op<f::unless_number>{{1}}, {zero, x});
+      const X not_zero = run_elements<T>(elements_op<f::number_where>{{1}}, {zero, x});
       const X others = repeated(whole(run_operation<T>(bound_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
       const X is_only_zero = run_elements<T>(elements_op<f::equal_to_number>{{1}}, {zeros});
       const X of_zeros = run_elements<T>(elements_op<f::where_number>{{0}}, {is_only_zero, others});
       const X quotient = run_elements<T>(elements_op<f::divide>{}, {others, not_zero});
-      const X of_others = run_elements<T>(elements_op<f::unless_number>{{0}}, {zeros, quotient});
+      const X of_others = run_elements<T>(elements_op<f::number_where>{{0}}, {zeros, quotient});
       const X factor = run_elements<T>(elements_op<f::where>{}, {zero, of_zeros, of_others});
       return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), conjugate_of(factor)});
     } else if constexpr (has_derivative && !std::is_integral_v<T>) {
@@ -237,12 +237,12 @@ auto mean(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) {
 /// Adjoint:  dy in equal shares to all elements that equal the largest.
 template <class X, std::size_t... D, class... Keep>
   requires(detail::any_tensor<X> && detail::keeps<Keep...>)
-auto elementwise_of(maximum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
+auto apply_extremum(maximum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
   return reduce_along<maximum_t>(x, along, keep...);
 }
 template <class X, std::size_t... D, class... Keep>
   requires(detail::any_tensor<X> && detail::keeps<Keep...>)
-auto elementwise_of(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
+auto apply_extremum(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
   return reduce_along<minimum_t>(x, along, keep...);
 }
 /// The product along dimensions.

@@ -76,9 +76,9 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
   });
 }
 
-#define PARTITA_RESHARD_OF_TENSOR(EXTERN, T)                                               \
+#define PARTITA_INSTANTIATE_TENSOR_RESHARD(EXTERN, T)                                      \
   EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const sharding&); \
   EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const placed_mesh&, const sharding&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_RESHARD_OF_TENSOR, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_TENSOR_RESHARD, extern)
 
 }  // namespace partita

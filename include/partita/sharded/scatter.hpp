@@ -48,7 +48,7 @@ struct take_rows_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(add_rows_operation<D>{x.extents()[D]}, dy, indices);
+    return apply_op(add_rows_operation<D>{x.extents()[D]}, dy, indices);
   }
 };
 
@@ -96,7 +96,7 @@ struct add_rows_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(take_rows_operation<D>{}, dy, indices);
+    return apply_op(take_rows_operation<D>{}, dy, indices);
   }
 };
 
@@ -124,12 +124,12 @@ auto add_sums(const Op& op, const char* call, const X& x, const Indices& indices
     const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
     return as_array<rank_of<X>>(add_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
   } else {
-    const auto sums = operate(op, updates, indices);
+    const auto sums = apply_op(op, updates, indices);
     if (sums.extents() != x.extents())
       throw shape_error(text("partita::")
                         << call << ": requires updates that fit indices and x, got updates of " << updates.extents()
                         << " and indices of " << indices.extents() << " for x of " << x.extents());
-    if constexpr (Replaces) return where(operate(op, ones_like(updates), indices), sums, x);
+    if constexpr (Replaces) return where(apply_op(op, ones_like(updates), indices), sums, x);
     else return add(x, sums);
   }
 }
@@ -146,7 +146,7 @@ template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::take(x, indices, dimensions<d>)"));
-  if constexpr (detail::has_dimensions<X, D>) return operate(detail::take_rows_operation<D>{}, x, indices);
+  if constexpr (detail::has_dimensions<X, D>) return apply_op(detail::take_rows_operation<D>{}, x, indices);
 }
 /// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`. Indices of
 /// tensors have the element type of x; those of plain arrays may be integers, too.

@@ -11,11 +11,11 @@
 namespace partita {
 
 /// A choice of yes, no, or by default what the library finds best. A `bool` converts to a choice, but numbers do not.
-class choice {
+class optional_bool {
  public:
-  constexpr choice() = default;
+  constexpr optional_bool() = default;
   template <std::same_as<bool> B>
-  constexpr choice(B given)
+  constexpr optional_bool(B given)
       : is_choice_given_(true), chosen_value_(given) {}  // NOLINT: {.overlap = true} is how it is written
 
   constexpr bool value_or(bool fallback) const { return is_choice_given_ ? chosen_value_ : fallback; }
@@ -56,16 +56,16 @@ struct schedule_options {
 
   /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
   /// some movement may go to another node. With and without overlap, results have the same bits.
-  choice overlap{};
+  optional_bool overlap{};
   /// The limit of bytes of storage for intermediate values on any worker. To keep the limit, fewer steps are done
   /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.
   std::size_t memory = unlimited;
   /// The largest number of movements that are pending at the same time.
-  std::size_t pending = 4;
+  std::size_t max_pending = 4;
   /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
   /// their blocks where that takes less time by the estimate, so that only the first of them communicates. By default
   /// operations compute their blocks only, because products by BLAS may round elements of a larger block differently.
-  choice wider_windows{};
+  optional_bool wider_windows{};
   /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};
 };

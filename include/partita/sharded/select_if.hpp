@@ -73,9 +73,10 @@ sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>&
 }
 template <class T, auto Layout, class M, auto LayoutOfKeep>
 auto select_if(const typed_sharded<T, Layout>& x, const typed_sharded<M, LayoutOfKeep>& keep) {
-  static_assert(layout_named<Layout>.rank() >= 1 && layout_named<LayoutOfKeep>.rank() == 1,
+  static_assert(layout_of_name<Layout>.rank() >= 1 && layout_of_name<LayoutOfKeep>.rank() == 1,
                 "partita::select_if(x, keep): requires x of rank 1 or more, and keep of rank 1");
-  return typed_sharded<T, detail::row_layout_name<Layout, Layout>>(select_if(x.at_run_time(), keep.at_run_time()));
+  return typed_sharded<T, detail::row_layout_name<Layout, Layout>>(
+      select_if(x.run_time_tensor(), keep.run_time_tensor()));
 }
 /// Selects the rows of a plain array for which `keep` is not 0.
 template <ranked_array X, ranked_array M>
@@ -122,7 +123,7 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
                       << of_x << " and " << of_keep);
   const auto selected = [&](const auto& kept) {                                // kept is 1 or 0
     const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is not an index
-    return operate(detail::add_rows_operation<0>{rows}, x, places);
+    return apply_op(detail::add_rows_operation<0>{rows}, x, places);
   };
   const auto kept = not_equal_to(stop_gradient(keep), 0);
   using element = detail::element_of_tensor<X>;

@@ -13,7 +13,7 @@ namespace detail {
 
 template <auto Layout>
 consteval bool is_readable() {
-  constexpr bool is_finished = !layout_named<Layout>.is_partial();
+  constexpr bool is_finished = !layout_of_name<Layout>.is_partial();
   static_assert(is_finished,
                 "partita::sharded: requires a value whose sums are taken, but this one is partial; "
                 "reshard<m.layout(...)>(x) takes them");
@@ -28,7 +28,7 @@ template <class T, auto Layout>
 class typed_sharded {
  public:
   using value_type = T;
-  static constexpr const sharding& layout() { return layout_named<Layout>; }
+  static constexpr const sharding& layout() { return layout_of_name<Layout>; }
   static constexpr std::size_t rank() { return layout().rank(); }
   static constexpr auto name = Layout;
 
@@ -80,7 +80,7 @@ class typed_sharded {
   const shape_list& shape() const { return value_.shape(); }
 
   /// The same tensor with a layout that is known only at run time.
-  const sharded_tensor<T>& at_run_time() const { return value_; }
+  const sharded_tensor<T>& run_time_tensor() const { return value_; }
 
  private:
   sharded_tensor<T> value_;
@@ -117,12 +117,12 @@ auto shard_blocks(const world& everyone, const shape_list& extents, const X& x) 
 /// Changes the layout of a tensor on its mesh; see reshard(x, layout).
 template <sharding S, class T, auto From>
 sharded<T, S> reshard(const typed_sharded<T, From>& x) {
-  static_assert(S.on == layout_named<From>.on,
+  static_assert(S.on == layout_of_name<From>.on,
                 "partita::reshard<layout>(x): requires a layout of the mesh that x lies on");
-  static_assert(S.rank() == layout_named<From>.rank(),
+  static_assert(S.rank() == layout_of_name<From>.rank(),
                 "partita::reshard<layout>(x): requires one entry of the layout for each dimension of x; write \"\" for "
                 "a dimension that is not cut");
-  return sharded<T, S>(reshard(x.at_run_time(), S));
+  return sharded<T, S>(reshard(x.run_time_tensor(), S));
 }
 template <sharding S, class T>
 sharded<T, S> reshard(const sharded_tensor<T>& x) {
@@ -132,10 +132,10 @@ sharded<T, S> reshard(const sharded_tensor<T>& x) {
 /// Moves a tensor to another mesh of its world; see reshard(x, mesh, layout).
 template <sharding S, class T, auto From>
 sharded<T, S> reshard(const typed_sharded<T, From>& x, const placed_mesh& where) {
-  static_assert(S.rank() == layout_named<From>.rank(),
+  static_assert(S.rank() == layout_of_name<From>.rank(),
                 "partita::reshard<layout>(x, mesh): requires one entry of the layout for each dimension of x; write "
                 "\"\" for a dimension that is not cut");
-  return sharded<T, S>(reshard(x.at_run_time(), where, S));
+  return sharded<T, S>(reshard(x.run_time_tensor(), where, S));
 }
 template <sharding S, class T>
 sharded<T, S> reshard(const sharded_tensor<T>& x, const placed_mesh& where) {

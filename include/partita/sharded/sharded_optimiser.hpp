@@ -15,17 +15,18 @@ namespace partita {
 
 /// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
 /// cut_further. If there are no axes, the state has the layout of the parameters.
-struct state_over {
+struct optimiser_state_axes {
   const char* axes = "";
 };
+using state_over [[deprecated("use optimiser_state_axes")]] = optimiser_state_axes;
 /// The option of a step that clips gradients to this global norm.
 struct clip_norm {
   double most;
 };
 
 /// An update rule, and its state for each element of sharded parameters, as in `sharded_adam<float> optimiser({w1, w2},
-/// {.learning_rate = 0.001}, state_over{"data"})`. A step reshards each gradient to the layout of the state, updates
-/// the worker's own part, and reshards the parameter back to its own layout.
+/// {.learning_rate = 0.001}, optimiser_state_axes{"data"})`. A step reshards each gradient to the layout of the state,
+/// updates the worker's own part, and reshards the parameter back to its own layout.
 /// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
 /// Cost:     the reshards of gradients and parameters only, and none if parameter, gradient and state have the same
 ///           layout. The reshards are a slice and an all_gather if the state is sharded over the data axis (ZeRO 1), a
@@ -34,10 +35,10 @@ struct clip_norm {
 template <class T, class Options>
 class sharded_optimiser {
  public:
-  sharded_optimiser(std::vector<trained<T>> parameters, const Options& options, state_over further = {})
+  sharded_optimiser(std::vector<parameter_ref<T>> parameters, const Options& options, optimiser_state_axes further = {})
       : parameters_(std::move(parameters)), options_(options) {
     detail::require_options("partita::sharded_optimiser", options);
-    for (const trained<T>& p : parameters_) {
+    for (const parameter_ref<T>& p : parameters_) {
       const sharded_tensor<T> w = p.read();
       const sharding own = detail::layout_of(w.layout());
       detail::require_whole_value(own, "sharded_optimiser");
@@ -48,20 +49,20 @@ class sharded_optimiser {
     make_state();
   }
   /// Makes an optimiser with the default options of the rule: `sharded_adam<float> optimiser({w1, w2})`.
-  explicit sharded_optimiser(std::initializer_list<trained<T>> parameters)
-      : sharded_optimiser(std::vector<trained<T>>(parameters), Options()) {}
+  explicit sharded_optimiser(std::initializer_list<parameter_ref<T>> parameters)
+      : sharded_optimiser(std::vector<parameter_ref<T>>(parameters), Options()) {}
   PARTITA_FALLBACK_CONSTRUCTOR(sharded_optimiser) {
     static_assert(detail::dependent_false<Given...>,
                   "partita::sharded_optimiser: requires its parameters in braces, then options that name their values; "
                   "write sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
 
-  explicit sharded_optimiser(std::vector<trained<T>> parameters)
+  explicit sharded_optimiser(std::vector<parameter_ref<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
   /// Makes an optimiser of named parameters, in their order.
   template <class Named>  // not deduced from braces, which are a list without names
     requires std::is_same_v<Named, named_parameters<T>>
-  sharded_optimiser(const Named& parameters, const Options& options, state_over further = {})
+  sharded_optimiser(const Named& parameters, const Options& options, optimiser_state_axes further = {})
       : sharded_optimiser(parameters.all(), options, further) {}
   template <class Named>
     requires std::is_same_v<Named, named_parameters<T>>
@@ -192,7 +193,7 @@ class sharded_optimiser {
     if (parameters_.empty()) return;
     hasher all(detail::type_number<Options>());
     all.mix(options_).mix(parameters_.size()).mix(max_norm);
-    for (const trained<T>& one : parameters_) all.mix(one.read().state()->number);
+    for (const parameter_ref<T>& one : parameters_) all.mix(one.read().state()->number);
     const auto& first = *gradients[0].state();
     detail::record_operation<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
@@ -208,7 +209,7 @@ class sharded_optimiser {
     detail::update(options_, steps_, flat);
   }
 
-  std::vector<trained<T>> parameters_;
+  std::vector<parameter_ref<T>> parameters_;
   Options options_;
   std::vector<sharding> layouts_;
   std::vector<std::vector<sharded_tensor<T>>> states_;

@@ -83,7 +83,7 @@ class sharded_tensor {
     return view<T, N>(state_->block.data());
   }
   /// This worker's block, also if the tensor is partial; then the block is one of several summands.
-  const detail::tensor_block<T>& summand() const { return state_->block; }
+  const detail::tensor_block<T>& unreduced_block() const { return state_->block; }
 
   /// Gathers the whole tensor on every worker of the mesh; other workers get no elements (but a scalar on all workers
   /// of the world). No other call gathers. Collective.
@@ -303,13 +303,13 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
                            number);
 }
 
-#define PARTITA_TENSOR_OF(EXTERN, T)                                                                                  \
+#define PARTITA_INSTANTIATE_SHARDED_TENSOR(EXTERN, T)                                                                 \
   EXTERN template class sharded_tensor<T>;                                                                            \
   EXTERN template sharded_tensor<T> detail::tensor_of<T>(const std::shared_ptr<detail::bound_mesh>&, const sharding&, \
                                                          const shape_list&, detail::tensor_block<T>, std::uint64_t);  \
   EXTERN template std::uint64_t detail::record_tensor<T>(const std::shared_ptr<detail::bound_mesh>&, const char*,     \
                                                          const sharding&, const shape_list&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_TENSOR_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_SHARDED_TENSOR, extern)
 
 }  // namespace partita
 

@@ -110,7 +110,7 @@ struct sort_adjoint_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X&, const X& keys, const X&) const {
     if (i == 1) return {};
-    return operate(sort_by_keys_operation<D>{*this}, dx, keys);
+    return apply_op(sort_by_keys_operation<D>{*this}, dx, keys);
   }
 };
 template <std::size_t D>
@@ -126,7 +126,7 @@ struct sort_by_keys_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X& keys, const X&) const {
     if (i == 1) return {};
-    return operate(sort_adjoint_operation<D>{*this}, dy, keys);
+    return apply_op(sort_adjoint_operation<D>{*this}, dy, keys);
   }
 };
 
@@ -148,7 +148,7 @@ struct sort_operation : line_sort<D> {
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     if constexpr (Indices) return {};
-    else return operate(sort_adjoint_operation<D>{*this}, dy, x);
+    else return apply_op(sort_adjoint_operation<D>{*this}, dy, x);
   }
 };
 
@@ -158,7 +158,7 @@ constexpr sharding sortable_layout(const sharding& s) {
   return make_dimension_whole(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
 }
 template <auto Layout, std::size_t D>
-inline constexpr sharding sorted_layout = sortable_layout<D>(layout_named<Layout>);
+inline constexpr sharding sorted_layout = sortable_layout<D>(layout_of_name<Layout>);
 template <auto Layout, std::size_t D>
 inline constexpr layout_name<layout_text(sorted_layout<Layout, D>).size()> sorted_layout_name =
     make_layout_name<layout_text(sorted_layout<Layout, D>).size()>(sorted_layout<Layout, D>);
@@ -172,12 +172,12 @@ auto apply_with_whole_dimension(const X& x, const F& f) {
                       << D << " and x of extents " << extents << "; count from 0");
   if constexpr (tensor_kind<X> == 1) {
     constexpr auto name = std::remove_cvref_t<X>::name;
-    if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.requires_explicit_reshards) {
+    if constexpr (layout_of_name<name>.cuts[D].empty() || layout_of_name<name>.on.requires_explicit_reshards) {
       return f(x);
     } else {
-      if (is_move_forbidden(x.layout())) f(x.at_run_time());
+      if (is_move_forbidden(x.layout())) f(x.run_time_tensor());
       using moved = typed_sharded<element_of_tensor<X>, sorted_layout_name<name, D>>;
-      return f(moved(to_layout(x.at_run_time(), sorted_layout<name, D>)));
+      return f(moved(to_layout(x.run_time_tensor(), sorted_layout<name, D>)));
     }
   } else if constexpr (tensor_kind<X> == 2) {
     const sharding& s = x.layout();
@@ -193,7 +193,7 @@ auto apply_with_whole_dimension(const X& x, const F& f) {
 template <std::size_t D, class Y>
 auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
   namespace f = element_functions;
-  const auto element = [&](std::size_t k) { return operate(slice_operation<D>{{interval{k, k + 1}}}, y); };
+  const auto element = [&](std::size_t k) { return apply_op(slice_operation<D>{{interval{k, k + 1}}}, y); };
   auto found = element(low);
   if (share > 0) {
     const auto step = call(elements_op<f::subtract>{}, element(low + 1), found);
@@ -231,7 +231,7 @@ template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
     return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
-      return operate(detail::sort_operation<D>{{dynamic, direction.descending}}, z);
+      return apply_op(detail::sort_operation<D>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
 }
@@ -244,7 +244,7 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
   if constexpr (detail::is_line_sortable<X, D>())
     return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
       detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "argsort");
-      return operate(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
+      return apply_op(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
 }
@@ -259,8 +259,8 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::is_line_sortable<X, D>())
     return detail::apply_with_whole_dimension<D>(x, [&](const auto& z) {
       detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::operand_extents(z), "top_k");
-      auto values = operate(detail::sort_operation<D>{{k, true}}, z);
-      auto indices = operate(detail::sort_operation<D, true>{{k, true}}, z);
+      auto values = apply_op(detail::sort_operation<D>{{k, true}}, z);
+      auto indices = apply_op(detail::sort_operation<D, true>{{k, true}}, z);
       return top_elements<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
     });
   else return detail::rejected_call{};

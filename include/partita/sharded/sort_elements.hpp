@@ -91,9 +91,9 @@ template <bool Whole, std::size_t Rank, class X, class F>
 auto apply_with_run_time_layout(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
     constexpr auto name = std::remove_cvref_t<X>::name;
-    auto y = f(x.at_run_time());
+    auto y = f(x.run_time_tensor());
     using T = element_of_tensor<decltype(y)>;
-    if constexpr (Whole) return typed_sharded<T, name_of_layout<sharding(layout_named<name>.on, Rank)>>(std::move(y));
+    if constexpr (Whole) return typed_sharded<T, name_of_layout<sharding(layout_of_name<name>.on, Rank)>>(std::move(y));
     else return typed_sharded<T, row_layout_name<name, name>>(std::move(y));
   } else {
     return f(x);

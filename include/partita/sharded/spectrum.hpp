@@ -18,8 +18,8 @@ namespace detail {
 /// elements, of which the others are 0.
 template <std::size_t D, class X>
 X move_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
-  return operate(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
-                 operate(slice_operation<D>{{interval{from, from + count}}}, x));
+  return apply_op(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
+                  apply_op(slice_operation<D>{{interval{from, from + count}}}, x));
 }
 /// Multiplies the elements of x at index `at` along dimension D by `factor`.
 template <std::size_t D, class X>
@@ -74,7 +74,7 @@ auto shifted_frequencies(const char* call, const X& x, bool back) {
     const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
     return static_cast<std::ptrdiff_t>(back ? n - n / 2 : n / 2);
   };
-  return operate(roll_operation<D...>({shift(D)...}), x);
+  return apply_op(roll_operation<D...>({shift(D)...}), x);
 }
 
 template <std::size_t... D>

@@ -19,8 +19,8 @@ namespace detail {
 /// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
 template <class T, auto Layout>
 auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
-  if constexpr (layout_named<Layout>.is_partial())
-    return typed_sharded<T, finished_layout_name<Layout>>(reshard(x.at_run_time(), finished_layout<Layout>));
+  if constexpr (layout_of_name<Layout>.is_partial())
+    return typed_sharded<T, finished_layout_name<Layout>>(reshard(x.run_time_tensor(), finished_layout<Layout>));
   else return x;
 }
 template <class T>
@@ -128,7 +128,7 @@ struct pick_operation {
 };
 template <class X>
 X put_operation::adjoint(std::size_t, const X& dx, const X&, const X&) const {
-  return operate(pick_operation{labels}, dx);
+  return apply_op(pick_operation{labels}, dx);
 }
 
 template <ranked_array Labels>
@@ -149,7 +149,7 @@ std::shared_ptr<const std::vector<std::size_t>> check_labels(std::size_t n, cons
 /// The value of x as a constant for differentiation, which has no gradient.
 template <class T, auto Layout>
 typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(detail::detach(x.at_run_time()));
+  return typed_sharded<T, Layout>(detail::detach(x.run_time_tensor()));
 }
 template <class T>
 sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {

@@ -53,7 +53,7 @@ class traced {
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
   /// Whether this value is a constant for differentiation.
-  bool is_stopped() const { return is_stopped_; }
+  bool is_gradient_stopped() const { return is_stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< Its program.
 
   // Reading elements of a traced value is a compile-time error.
@@ -145,12 +145,12 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
   traced_program& p = *programs[0];
   const bool windows = window != nullptr;
-  const partita::applied y =
+  const partita::operation_results y =
       !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
-               : p.operations.apply(with_windows(work.how, window->of, window->dimensions), {x.number_in_graph()...},
-                                    work.how.name(), result_shape(work.how, 0), window.get());
+               : p.operations.apply(with_shardable_dimensions(work.how, window->of, window->dimensions),
+                                    {x.number_in_graph()...}, work.how.name(), result_shape(work.how, 0), window.get());
   std::uint32_t stopped_values = 0, i = 0;
-  ((stopped_values |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
+  ((stopped_values |= x.is_gradient_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
   p.add(work, window, stopped_values);
   return {programs[0], y};
 }

@@ -30,13 +30,13 @@ struct complex_spec : spec {
 /// A traced program whose first argument is real and whose result is complex, or the other way around. Result is the
 /// placeholder std::complex<double> or double. The program is called and bound like a traced_function.
 template <class Result>
-class traced_function_to : public traced_function {
+class traced_function_with_result : public traced_function {
   template <class T>
   using result_element_type =
       std::conditional_t<detail::is_complex<Result>, std::complex<detail::real_of<T>>, detail::real_of<T>>;
 
  public:
-  explicit traced_function_to(traced_function program) : traced_function(std::move(program)) {}
+  explicit traced_function_with_result(traced_function program) : traced_function(std::move(program)) {}
 
   template <class T, class... X>
   auto operator()(const sharded_tensor<T>& first, const X&... more) const {
@@ -44,7 +44,7 @@ class traced_function_to : public traced_function {
   }
   template <class T, auto Layout, class... X>
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
-    return (*this)(first.at_run_time(), more...);
+    return (*this)(first.run_time_tensor(), more...);
   }
   /// Binds the program for arguments of elements T, which are all real or all complex. For real and complex arguments
   /// see real_and_complex.
@@ -77,7 +77,7 @@ struct real_or_complex {
   }
   /// Applies f to the tensor that is not empty. f must return a tensor of the same element type.
   template <class F>
-  real_or_complex mapped(F f) const {
+  real_or_complex transform(F f) const {
     return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
   }
 };
@@ -102,11 +102,11 @@ struct traced_arg<Traced, complex_spec> {
 };
 template <>
 struct program_class<double, std::complex<double>> {
-  using type = traced_function_to<std::complex<double>>;
+  using type = traced_function_with_result<std::complex<double>>;
 };
 template <>
 struct program_class<std::complex<double>, double> {
-  using type = traced_function_to<double>;
+  using type = traced_function_with_result<double>;
 };
 
 /// The interface of an operation of a program whose result has another element type than its operands.
@@ -153,17 +153,18 @@ struct mixed_program_access {
     values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
         : program(p), arguments(x), all(p.operations().values()) {}
     void take(std::size_t argument, value v, const sharding& layout) override {
-      all[v.number] = arguments[argument].mapped([&](const auto& x) { return reshard(x, layout); });
+      all[v.number] = arguments[argument].transform([&](const auto& x) { return reshard(x, layout); });
     }
     void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
                  const sharding& after) override {
       std::vector<real_or_complex<R>> operands;
       for (std::size_t i = 0; i < needs.size(); ++i) {
         const auto& x = all[program.operand(o, i).number];
-        operands.push_back(program.is_stopped(o, i) ? x.mapped([](const auto& z) { return detach(z); }) : x);
+        operands.push_back(program.is_gradient_stopped(o, i) ? x.transform([](const auto& z) { return detach(z); })
+                                                             : x);
       }
       all[program.operand(o, needs.size()).number] =
-          result(o, operands, needs, made).mapped([&](const auto& y) { return reshard(y, after); });
+          result(o, operands, needs, made).transform([&](const auto& y) { return reshard(y, after); });
     }
 
    private:
@@ -173,7 +174,7 @@ struct mixed_program_access {
       if (const auto* const change = dynamic_cast<const typed_element_change<R>*>(work.own.get())) {
         const scoped_name name(work.how.name());
         for (std::size_t i = 0; i < x.size(); ++i)
-          x[i] = x[i].mapped([&](const auto& z) { return reshard(z, needs[i]); });
+          x[i] = x[i].transform([&](const auto& z) { return reshard(z, needs[i]); });
         return change->result(x);
       }
       if (x[0].is_complex()) return real_or_complex<R>(run_single_step<std::complex<R>>(o, x, needs, made));
@@ -227,8 +228,8 @@ struct tensors_of_program<real_and_complex<R>> {
     return tensor(one.recorded<R>(steps, mesh, layout, extents));
   }
   template <class F>
-  static tensor mapped(const tensor& x, const F& f) {
-    return x.mapped(f);
+  static tensor transform(const tensor& x, const F& f) {
+    return x.transform(f);
   }
   static void ensure_unique_memory(bound_steps& steps, tensor& result, std::uint32_t number) {
     if (result.is_complex()) detail::ensure_unique_memory(steps, result.complex, number);
@@ -279,7 +280,7 @@ struct mixed_program_runs final : mixed_execution {
 inline const mixed_program_runs mixed_program_executor{};
 
 /// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
-/// the extents of the result, as an operation of operate() does; the placeholders `operand` and `value` of the element
+/// the extents of the result, as an operation of apply_op() does; the placeholders `operand` and `value` of the element
 /// types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
 template <class Op, class... X>
 auto trace_element_change(const Op& op, const X&... x) {

@@ -33,7 +33,7 @@ class pipeline;
 template <class T>
 class measured_times;
 template <class Result>
-class traced_function_to;
+class traced_function_with_result;
 
 namespace detail {
 
@@ -86,7 +86,7 @@ class traced_function {
   /// Executes the program on typed tensors. The result is a tensor with a run-time layout, the completed one.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
-    return called<T>(first.at_run_time(), detail::as_run_time(more)...);
+    return called<T>(first.run_time_tensor(), detail::as_run_time(more)...);
   }
   /// Fallback: a call with arrays is a compile-time error with a readable message.
   template <ranked_array X, class... More>
@@ -130,11 +130,11 @@ class traced_function {
   friend struct detail::mixed_program_access;
   friend class detail::pipeline_stages;
   template <class>
-  friend class traced_function_to;
+  friend class traced_function_with_result;
   template <class Traced, class F, class... Spec>
   friend traced_function detail::make_trace(const F& f, const Spec&... specs);
 
-  PARTITA_DECL static sharding laid(const sharding& s);
+  PARTITA_DECL static sharding closed_layout(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> backward_reshards() const {
@@ -166,7 +166,7 @@ class traced_function {
   /// gradient is wanted.
   template <class T>
   sharded_tensor<T> dry_run_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
-    const sharding argument_layout = laid((*completion_)[inputs_[i]]);
+    const sharding argument_layout = closed_layout((*completion_)[inputs_[i]]);
     const shape_list& shape = operations()[inputs_[i]].shape;
     const auto x = detail::tensor_of(on, argument_layout, shape,
                                      detail::new_block<T>(detail::shape_of_box(on->box(argument_layout, shape))));
@@ -213,8 +213,8 @@ class traced_function {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> wider;           // the boxes of all operations; empty without wider windows
-    std::vector<detail::block_window<T>> wider_boxes;  // the boxes of values that are wider than blocks
+    std::vector<detail::wider_result> boxes_of_operations;  // the boxes of all operations; empty without wider windows
+    std::vector<detail::block_window<T>> boxes_of_values;   // the boxes of values that are wider than blocks
 
     values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -226,31 +226,33 @@ class traced_function {
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
       for (std::size_t o = 0; o < laid.size(); ++o)
         laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].needs, laid[o].made);
-      wider =
+      boxes_of_operations =
           detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
-      wider_boxes.resize(values.size());
+      boxes_of_values.resize(values.size());
     }
     void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
                  const sharding& after) override {
       std::vector<sharded_tensor<T>> operands;
       for (std::size_t i = 0; i < needs.size(); ++i) {
         const sharded_tensor<T>& x = values[program.operand(o, i).number];
-        operands.push_back(program.is_stopped(o, i) ? detail::detach(x) : x);
+        operands.push_back(program.is_gradient_stopped(o, i) ? detail::detach(x) : x);
       }
       const std::size_t result = program.operand(o, needs.size()).number;
       detail::wider_window<T> window;
-      if (!wider.empty() && wider[o].reads_wider_box) window.read = &wider_boxes[program.operand(o, 0).number];
-      if (!wider.empty() && !wider[o].computed.empty()) window.computed = &wider[o].computed;
+      if (!boxes_of_operations.empty() && boxes_of_operations[o].reads_wider_box)
+        window.read = &boxes_of_values[program.operand(o, 0).number];
+      if (!boxes_of_operations.empty() && !boxes_of_operations[o].computed.empty())
+        window.computed = &boxes_of_operations[o].computed;
       values[result] = reshard(program.run_one_operation<T>(o, operands, needs, made, &window), after);
       if (window.computed == nullptr) return;
       const bool is_made = window.made.block.memory != nullptr;
-      wider_boxes[result] = is_made ? window.made : program.compute_wider_box(o, operands, values[result], window);
+      boxes_of_values[result] = is_made ? window.made : program.compute_wider_box(o, operands, values[result], window);
     }
   };
-  /// Operand i of operation o; the number after the operands is that of the result. is_stopped says whether an operand
-  /// has no gradient.
+  /// Operand i of operation o; the number after the operands is that of the result. is_gradient_stopped says whether an
+  /// operand has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
-  bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
+  bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_all_operations(detail::running_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
@@ -270,12 +272,12 @@ class traced_function {
   }
   template <class T>
   sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
-    return run_mixed_program(arguments, detail::type_number<T>()).template as<T>();
+    return run_real_complex_program(arguments, detail::type_number<T>()).template as<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
   /// elements of the type of this number.
-  PARTITA_DECL detail::untyped_tensor run_mixed_program(const detail::untyped_tensor* arguments,
-                                                        std::uint64_t type) const;
+  PARTITA_DECL detail::untyped_tensor run_real_complex_program(const detail::untyped_tensor* arguments,
+                                                               std::uint64_t type) const;
   /// Executes the program, whose result must have elements of type Result.
   template <class Result, class... T>
   sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {

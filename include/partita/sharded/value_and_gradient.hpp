@@ -31,7 +31,7 @@ sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
 }
 template <class T, auto Layout>
 typed_sharded<T, Layout> parameter_of(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(parameter_of(x.at_run_time()));
+  return typed_sharded<T, Layout>(parameter_of(x.run_time_tensor()));
 }
 template <ranked_array X>
 auto parameter_of(const X& x) {
@@ -65,7 +65,7 @@ sharded_tensor<T> typed_gradient(const sharded_tensor<T>&, const sharded_tensor<
 }
 template <class T, auto Layout>
 auto typed_gradient(const typed_sharded<T, Layout>&, const typed_sharded<T, Layout>& parameter) {
-  return typed_sharded<T, cotangent_name<Layout>>(gradient_of(parameter.at_run_time()));
+  return typed_sharded<T, cotangent_name<Layout>>(gradient_of(parameter.run_time_tensor()));
 }
 template <ranked_array X, class T>
 auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {

@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reverse
   std::size_t boxes = 0, elements = 0;
   for (std::size_t k = 0; k < n; ++k) {
     const auto group = block_group_of(p, {false}, k);
-    const auto plan = plan_wholes(group, balanced_parts<1>({whole}, group.shape), k);
+    const auto plan = plan_allgather(group, balanced_parts<1>({whole}, group.shape), k);
     boxes += plan.sends.size(), elements += plan.elements_sent();
     const auto exchange = [&](const exchange_plan<1>& planned) {
       return std::make_unique<partita::detail::box_exchange>(std::vector<partita::detail::way*>{&ways[k]}, memory,
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(boxes_go_by_message_where_no_room_is_left_for_a_ring) {
     while (ways.memory().is_in_own_part(taken.back().first));
   const grid<dynamic_extents<1>> p{dynamic_extents<1>(n)};
   const auto group = block_group_of(p, {false}, me);
-  const auto plan = plan_wholes(group, balanced_parts<1>({each * n}, group.shape), me);
+  const auto plan = plan_allgather(group, balanced_parts<1>({each * n}, group.shape), me);
   const auto exchange = ways.exchange(partita::detail::lowered(plan), floats);
   std::vector<float> x(each), y(each * n);
   const std::ptrdiff_t one = 1;

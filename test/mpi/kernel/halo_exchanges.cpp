@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(ghosts_of_a_function_know_their_global_index_and_change_wit
   const auto x = block_if_active<2>(p, decomposition<2>::balanced({2 * n, 3}, {n, 1}), 1);
   auto u = h(x);
   const auto is_right = [&](const auto& ghosted, const auto& zeros) {
-    const auto origin = h.cells().origin;
+    const auto origin = h.cells().window_start;
     bool right = true;
     for (std::size_t a = 0; a < ghosted.shape()[0]; ++a)
       for (std::size_t b = 0; b < ghosted.shape()[1]; ++b) {

@@ -32,7 +32,7 @@ void set_own_cells(const halo_cells<2>& cells, U& u) {
 BOOST_AUTO_TEST_SUITE(frames_of_halos)
 
 BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
-  for (const halo_way way : {halo_way::at_once, halo_way::by_dimension}) {
+  for (const halo_algorithm way : {halo_algorithm::one_round, halo_algorithm::by_dimension}) {
     const world everyone(test::workers());
     const auto p = everyone.partition(balanced_extents<2>(everyone.size()));
     const halo_exchange h(p, {.before = {1, 2}, .after = {1, 0}}, {{boundary::periodic, boundary::constant}, 7.0}, way);

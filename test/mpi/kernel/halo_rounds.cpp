@@ -35,8 +35,8 @@ void one_halo(const world& everyone, std::mt19937& random) {
   }
   const auto owned = decomposition<Rank>::make([&](std::size_t d) { return cuts[d]; });
   const auto p = everyone.partition(dynamic_extents<Rank>(parts));
-  const halo_exchange at_once(p, widths, beyond, halo_way::at_once);
-  const halo_exchange by_dimension(p, widths, beyond, halo_way::by_dimension);
+  const halo_exchange at_once(p, widths, beyond, halo_algorithm::one_round);
+  const halo_exchange by_dimension(p, widths, beyond, halo_algorithm::by_dimension);
   auto x = p.active() ? uninitialised<double, Rank>(owned.shape(p.index())) : zero_volume<double, Rank>();
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(random() % 1000 + 1000 * everyone.id());
   const auto y = at_once(x);
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(corners_cost_no_message_of_their_own, *test::at_least(4)) {
   const world everyone(test::workers());
   const auto p = everyone.partition<2, 2>();
   const halo_widths<2> widths{{1, 1}, {1, 1}};
-  const halo_exchange at_once(p, widths, boundary::none, halo_way::at_once);
-  const halo_exchange by_dimension(p, widths, boundary::none, halo_way::by_dimension);
+  const halo_exchange at_once(p, widths, boundary::none, halo_algorithm::one_round);
+  const halo_exchange by_dimension(p, widths, boundary::none, halo_algorithm::by_dimension);
   const halo_exchange by_cost(p, widths, boundary::none);
   const auto x = p.active() ? xt::xtensor<double, 2>(xt::ones<double>({4, 4})) : zero_volume<double, 2>();
   at_once(x), by_dimension(x), by_cost(x);

@@ -81,12 +81,12 @@ void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const 
 
 /// The messages that all workers post for a plan, computed from the plans of all workers, and those of this worker.
 struct expected {
-  node_messages::posted own{};
+  node_messages::posted_counts own{};
   std::size_t messages = 0, bytes = 0, joined = 0;
 };
 template <class PlanOf>
-expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element, const node_messages::posted& own,
-                     PlanOf plan_of) {
+expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element,
+                     const node_messages::posted_counts& own, PlanOf plan_of) {
   struct pair_of_nodes {
     std::set<std::size_t> from, to;
     std::size_t pairs = 0, elements = 0;
@@ -107,8 +107,8 @@ expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (k / nodes == k % nodes || all[k].pairs == 0) continue;
     const node_traffic traffic{all[k].from.size(), all[k].to.size(), all[k].pairs, all[k].elements * element};
-    e.joined += traffic.joined();
-    e.messages += traffic.joined() == 0 ? traffic.pairs : traffic.joined();
+    e.joined += traffic.joint_message_count();
+    e.messages += traffic.joint_message_count() == 0 ? traffic.worker_pairs : traffic.joint_message_count();
     e.bytes += traffic.bytes;
   }
   return e;
@@ -138,7 +138,7 @@ void expect_posted(const world& everyone, const Kernel& kernel, const expected& 
 template <class Kernel>
 void expect_told(const Kernel& kernel, const std::array<std::size_t, 2>& global, std::size_t me) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr || !partita::detail::arena::environment_allows_sharing()) return;
-  const auto told = kernel.messages_between_nodes(global, sizeof(double)).posted_by(me);
+  const auto told = kernel.messages_between_nodes(global, sizeof(double)).count_posted(me);
   BOOST_TEST(kernel.counts().messages == told.messages);
   BOOST_TEST(kernel.counts().bytes_by_message == told.elements * sizeof(double));
 }
@@ -200,11 +200,11 @@ BOOST_AUTO_TEST_CASE(what_is_posted_is_what_was_planned_for_the_nodes) {
         auto x = block_of<double>(p_x, of_x, false), y = block_of<double>(p_y, of_y, false);
         r(x);  // the first call finds out the nodes
         const std::size_t me = everyone.id();
-        const auto told = r.messages_between_nodes(of_x.extents(), sizeof(double)).posted_by(me);
+        const auto told = r.messages_between_nodes(of_x.extents(), sizeof(double)).count_posted(me);
         const auto told_back =
             plan_node_messages(members_of(N, P, me % N), true, sizeof(double), back_of, [&](std::size_t worker) {
               return worker % N;
-            }).posted_by(me);
+            }).count_posted(me);
         const expected there = expected_on(N, P, sizeof(double), told, plan_of),
                        back = expected_on(N, P, sizeof(double), told_back, back_of);
         expect_posted(everyone, r, there, what, [&] {

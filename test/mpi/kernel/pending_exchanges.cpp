@@ -56,7 +56,7 @@ struct halo {
   std::array<std::size_t, Rank> extents{};
   halo_exchange<dynamic_extents<Rank>> h;
 
-  halo(const world& all, const std::array<std::size_t, Rank>& parts, halo_way way)
+  halo(const world& all, const std::array<std::size_t, Rank>& parts, halo_algorithm way)
       : everyone(all),
         p(all.partition(dynamic_extents<Rank>(parts))),
         h(p, ones(), halo_boundaries<Rank>(boundary::periodic), way) {
@@ -150,7 +150,7 @@ bool finishes_sooner(std::size_t turn, std::size_t worker) { return (turn / 2 ==
 
 /// Starts a halo exchange on all workers. Some workers finish it before the other call, the others after it.
 template <std::size_t Rank>
-void expect_any_order(const world& everyone, const std::array<std::size_t, Rank>& parts, halo_way way) {
+void expect_any_order(const world& everyone, const std::array<std::size_t, Rank>& parts, halo_algorithm way) {
   std::size_t size = 1;
   for (const std::size_t k : parts) size *= k;
   if (size > everyone.size()) return;
@@ -180,7 +180,7 @@ void expect_any_order_on_all_grids() {
   for (const checks level : {checks::agree, checks::local}) {
     const world everyone(test::workers(), level);
     const std::size_t n = everyone.size();
-    for (const halo_way way : {halo_way::at_once, halo_way::by_dimension}) {
+    for (const halo_algorithm way : {halo_algorithm::one_round, halo_algorithm::by_dimension}) {
       if (n < 4) expect_any_order<2>(everyone, {1, n}, way);
       if (n < 4) expect_any_order<3>(everyone, {n, 1, 1}, way);
       expect_any_order<2>(everyone, {2, 2}, way);

@@ -82,7 +82,7 @@ void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y)
     for (std::size_t i = k.where.start[0]; i < k.where.stop[0]; ++i)
       for (std::size_t j = k.where.start[1]; j < k.where.stop[1]; ++j, ++filled) {
         const std::array<std::size_t, 2> from_start{i - k.where.start[0], j - k.where.start[1]};
-        planned(k.at_destination[0] + from_start[plan.axes[0]], k.at_destination[1] + from_start[plan.axes[1]]) =
+        planned(k.destination_start[0] + from_start[plan.axes[0]], k.destination_start[1] + from_start[plan.axes[1]]) =
             element_of_worker(plan.worker, i, j);
       }
   BOOST_TEST(filled == planned.size());

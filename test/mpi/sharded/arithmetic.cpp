@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(types_run_time_and_programs_have_the_same_signs, *test::at_
   static_assert(decltype(X / 4)::layout() == m.layout("data", "").partial("model"));
   static_assert(decltype(2 / X)::layout() == m.layout("data", ""));
   const auto typed = reshard<whole>(f(X, Y, W, S)).whole();
-  const auto at_run_time =
-      reshard(f(X.at_run_time(), Y.at_run_time(), W.at_run_time(), S.at_run_time()), whole).whole<2>();
+  const auto run_time_tensor =
+      reshard(f(X.run_time_tensor(), Y.run_time_tensor(), W.run_time_tensor(), S.run_time_tensor()), whole).whole<2>();
   const auto program = trace(f, spec(m.layout("data", ""), {3, 5}), spec({3, 5}), spec({3, 5}), spec({3, 5}));
   const auto traced = reshard(program(X, Y, W, S), whole).whole<2>();
   const auto loss = [&](const auto&... all) { return sum(f(all...)); };
@@ -90,13 +90,15 @@ BOOST_AUTO_TEST_CASE(types_run_time_and_programs_have_the_same_signs, *test::at_
   static_assert(std::remove_cvref_t<decltype(std::get<0>(gradients))>::layout() ==
                 m.layout("data", "").reduced("model"));
   static_assert(std::remove_cvref_t<decltype(std::get<3>(gradients))>::layout() == m.layout("", "").partial("data"));
-  BOOST_TEST(same(std::apply([](const auto&... g) { return std::tuple(g.at_run_time()...); }, gradients)));
+  BOOST_TEST(same(std::apply([](const auto&... g) { return std::tuple(g.run_time_tensor()...); }, gradients)));
   BOOST_TEST(
-      same(value_and_gradient(loss, X.at_run_time(), Y.at_run_time(), W.at_run_time(), S.at_run_time()).gradients));
-  BOOST_TEST(same(
-      value_and_gradient(traced_loss, X.at_run_time(), Y.at_run_time(), W.at_run_time(), S.at_run_time()).gradients));
+      same(value_and_gradient(loss, X.run_time_tensor(), Y.run_time_tensor(), W.run_time_tensor(), S.run_time_tensor())
+               .gradients));
+  BOOST_TEST(same(value_and_gradient(traced_loss, X.run_time_tensor(), Y.run_time_tensor(), W.run_time_tensor(),
+                                     S.run_time_tensor())
+                      .gradients));
   if (everyone.id() >= 4) return;
   BOOST_TEST((typed == z));
-  BOOST_TEST((at_run_time == z));
+  BOOST_TEST((run_time_tensor == z));
   BOOST_TEST((traced == z));
 }

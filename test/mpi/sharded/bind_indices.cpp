@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_movement_back_counts_its_messages, *test::at_least(2)) {
   BOOST_TEST(exchanges([&] { bound.scatter(x, y); }) == 2U);
   // ... and the log has an entry for each, as they are in a forward and in a backward pass
   const auto log =
-      movements_while([&] { value_and_gradient([&](const auto& p) { return partita::sum(bound.take(p)); }, x); });
+      record_movements([&] { value_and_gradient([&](const auto& p) { return partita::sum(bound.take(p)); }, x); });
   std::vector<movement> bound_ones;
   for (const movement& one : log)
     if (std::string(one.operation.c_str()) == "take" || std::string(one.operation.c_str()) == "scatter_add")
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are
   const sharded<double, m.layout("model", "")> y = bound.take(x);
   const sharded<double, m.layout("data", "model")> more = bound.scatter_add(x, y), replaced = bound.scatter(x, y);
   BOOST_TEST(y.extents()[0] == 3U);
-  const auto log = movements_while([&] { bound.take(shard<m.layout("data", "")>(everyone, numbers(4, 2, 1))); });
+  const auto log = record_movements([&] { bound.take(shard<m.layout("data", "")>(everyone, numbers(4, 2, 1))); });
   BOOST_TEST_REQUIRE(log.size() == 1U);
   BOOST_TEST(log[0].bytes == (everyone.id() > 1 ? 0 : 2 * sizeof(double)));  // of one row, that of another worker
   const auto gradient = value_and_gradient([&](const auto& p) { return partita::sum(bound.take(p)); }, x);

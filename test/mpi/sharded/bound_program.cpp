@@ -176,14 +176,14 @@ BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
   auto step = program.bind<double>(everyone, {0, 1, 2, 3}, {.overlap = true});
   const timetable guess = step.timetable();
   const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
-  BOOST_TEST(step.measured().seconds() == 0);
+  BOOST_TEST(step.measured_timetable().seconds() == 0);
   const std::size_t before = detail::run_state.moved.bytes;
   step(x(0), x(1), x(2), x(3));
   step.backward(made(everyone, layout_of_cotangent(program.complete()[program.result()]), {12, 30}, 1));
-  const timetable times = step.measured();
+  const timetable times = step.measured_timetable();
   BOOST_TEST(times.is_measured);
   BOOST_TEST(times.entries.size() == guess.entries.size());
-  BOOST_TEST(times.received() == detail::run_state.moved.bytes - before);
+  BOOST_TEST(times.received_bytes() == detail::run_state.moved.bytes - before);
   BOOST_TEST(times.seconds() >= times.computing());
   bool has_product = false, ascends = true;
   double last = 0;
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
   }
   BOOST_TEST(has_product);
   BOOST_TEST(ascends);
-  if (everyone.size() > 1) BOOST_TEST(guess.received() > 0U);
+  if (everyone.size() > 1) BOOST_TEST(guess.received_bytes() > 0U);
 }
 
 /// A step that copies elements takes the time of the bytes that it reads and writes, and a product that of its
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
     for (const bool overlap : {false, true}) {
       // with workers that compute so fast that nothing is hidden behind it
       auto step = program.bind<double>(everyone, {.overlap = overlap, .model = {.memory_bytes = 1e13}});
-      step.measured();
+      step.measured_timetable();
       BOOST_TEST(test::same_blocks(step(x), expected));
       const auto before = detail::run_state.moved;
       const std::size_t sent_before = test::messages();
@@ -251,13 +251,13 @@ BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
       BOOST_TEST(now.exchanges - before.exchanges == exchanges);
       BOOST_TEST(now.messages - before.messages == exchanges * (p - 1));
       BOOST_TEST(now.bytes - before.bytes == 40 * 2 * 3 * (p - 1) * sizeof(double));
-      for (const timetable& times : {step.timetable(), step.measured()}) {
+      for (const timetable& times : {step.timetable(), step.measured_timetable()}) {
         std::size_t entries = 0, movements = 0;
         for (const auto& one : times.entries)
-          if (one.moves) ++entries, movements += 1 + one.others;
+          if (one.moves) ++entries, movements += 1 + one.joint_movements;
         BOOST_TEST(entries == exchanges);
         BOOST_TEST((p == 1 || movements == 40U));
-        BOOST_TEST(times.received() == now.bytes - before.bytes);
+        BOOST_TEST(times.received_bytes() == now.bytes - before.bytes);
       }
     }
     // Instead of 40 messages, each worker that is reached by messages gets one.
@@ -282,7 +282,8 @@ BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
     test::expect_refused<error>([&] { program.bind<double>(everyone, {0}, {.overlap = first}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {0}, {.memory = first ? 1U << 20U : 1U << 21U}); });
-    test::expect_refused<error>([&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
+    test::expect_refused<error>(
+        [&] { program.bind<double>(everyone, {.overlap = true, .max_pending = first ? 2U : 3U}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {.model = {.memory_bytes = first ? 1e9 : 2e9}}); });
   }

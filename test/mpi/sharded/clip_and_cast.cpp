@@ -65,15 +65,15 @@ BOOST_AUTO_TEST_CASE(types_run_time_and_programs_are_clipped_alike, *test::at_le
   const auto X = shard<m.layout("data", "model")>(everyone, given());
   const auto Y = clip(X, 0, 2);
   static_assert(Y.layout() == m.layout("data", "model"));
-  const auto R = clip(X.at_run_time(), 0, 2);
+  const auto R = clip(X.run_time_tensor(), 0, 2);
   const auto program = trace([](const auto& x) { return clip(x, 0, 2); }, spec(m.layout("data", "model"), {3, 3}));
   const auto P = program(X);
   const auto both = value_and_gradient(loss, X);
   const auto dx = reshard<whole>(std::get<0>(both.gradients)).whole();
   const auto typed = reshard<whole>(Y).whole(), traced = reshard(P, whole).whole<2>();
-  const auto at_run_time = reshard(R, whole).whole<2>();
+  const auto run_time_tensor = reshard(R, whole).whole<2>();
   if (everyone.id() < 4) {
-    BOOST_TEST((typed == clipped() && at_run_time == clipped() && traced == clipped()));
+    BOOST_TEST((typed == clipped() && run_time_tensor == clipped() && traced == clipped()));
     BOOST_TEST((dx == gradient()));
   }
 }

@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(moved_selected_and_scattered_elements_are_those_of_the_whol
     check("tril", {{a, b}}, [](const v& x) { return tril(x[0]); });
     check("take", {{a, b}}, [&](const v& x) { return take(x[0], rows, dimensions<0>); });
     check("lookup", {{a, b}}, [&](const v& x) { return lookup(x[0], rows); });
-    check("drop", {{a, b}}, [](const v& x) { return drop(x[0], {.probability = 0.5, .seed = 3}, 1); });
+    check("drop", {{a, b}}, [](const v& x) { return apply_dropout(x[0], {.probability = 0.5, .seed = 3}, 1); });
     // indices are tensors of the type of x, on its mesh
     const auto like = [&](const sharded_tensor<complex>& x, const shape_list& e, auto f) {
       const sharding whole(x.layout().on, e.size());
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(steps_conditions_and_indices_of_complex_elements_are_alike_
   const auto of_tensor = value_and_gradient(of(f), Z);
   expect(of_tensor.value, std::get<0>(of_tensor.gradients));
   const auto of_typed = value_and_gradient(of(f), typed);
-  expect(of_typed.value, std::get<0>(of_typed.gradients).at_run_time());
+  expect(of_typed.value, std::get<0>(of_typed.gradients).run_time_tensor());
   const auto of_program = value_and_gradient(of(trace<complex>(f, spec(m.layout("data", "model"), {5, 3}))), Z);
   expect(of_program.value, std::get<0>(of_program.gradients));
 }
@@ -293,8 +293,8 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_complex_values, *te
   };
   const auto [known, gradients] = value_and_gradient(loss(f), z, w);
   const auto [value, of_program] = value_and_gradient(loss(program), Z, W);
-  const auto dz = reshard(std::get<0>(of_program).at_run_time(), m.layout("", "")).whole<2>();
-  const auto dw = reshard(std::get<1>(of_program).at_run_time(), m.layout("", "")).whole<2>();
+  const auto dz = reshard(std::get<0>(of_program).run_time_tensor(), m.layout("", "")).whole<2>();
+  const auto dw = reshard(std::get<1>(of_program).run_time_tensor(), m.layout("", "")).whole<2>();
   auto step = program.bind<complex>(everyone, {0, 1});
   const auto bound = reshard(step(Z, W), m.layout("", "")).whole<2>();
   const auto ones = shard<complex>(everyone, step(Z, W).layout(), {5, 4}, [](const auto&) { return complex(1); });

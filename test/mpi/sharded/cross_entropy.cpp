@@ -23,7 +23,7 @@ struct definition {
   cube gradient{};
 
   template <std::size_t D>
-  static definition of(const cube& x, const labels_of_places& labels, const cross_entropy_form& form) {
+  static definition of(const cube& x, const labels_of_places& labels, const cross_entropy_loss_options& form) {
     definition all;
     all.gradient = xt::zeros<double>(x.shape());
     const std::size_t classes = x.shape()[D];
@@ -65,7 +65,7 @@ void check(const world& everyone, std::mt19937& random, const std::array<std::si
   for (double& one : x) one = static_cast<double>(random() % 3);
   const std::size_t classes = shape[D];
   labels_of_places labels({shape[D == 0 ? 1 : 0], shape[D == 2 ? 1 : 2]});
-  cross_entropy_form form;
+  cross_entropy_loss_options form;
   if (random() % 2 == 0) form.ignore_index = random() % 2 == 0 ? -100 : 0;
   if (random() % 2 == 0)
     for (std::size_t c = 0; c < classes; ++c) form.class_weights.push_back(static_cast<double>(random() % 4) / 2);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(scores_and_labels_that_do_not_fit_are_refused_on_all_worker
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
   const auto x = shard<double>(everyone, m.layout("a", ""), {3, 4}, [](const auto&) { return 1.0; });
-  const auto refused = [&](const xt::xtensor<int, 1>& labels, const cross_entropy_form& form) {
+  const auto refused = [&](const xt::xtensor<int, 1>& labels, const cross_entropy_loss_options& form) {
     return test::refused<shape_error>([&] { cross_entropy(x, labels, form); }).find("partita::cross_entropy") == 0;
   };
   BOOST_TEST(refused({0, 1}, {}));

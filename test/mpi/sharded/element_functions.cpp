@@ -20,14 +20,14 @@ namespace {
 using matrix = xt::xtensor<double, 2>;
 
 // [row]
-constexpr element_function cube_root{"cube_root", rising_real_function, [](auto x) { return std::cbrt(x); },
-                                     reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
+constexpr element_function cube_root{"cube_root", nondecreasing_real_function, [](auto x) { return std::cbrt(x); },
+                                     derivative_from_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 // [/row]
 /// sqrt(x² + z² + c), whose derivatives read an operand and the result.
 constexpr element_function distance_from{"distance", real_function,
                                          [](auto x, auto z, auto c) { return std::sqrt(x * x + z * z + c); },
-                                         reading<1 + 8>([](auto dy, auto x, auto y) { return dy * x / y; }),
-                                         reading<2 + 8>([](auto dy, auto z, auto y) { return dy * z / y; })};
+                                         derivative_from<1 + 8>([](auto dy, auto x, auto y) { return dy * x / y; }),
+                                         derivative_from<2 + 8>([](auto dy, auto z, auto y) { return dy * z / y; })};
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
 constexpr double ties[] = {0, 1, 2, -1, -0.0, none, endless, -endless};

@@ -182,12 +182,12 @@ BOOST_AUTO_TEST_CASE(forward_product_and_inverse_move_twice, *test::at_least(2))
   const auto known = detail::as_array<2>(filter(detail::as_run_time(z), detail::as_run_time(z)));
   const auto y = filter(Z, K);
   BOOST_TEST(y.layout().same_layout(m.layout("a", "")));
-  BOOST_TEST(reshards(movements_while([&] { filter(Z, K); })) == 2U);
+  BOOST_TEST(reshards(record_movements([&] { filter(Z, K); })) == 2U);
   // no worker receives more than its block in either move
-  for (const movement& one : movements_while([&] { filter(Z, K); })) BOOST_TEST(one.bytes <= 42 * sizeof(complex));
+  for (const movement& one : record_movements([&] { filter(Z, K); })) BOOST_TEST(one.bytes <= 42 * sizeof(complex));
   const auto all = y.whole<2>();
   const auto program = trace<complex>(filter, spec(m.layout("a", ""), {7, 6}), spec(m.layout("", "a"), {7, 6}));
-  std::vector<movement> log = movements_while([&] { program(Z, K); });
+  std::vector<movement> log = record_movements([&] { program(Z, K); });
   BOOST_TEST(reshards(log) == 2U);
   const auto traced = reshard(program(Z, K), m.layout("", "")).whole<2>();
   BOOST_TEST(distance(all, known) < 1e-13);
@@ -234,9 +234,9 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   const auto program_g = trace(g, spec(m.layout("data", ""), {6, 5}));
   const auto [traced_g, of_program_g] = value_and_gradient(loss(program_g), X);
   const auto dg = reshard<m.layout("", "")>(std::get<0>(of_types_g)).whole();
-  const auto dg_of_program = reshard(std::get<0>(of_program_g).at_run_time(), m.layout("", "")).template whole<2>();
+  const auto dg_of_program = reshard(std::get<0>(of_program_g).run_time_tensor(), m.layout("", "")).template whole<2>();
   const auto dx = reshard<m.layout("", "")>(std::get<0>(of_types)).whole();
-  const auto dz = reshard(std::get<0>(program_gradients).at_run_time(), m.layout("", "")).whole<2>();
+  const auto dz = reshard(std::get<0>(program_gradients).run_time_tensor(), m.layout("", "")).whole<2>();
   if (everyone.id() >= 4) return;
   BOOST_TEST(std::abs(value_g - known_g) < 1e-10 * std::abs(known_g));
   BOOST_TEST(std::abs(traced_g - known_g) < 1e-10 * std::abs(known_g));

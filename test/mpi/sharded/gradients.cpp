@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(typed_and_run_time_tensors_agree_with_arrays, *test::at_lea
   static_assert(std::tuple_element_t<2, gradients_of>::layout() == m.layout("model", ""));
   const auto d1 = std::get<0>(typed).whole(), d2 = std::get<2>(typed).whole();
   const auto db = reshard<m.layout("")>(std::get<1>(typed)).whole();
-  const auto again = value_and_gradient(loss_of(X.at_run_time()), W1.at_run_time(), B.at_run_time(), W2.at_run_time());
+  const auto again =
+      value_and_gradient(loss_of(X.run_time_tensor()), W1.run_time_tensor(), B.run_time_tensor(), W2.run_time_tensor());
   const auto e1 = std::get<0>(again.gradients).whole<2>();
   if (everyone.id() >= 4) return;
   BOOST_TEST(std::abs(value - loss) < 1e-14);

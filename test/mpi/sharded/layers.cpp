@@ -45,11 +45,11 @@ BOOST_AUTO_TEST_CASE(groups_are_those_of_the_whole) {
   for (std::size_t k = 0; k < test::random_cases(16); ++k) {
     const std::size_t n = random() % 4, c = 2 * (random() % 3), s = random() % 6;
     test::check_linear(everyone, "sums", random, {{n, c, s}},
-                       [](const v& x) { return operate(detail::group_sums_operation<2>{}, x[0]); });
+                       [](const v& x) { return apply_op(detail::group_sums_operation<2>{}, x[0]); });
     test::check_linear(everyone, "shift", random, {{n, c, s}, {n, std::size_t{2}}},
-                       [](const v& x) { return operate(detail::shift_groups_operation<2, true>{}, x[0], x[1]); });
+                       [](const v& x) { return apply_op(detail::shift_groups_operation<2, true>{}, x[0], x[1]); });
     test::check(everyone, "scale", random, {{n, c, s}, {n, std::size_t{2}}},
-                [](const v& x) { return operate(detail::scale_groups_operation<2>{}, x[0], x[1]); });
+                [](const v& x) { return apply_op(detail::scale_groups_operation<2>{}, x[0], x[1]); });
     test::check(everyone, "losses", random, {{n, s}, {n, s}},
                 [](const v& x) { return add(losses::mse(x[0], x[1]), losses::l1(x[1], x[0])); });
   }
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(a_network_is_one_program_for_all, *test::at_least(4)) {
   static_assert(decltype(max_pool<2>(X, {.kernel = {2, 2}}))::layout() == m.layout("data", "", "rows", ""));
   const auto typed = reshard<m.layout("", "", "", "")>(Y).whole();
   const auto in_channels = shard(everyone, m.layout("", "data", "", "rows"), x);
-  const auto at_run_time =
-      reshard(network(in_channels, W.at_run_time(), B.at_run_time(), G.at_run_time(), C.at_run_time()),
+  const auto run_time_tensor =
+      reshard(network(in_channels, W.run_time_tensor(), B.run_time_tensor(), G.run_time_tensor(), C.run_time_tensor()),
               m.layout("", "", "", ""))
           .whole<4>();
   const auto program = trace(network, spec(m.layout("data", "", "rows", ""), {3, 2, 8, 6}), spec({4, 2, 3, 3}),
@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(a_network_is_one_program_for_all, *test::at_least(4)) {
     return sum(losses::smooth_l1(network(images, weights...),
                                  multiply(network(stop_gradient(images), stop_gradient(weights)...), 2)));
   };
-  const auto [value, gradients] =
-      value_and_gradient(loss, X.at_run_time(), W.at_run_time(), B.at_run_time(), G.at_run_time(), C.at_run_time());
+  const auto [value, gradients] = value_and_gradient(loss, X.run_time_tensor(), W.run_time_tensor(),
+                                                     B.run_time_tensor(), G.run_time_tensor(), C.run_time_tensor());
   const auto at_one = [&](const auto& all, std::size_t rank) { return shard(everyone, sharding(m, rank), all); };
   const auto [same, expected] =
       value_and_gradient(loss, at_one(x, 4), at_one(w, 4), at_one(b, 1), at_one(gamma, 1), at_one(beta, 1));
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_network_is_one_program_for_all, *test::at_least(4)) {
   const auto dg = std::get<3>(gradients).whole<1>(), dg_there = std::get<3>(expected).whole<1>();
   if (everyone.id() >= 4) return;
   BOOST_TEST(apart(typed, y) < 1e-12);
-  BOOST_TEST(apart(at_run_time, y) < 1e-12);
+  BOOST_TEST(apart(run_time_tensor, y) < 1e-12);
   BOOST_TEST(apart(traced, y) < 1e-12);
   BOOST_TEST(std::abs(value - same) < 1e-12);
   BOOST_TEST(apart(dx, dx_there) < 1e-12);

@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(labels_and_options_that_do_not_fit_the_scores_are_refused) 
     const text places = text("of extents [3, 2] with classes along dimension 1, got labels of extents [")
                         << wrong.size();
     refuses(rows.c_str(), [&] { cross_entropy(scores, wrong); });
-    refuses(places.c_str(), [&] { cross_entropy(scores, wrong, cross_entropy_form()); });
+    refuses(places.c_str(), [&] { cross_entropy(scores, wrong, cross_entropy_loss_options()); });
   }
   const labels good{1, 0, 1};
   for (const int wrong : {2, 3, -1, -3}) {

@@ -272,9 +272,9 @@ const std::vector<mismatch> table{
        agree(losses::smooth_l1(x, x, {.beta = odd ? 2. : 1.}));
      }},
     {"drop, seed",
-     [](const calls& c, bool odd) { agree(drop(c.rows(), {.probability = 0.5, .seed = odd ? 2U : 1U}, 0)); }},
+     [](const calls& c, bool odd) { agree(apply_dropout(c.rows(), {.probability = 0.5, .seed = odd ? 2U : 1U}, 0)); }},
     {"drop, step",
-     [](const calls& c, bool odd) { agree(drop(c.rows(), {.probability = 0.5, .seed = 1}, odd ? 2 : 1)); }},
+     [](const calls& c, bool odd) { agree(apply_dropout(c.rows(), {.probability = 0.5, .seed = 1}, odd ? 2 : 1)); }},
     {"normalise_rms, epsilon",
      [](const calls& c, bool odd) {
        agree(normalise_rms(c.rows(), c.tensor(c.m.layout(""), {6}), odd ? 1e-3 : 1e-5));
@@ -290,7 +290,7 @@ const std::vector<mismatch> table{
        agree(max_pool<1>(c.tensor(c.m.layout("a", "", ""), {2 * c.n, 2, 8}),
                          {.kernel = 2, .stride = per_dimension<1>(odd ? 1 : 2)}));
      }},
-    {"operate, parameter", [](const calls& c, bool odd) { agree(operate(half_up{odd ? 1. : 0.}, c.rows())); }},
+    {"apply_op, parameter", [](const calls& c, bool odd) { agree(apply_op(half_up{odd ? 1. : 0.}, c.rows())); }},
     {"value_and_gradient, parameter",
      [](const calls& c, bool odd) {
        const auto w = c.whole(), u = c.whole();
@@ -752,10 +752,10 @@ const std::vector<mismatch> options{
        (void)clip_by_global_norm(g, odd ? 1. : 2.);
        agree(c.rows());
      }},
-    {"optimiser, state_over",
+    {"optimiser, optimiser_state_axes",
      [](const calls& c, bool odd) {
        auto w = c.whole();
-       auto o = odd ? sharded_adam<double>({w}, {}) : sharded_adam<double>({w}, {}, state_over{"a"});
+       auto o = odd ? sharded_adam<double>({w}, {}) : sharded_adam<double>({w}, {}, optimiser_state_axes{"a"});
        o.step(std::tuple(c.whole()));
        agree(c.rows());
      }},
@@ -879,7 +879,7 @@ BOOST_AUTO_TEST_CASE(arguments_of_all_workers_beyond_a_limit_are_refused_in_its_
   refuses(of_rank + "2, not 1; name that", [&] { (void)x.whole<1>(); });
   refuses(of_rank + "1, not 2; name that", [&] { (void)line.whole<2>(); });
   refuses.operator()<error>("value_and_gradient: half_up has no adjoint; declare one, or stop_gradient its operands",
-                            [&] { value_and_gradient([](const auto& p) { return sum(operate(half_up{}, p)); }, x); });
+                            [&] { value_and_gradient([](const auto& p) { return sum(apply_op(half_up{}, p)); }, x); });
   const mesh other{axis{"b", c.n}};
   refuses.operator()<partition_error>("partita::global_norm: requires gradients on one mesh of one world", [&] {
     auto both = std::tuple(x, c.tensor(other.layout("b", ""), {n, 6}));

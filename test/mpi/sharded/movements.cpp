@@ -25,7 +25,7 @@ std::size_t check_movements(const F& f, const X&... x) {
   const auto said = movements_of(f, x...);
   BOOST_TEST(detail::run_state.moved.bytes == none);
   const std::tuple<X...> leaves(detail::parameter_of(x)...);
-  const auto made = movements_while([&] {
+  const auto made = record_movements([&] {
     const auto y = std::apply(f, leaves);
     auto seed = detail::cotangent_of(y);
     seed.state()->block = detail::tensor_block<typename decltype(seed)::value_type>(seed.state()->block.shape);

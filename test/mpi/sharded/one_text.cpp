@@ -42,13 +42,13 @@ BOOST_AUTO_TEST_CASE(one_text_reshapes_in_all_four_ways, *test::at_least(4)) {
   const auto W = shard<m.layout("data", "model")>(everyone, w);
   const auto typed = program_text(X, W);
   static_assert(typed.layout() == m.layout("data", "model"));
-  const auto at_run_time = program_text(X.at_run_time(), W.at_run_time());
+  const auto run_time_tensor = program_text(X.run_time_tensor(), W.run_time_tensor());
   const auto program =
       trace(program_text, spec(m.layout("data", "model"), {4, 6}), spec(m.layout("data", "model"), {8, 3}));
   const auto traced = program(X, W);
   constexpr sharding whole = m.layout("", "");
   const auto a = reshard<whole>(typed).whole();
-  const auto b = reshard(at_run_time, whole).whole<2>(), c = reshard(traced, whole).whole<2>();
+  const auto b = reshard(run_time_tensor, whole).whole<2>(), c = reshard(traced, whole).whole<2>();
   const auto typed_dx = reshard<whole>(std::get<0>(value_and_gradient(loss, X, W).gradients)).whole();
   const auto by_program = value_and_gradient([&](const auto& p) { return sum(program(p, W)); }, X);
   const auto traced_dx = reshard<whole>(std::get<0>(by_program.gradients)).whole();

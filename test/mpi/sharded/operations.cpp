@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(arrays_and_types_go_the_same_way, *test::at_least(4)) {
     BOOST_TEST((back == y));
     BOOST_TEST((second == y));
   }
-  BOOST_TEST((matmul(X.at_run_time(), W.at_run_time()).layout() == Y.layout()));
+  BOOST_TEST((matmul(X.run_time_tensor(), W.run_time_tensor()).layout() == Y.layout()));
 }
 
 BOOST_AUTO_TEST_CASE(movements_that_are_not_written_down_can_be_refused, *test::at_least(2)) {

@@ -133,10 +133,10 @@ BOOST_AUTO_TEST_CASE(own_windows_and_sums_are_the_sequential_ones) {
   using v = std::vector<tensor>;
   for (std::size_t k = 0; k < test::random_cases(30); ++k) {
     const std::size_t a = 1 + random() % 9, b = 1 + random() % 6;
-    check(everyone, "differences", random, {{a, b}}, [](const v& x) { return operate(differences{}, x[0]); });
-    check(everyone, "energies", random, {{a, b}}, [](const v& x) { return operate(energies{}, x[0]); });
+    check(everyone, "differences", random, {{a, b}}, [](const v& x) { return apply_op(differences{}, x[0]); });
+    check(everyone, "energies", random, {{a, b}}, [](const v& x) { return apply_op(energies{}, x[0]); });
     check(everyone, "differences of two", random, {{a, b}, {a, b}},
-          [](const v& x) { return operate(differences_of_two{}, x[0], x[1]); });
+          [](const v& x) { return apply_op(differences_of_two{}, x[0], x[1]); });
   }
 }
 
@@ -144,8 +144,8 @@ BOOST_AUTO_TEST_CASE(programs_keep_what_own_windows_and_sums_leave_sharded) {
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
   const auto f = [](const auto& x) {
-    const auto y = operate(energies{}, operate(differences{}, x));
-    return operate(differences_of_two{}, y, multiply(y, 2));
+    const auto y = apply_op(energies{}, apply_op(differences{}, x));
+    return apply_op(differences_of_two{}, y, multiply(y, 2));
   };
   for (const sharding& lies : {m.layout("a", ""), m.layout("", "a")}) {
     const auto program = trace(f, spec(lies, {9, 7}));
@@ -166,9 +166,9 @@ BOOST_AUTO_TEST_CASE(own_operations_are_the_sequential_ones) {
   using v = std::vector<tensor>;
   for (std::size_t k = 0; k < test::random_cases(40); ++k) {
     const std::size_t a = random() % 7, b = random() % 7;
-    check(everyone, "cube", random, {{a, b}}, [](const v& x) { return operate(cube{2}, x[0]); });
+    check(everyone, "cube", random, {{a, b}}, [](const v& x) { return apply_op(cube{2}, x[0]); });
     check(everyone, "moments", random, {{a, b}, {b}},
-          [](const v& x) { return operate(moments{}, stop_gradient(x[0]), stop_gradient(x[1])); });
+          [](const v& x) { return apply_op(moments{}, stop_gradient(x[0]), stop_gradient(x[1])); });
   }
 }
 
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_go_the_same_way, *test::at_least(
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k) - 4;
   for (std::size_t k = 0; k < w.size(); ++k) w.data()[k] = static_cast<double>(k) - 2;
   const auto f = [](const auto& one, const auto& weights) {
-    return operate(moments{}, operate(cube{1}, one), weights);
+    return apply_op(moments{}, apply_op(cube{1}, one), weights);
   };
   const auto y = f(x, w);
   static_assert(std::is_same_v<decltype(y), const xt::xtensor<double, 1>>);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_go_the_same_way, *test::at_least(
   const auto whole = reshard<m.layout("")>(Y).whole();
   const auto program = trace(f, spec(m.layout("data", "model"), {3, 5}), spec({5}));
   const auto traced = reshard(program(X, W), m.layout("")).whole<1>();
-  const auto loss = [](const auto& one) { return sum(operate(cube{}, one)); };
+  const auto loss = [](const auto& one) { return sum(apply_op(cube{}, one)); };
   const auto [value, gradients] = value_and_gradient(loss, X);
   const auto g = std::get<0>(gradients).whole();
   BOOST_CHECK_THROW(value_and_gradient([&](const auto& one) { return sum(f(one, W)); }, X), error);

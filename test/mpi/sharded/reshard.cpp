@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(between_all_pairs_of_shardings_moves_what_the_plan_says, *t
           const auto& now = detail::run_state.moved;
           if (everyone.id() >= m.size()) continue;
           const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
-          const received_share said = received_in(plan, from, e, everyone.id());
+          const received_share said = receive_cost(plan, from, e, everyone.id());
           std::size_t rounds = 0;
           for (const reshard_step& one : plan) rounds += one.rounds;
           BOOST_TEST(now.exchanges - before.exchanges == rounds, (text() << "" << from << " to " << to));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(every_worker_receives_what_the_plan_states) {
         const auto& now = detail::run_state.moved;
         const auto plan = plan_reshard(m, from, to, e, {}, sizeof(double));
         const std::size_t place = x.state()->on->place();
-        const received_share share = place < m.size() ? received_in(plan, from, e, place) : received_share();
+        const received_share share = place < m.size() ? receive_cost(plan, from, e, place) : received_share();
         const text name = text() << "" << from << " to " << to << " of " << e;
         BOOST_TEST(now.messages - before.messages == share.messages, name);
         BOOST_TEST(now.bytes - before.bytes == share.elements * sizeof(double), name);

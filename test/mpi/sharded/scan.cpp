@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types_and_traced_programs_are_unro
   // a traced step is a step like any other, with all options
   const auto step = trace(layer, spec(m.layout("data", ""), {4, 3}), spec(m.layout("", ""), {3, 3}));
   const auto of_step = [&](const scan_options& o) {
-    return value_and_gradient([&](const auto& v) { return sum(scan(step, X.at_run_time(), 6, o, v)); }, W);
+    return value_and_gradient([&](const auto& v) { return sum(scan(step, X.run_time_tensor(), 6, o, v)); }, W);
   };
   const auto one = of_step({}), other = of_step({.checkpoints = 2});
   BOOST_TEST(one.value == other.value);

@@ -42,15 +42,15 @@ void check_types_and_programs(const world& everyone, const X& x, const At& at, c
   const auto i = shard<OfAt>(everyone, at);
   const auto b = shard<OfU>(everyone, u);
   const auto typed = f(a, i, b);
-  BOOST_TEST(is(typed.at_run_time(), y));
+  BOOST_TEST(is(typed.run_time_tensor(), y));
   const auto [value, d] =
       value_and_gradient([&](const auto& p, const auto& q) { return sum(multiply(f(p, i, q), v)); }, a, b);
-  BOOST_TEST((is(std::get<0>(d).at_run_time(), dx) && is(std::get<1>(d).at_run_time(), du)));
+  BOOST_TEST((is(std::get<0>(d).run_time_tensor(), dx) && is(std::get<1>(d).run_time_tensor(), du)));
 
   const auto program = trace(f, spec(OfX, a.extents()), spec(OfAt, i.extents()), spec(OfU, b.extents()));
   BOOST_TEST(is(program(a, i, b), y));
   auto step = program.template bind<double>(everyone, {0, 2});
-  const auto& z = step(a.at_run_time(), i.at_run_time(), b.at_run_time());
+  const auto& z = step(a.run_time_tensor(), i.run_time_tensor(), b.run_time_tensor());
   BOOST_TEST(is(z, y));
   const auto& back = step.backward(shard(everyone, layout_of_cotangent(z.layout()), w));
   BOOST_TEST((is(back[0], dx) && is(back[1], du)));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(indices_that_are_cut_are_those_of_the_whole) {
     check_linear(everyone, "a mask, broadcast", random, {{a, b}, {b}},
                  [](const v& x) { return multiply(stop_gradient(less(x[0], x[1], broadcast_dimensions<1>)), x[0]); });
     check_linear(everyone, "drop", random, {{a, b, d}},
-                 [&](const v& x) { return drop(x[0], {.probability = 0.5, .seed = k}, 3); });
+                 [&](const v& x) { return apply_dropout(x[0], {.probability = 0.5, .seed = k}, 3); });
   }
 }
 

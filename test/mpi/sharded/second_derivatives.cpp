@@ -34,15 +34,15 @@ BOOST_AUTO_TEST_CASE(a_second_derivative_is_refused_in_every_way) {
   constexpr mesh one{axis{"a", 1}};
   const mesh m{axis{"a", everyone.size() > 1 ? everyone.size() - 1 : 1}};  // smaller than the world if possible
   const auto typed = shard<one.layout("a", "")>(everyone, x);
-  const auto at_run_time = shard(everyone, m.layout("", "a"), x);
+  const auto run_time_tensor = shard(everyone, m.layout("", "a"), x);
   const auto program = trace(sum_of_tanh, spec(m.layout("a", ""), {3, 2}));
   const auto refused = [](const auto& f, const auto& u) { return test::refused([&] { value_and_gradient(f, u); }); };
   BOOST_TEST(refused(gradient_sum(sum_of_tanh), x) == message);
   BOOST_TEST(refused(gradient_sum(sum_of_tanh), typed) == message);
-  BOOST_TEST(refused(gradient_sum(sum_of_tanh), at_run_time) == message);
-  BOOST_TEST(refused(gradient_sum(program), at_run_time) == message);
+  BOOST_TEST(refused(gradient_sum(sum_of_tanh), run_time_tensor) == message);
+  BOOST_TEST(refused(gradient_sum(program), run_time_tensor) == message);
   const auto recomputed = [](const auto& b) { return sum(recompute([](const auto& c) { return tanh(c); }, b)); };
-  BOOST_TEST(refused(gradient_sum(recomputed), at_run_time) == message);
+  BOOST_TEST(refused(gradient_sum(recomputed), run_time_tensor) == message);
 }
 
 BOOST_AUTO_TEST_CASE(a_function_that_reads_a_parameter_of_another_gradient_is_refused_and_that_one_stays_right) {

@@ -67,7 +67,7 @@ void expect_the_sequential_one(const Options& options) {
     matrix u = whole_integers<2>(wide, 1), du = u;
     vector c = whole_integers<1>(narrow, 2), dc = c;
     const sharding there = any_of(two, random, false), own = w.layout();
-    Sharded optimiser({{w, there}, b}, options, state_over{"a"});
+    Sharded optimiser({{w, there}, b}, options, optimiser_state_axes{"a"});
     Sequential truth({parameter<double>(u, du), parameter<double>(c, dc)}, options);
     for (int step = 0; step < 3; ++step) {
       optimiser.step(std::tuple(integers(everyone, any_of(two, random, true), wide, 10 + step),
@@ -127,7 +127,8 @@ BOOST_AUTO_TEST_CASE(parameters_with_names_are_those_of_the_list_without) {
   auto w = integers(everyone, m.layout("a"), {6}, 1), b = integers(everyone, m.layout(""), {3}, 2);
   auto v = w, c = b;
   const named_parameters<double> names{{"w", w}, {"b", b}};
-  sharded_adamw<double> named(names, {.weight_decay = 0.5}, state_over{"a"}), listed({v, c}, {.weight_decay = 0.5});
+  sharded_adamw<double> named(names, {.weight_decay = 0.5}, optimiser_state_axes{"a"}),
+      listed({v, c}, {.weight_decay = 0.5});
   const std::tuple g(integers(everyone, m.layout("a"), {6}, 3), integers(everyone, m.layout(""), {3}, 4));
   named.step(g), listed.step(g);
   BOOST_TEST((names.size() == 2U && names.name(1) == "b" && named.parameters() == 2U));
@@ -171,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_clipped_step_is_a_step_along_shorter_gradients) {
   const shape_list extents{5, 3};
   auto w = integers(everyone, m.layout("", ""), extents, 1);
   const auto g = integers(everyone, m.layout("", "").partial("a"), extents, 2);
-  sharded_sgd<double> optimiser({w}, {.learning_rate = 0.5}, state_over{"a"});
+  sharded_sgd<double> optimiser({w}, {.learning_rate = 0.5}, optimiser_state_axes{"a"});
   const std::size_t before = detail::run_state.moved.bytes;
   const double norm = global_norm(std::tuple(g)), most = norm / 2;
   const std::size_t taken = detail::run_state.moved.bytes - before;
@@ -208,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_stages_of_zero_are_layouts) {
   const std::size_t of_value = detail::run_state.moved.bytes - before;
   for (const stage& s : stages) {
     auto w = reshard(integers(everyone, whole, extents, 1), s.parameter);
-    sharded_adam<double> optimiser({w}, {.learning_rate = 0.1}, state_over{s.over});
+    sharded_adam<double> optimiser({w}, {.learning_rate = 0.1}, optimiser_state_axes{s.over});
     for (int k = 0; k < 3; ++k) {
       const std::size_t start = detail::run_state.moved.bytes;
       const auto f = [&](const auto& v) { return sum(multiply(matmul(x, reshard(v, used)), 0.5)); };
@@ -231,14 +232,14 @@ BOOST_AUTO_TEST_CASE(typed_tensors_and_arrays_are_parameters_too, *test::at_leas
   world everyone(test::workers());
   constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
   const matrix x = whole_integers<2>({6, 5}, 1), start = whole_integers<2>({5, 3}, 2);
-  const auto train = [](const auto& input, auto w, state_over further) {
+  const auto train = [](const auto& input, auto w, optimiser_state_axes further) {
     sharded_sgd<double> optimiser({w}, {.learning_rate = 0.125, .momentum = 0.5}, further);
     for (int k = 0; k < 2; ++k)
       optimiser.step(value_and_gradient([&](const auto& v) { return sum(matmul(input, v)); }, w).gradients);
     return w;
   };
   const auto w = train(shard<m.layout("data", "")>(everyone, x), shard<m.layout("", "model")>(everyone, start),
-                       state_over{"data"});
+                       optimiser_state_axes{"data"});
   static_assert(decltype(w)::layout() == m.layout("", "model"));
   const matrix sharded = w.whole(), plain = train(x, start, {});
   if (everyone.id() < 4) BOOST_TEST((sharded == plain));

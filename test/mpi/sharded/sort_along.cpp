@@ -214,12 +214,12 @@ BOOST_AUTO_TEST_CASE(the_axes_of_a_typed_tensor_move_to_another_dimension, *test
   const auto numbers = sort(shard(everyone, m.layout("a"), xt::xtensor<float, 1>{2, 0, 1}), dimensions<0>).whole<1>();
   BOOST_CHECK_THROW(top_k(X, 6, dimensions<0>), shape_error);
   test::expect_refused<shape_error>(
-      [&] { sort(X.at_run_time(), dimensions<2>); },
+      [&] { sort(X.run_time_tensor(), dimensions<2>); },
       "partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x ");
   {
     const no_implicit_reshard here;
     BOOST_CHECK_THROW(sort(X, dimensions<0>), partition_error);
-    BOOST_CHECK_THROW(sort(X.at_run_time(), dimensions<0>), partition_error);
+    BOOST_CHECK_THROW(sort(X.run_time_tensor(), dimensions<0>), partition_error);
     BOOST_CHECK_NO_THROW(sort(X, dimensions<1>));
   }
   // a quarter of 4 x 6 elements to each of two workers, and their gradients back
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(gradients_have_gradients) {
   const xt::xtensor<double, 2> keys{{2, 1, 2}, {0, 0, 1}}, dy{{1, 2}, {3, 4}}, by{{1, 2, 3}, {4, 5, 6}};
   const auto K = shard(everyone, m.layout("a", ""), keys), W = shard(everyone, m.layout("", "a"), by);
   const auto back = [&](const auto& d) {
-    return sum(multiply(W, operate(detail::sort_adjoint_operation<1>{{2, true}}, d, K)));
+    return sum(multiply(W, apply_op(detail::sort_adjoint_operation<1>{{2, true}}, d, K)));
   };
   const auto d = value_and_gradient(back, shard(everyone, m.layout("a", ""), dy));
   BOOST_TEST(d.value == 1 * 1 + 3 * 2 + 6 * 3 + 4 * 4);
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(gradients_have_gradients) {
   BOOST_TEST((all == xt::xtensor<double, 2>{{1, 3}, {6, 4}}));
   const auto V = shard(everyone, m.layout("", ""), dy);
   const auto forth = [&](const auto& x) {
-    return sum(multiply(V, operate(detail::sort_by_keys_operation<1>{{2, true}}, x, K)));
+    return sum(multiply(V, apply_op(detail::sort_by_keys_operation<1>{{2, true}}, x, K)));
   };
   const auto f = value_and_gradient(forth, W);
   BOOST_TEST(f.value == d.value);

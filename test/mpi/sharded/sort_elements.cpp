@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(no_worker_receives_the_whole_tensor, *test::at_least(2)) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), n = 1000 * P;
   const auto x = shard(everyone, mesh{axis{"a", P}}.layout("a"), numbers(-xt::arange<double>(static_cast<double>(n))));
-  const auto moved = movements_while([&] { sort(x); });
+  const auto moved = record_movements([&] { sort(x); });
   BOOST_TEST_REQUIRE(moved.size() == 1U);
   BOOST_TEST(moved[0].bytes <= 8 * 1000);
 }

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(types_and_programs_keep_their_layouts, *test::at_least(4)) 
   const auto z = test::placed<complex>(everyone, m.layout("a", "b"), {4, 4}, 2);
   const auto y = f(shard<m.layout("a", "b")>(everyone, detail::as_array<2>(test::plain<complex>({4, 4}, 2))));
   static_assert(decltype(y)::layout() == m.layout("a", "b"));
-  BOOST_TEST(test::same(y.at_run_time(), whole));
+  BOOST_TEST(test::same(y.run_time_tensor(), whole));
   const auto program = trace<complex>(f, spec(m.layout("a", "b"), {4, 4}));
   BOOST_TEST(test::same(program(z), whole));
 }

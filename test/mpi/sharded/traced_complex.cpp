@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(the_completion_lists_what_moves_back) {
   const auto x = placed<double>(everyone, m.layout("a", ""), {6, 4}, 1),
              w = placed<double>(everyone, m.layout("", "a"), {4, 6}, 2);
   std::vector<movement> made;
-  for (const movement& one : movements_while([&] { value_and_gradient(program, x, w); }))
+  for (const movement& one : record_movements([&] { value_and_gradient(program, x, w); }))
     if (one.backward) made.push_back(one);
   const auto& known = program.complete().back;
   BOOST_TEST(known.size() == made.size());

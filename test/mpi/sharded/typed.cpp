@@ -16,7 +16,7 @@ constexpr sharding rows = m.layout("data", ""), columns = m.layout("", "model"),
                    reduced = m.layout("", "").reduced("data"), one = m.layout("");
 
 template <sharding S>
-constexpr bool is_read_back = layout_named<name_of_layout<S>> == S;
+constexpr bool is_read_back = layout_of_name<name_of_layout<S>> == S;
 static_assert(is_read_back<rows> && is_read_back<columns> && is_read_back<partial> && is_read_back<both>);
 static_assert(is_read_back<scalar> && is_read_back<reduced> && is_read_back<one> && is_read_back<m.layout()>);
 static_assert(std::string_view(name_of_layout<partial>.characters) == "data=1,model=2 (data, ) partial sum over model");
@@ -53,7 +53,7 @@ constexpr mesh written = mesh(axis{"a", 2}).no_implicit_reshard();
 
 BOOST_AUTO_TEST_CASE(on_a_mesh_without_implicit_reshards_every_movement_is_written, *test::at_least(2)) {
   world everyone(test::workers());
-  static_assert(layout_named<name_of_layout<written.layout("a", "")>> == written.layout("a", ""));
+  static_assert(layout_of_name<name_of_layout<written.layout("a", "")>> == written.layout("a", ""));
   static_assert(!(written.layout("a", "") == mesh(axis{"a", 2}).layout("a", "")));
   xt::xtensor<double, 2> x({4, 4});
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(on_a_mesh_without_implicit_reshards_every_movement_is_writt
   const auto [loss, gradients] = value_and_gradient(f, X, W);
   static_assert(std::is_same_v<std::tuple_element_t<1, std::remove_cvref_t<decltype(gradients)>>,
                                sharded<double, written.layout("", "a")>>);
-  BOOST_CHECK_EXCEPTION(matmul(X.at_run_time(), X.at_run_time()), partition_error,
+  BOOST_CHECK_EXCEPTION(matmul(X.run_time_tensor(), X.run_time_tensor()), partition_error,
                         [](const partition_error& e) { return e.sentence().contains("bytes to a worker"); });
   if (everyone.id() < 2) BOOST_TEST(loss > 0);
 }

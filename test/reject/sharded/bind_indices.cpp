@@ -20,7 +20,7 @@ void calls(const sharded_tensor<float>& x, const sharded_tensor<int>& at, const 
            [[maybe_unused]] const xt::xtensor<float, 2>& array) {
   const auto legal = bind_indices(x, at);
   legal.scatter_add(x, legal.take(x));
-  legal.take(y.at_run_time());
+  legal.take(y.run_time_tensor());
 #if defined(ARRAY)
   bind_indices(array, at);
 #elif defined(TAKE_ARRAY)

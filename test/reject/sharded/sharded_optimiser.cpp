@@ -24,13 +24,13 @@ void calls(sharded_tensor<float> w, sharded_tensor<double> d, const sharded_tens
   optimiser.step(std::tuple(c));
   const sharded_adam<double> by_default({d});
   const adam_options slow{.learning_rate = 1e-4};
-  const sharded_adam<double> by_name({d, d}, slow), over({d}, slow, state_over{"data"});
+  const sharded_adam<double> by_name({d, d}, slow), over({d}, slow, optimiser_state_axes{"data"});
 #if defined(CONSTANT)
-  trained<float> wrong(c);
+  parameter_ref<float> wrong(c);
 #elif defined(NO_TENSOR)
-  trained<float> wrong(n);
+  parameter_ref<float> wrong(n);
 #elif defined(OTHER_ELEMENTS)
-  trained<float> wrong(d);
+  parameter_ref<float> wrong(d);
 #elif defined(OTHER_GRADIENT)
   optimiser.step(std::tuple(d));
 #elif defined(NO_BRACES)

@@ -8,7 +8,7 @@
 // expect RESHARD_RANK: partita::reshard<layout>\(x\): requires one entry of the layout for each dimension of x
 // expect SHARD_RANK: partita::shard<layout>\(everyone, x\): requires one entry of the layout for each dimension of x
 // expect ELEMENTS: partita: requires operands of one element type; cast them first
-// expect NO_RULE: partita::operate\(op, x...\): requires an operation that declares `static constexpr partita::rule
+// expect NO_RULE: partita::apply_op\(op, x...\): requires an operation that declares `static constexpr partita::rule
 // expect NO_DIMENSION: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has
 // expect NO_FEATURES: partita::convolve<D>\(x, w, options\): requires D = 1, 2 or 3 features, x = batch x channels x
 // expect NO_WINDOWS: partita::max_pool<D>\(x, options\): requires x = batch x channels x D features
@@ -65,7 +65,7 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
 #elif defined(SHARD_RANK)
   shard<m.layout("data")>(everyone, x);
 #elif defined(NO_RULE)
-  operate(no_rule{}, X);
+  apply_op(no_rule{}, X);
 #elif defined(NO_DIMENSION)
   slice(X, dimensions<2>, {0, 1});
 #elif defined(NO_FEATURES)

@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(operators_know_their_extents) {
   BOOST_TEST((back == xt::xtensor<double, 1>{8, 16, 24}));
   BOOST_CHECK_THROW(b(xt::xtensor<double, 1>{1, 2}), shape_error);
   BOOST_CHECK_THROW(b.adjoint(x), shape_error);
-  const array_broadcast at_run_time(extents(3), extents(2, 3), broadcast_dimensions_list{1});
-  BOOST_TEST((at_run_time.adjoint(at_run_time(x)) == xt::xtensor<double, 1>{2, 4, 6}));
+  const array_broadcast run_time_tensor(extents(3), extents(2, 3), broadcast_dimensions_list{1});
+  BOOST_TEST((run_time_tensor.adjoint(run_time_tensor(x)) == xt::xtensor<double, 1>{2, 4, 6}));
   BOOST_CHECK_THROW(array_broadcast(extents(3), extents(2, 4), broadcast_dimensions_list{1}), shape_error);
 }
 

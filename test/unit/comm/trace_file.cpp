@@ -22,7 +22,8 @@ recorded_trace small_trace() {
   std::vector<partita::timetable::entry>& steps = program.estimated_times.entries;
   steps.resize(3);
   steps[0].operation = "product", steps[0].until = 2e-6;
-  steps[1].moves = true, steps[1].from = 1e-6, steps[1].until = 3e-6, steps[1].waited = 5e-7, steps[1].others = 2;
+  steps[1].moves = true, steps[1].from = 1e-6, steps[1].until = 3e-6, steps[1].waited_seconds = 5e-7,
+  steps[1].joint_movements = 2;
   steps[2].operation = "sum", steps[2].moves = steps[2].is_backward = true;
   program.lanes = {0, 0, 1}, program.forward = 2;
   all.programs = {program};

@@ -74,11 +74,11 @@ BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
     p.g.constrain(p.w, m.layout("", ""));
     const search_answer found = search(p.g, {{link, link}});
     const step_cost& cost = found.best.cost;
-    const double sending = cost.moving - cost.starting;
-    const double most = std::max({cost.computing, sending, cost.starting});
-    const std::string name = most == cost.computing ? "computing"
-                             : most == sending      ? "the bytes that move"
-                                                    : "starting messages";
+    const double sending = cost.moving_seconds - cost.latency_seconds;
+    const double most = std::max({cost.computing_seconds, sending, cost.latency_seconds});
+    const std::string name = most == cost.computing_seconds ? "computing"
+                             : most == sending              ? "the bytes that move"
+                                                            : "starting messages";
     const std::string line =
         "what binds: " + name + ", " + std::string(detail::percentage(most / cost.seconds())) + " ";
     BOOST_TEST(std::string(explain(found)).find(line) != std::string::npos, explain(found) << " has not " << line);
@@ -90,10 +90,10 @@ BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
 BOOST_AUTO_TEST_CASE(a_runner_up_takes_its_difference_to_the_best_more) {
   const one_layer p;
   search_answer found = search(p.g, {});
-  found.best.cost = {.computing = 2e-3};
+  found.best.cost = {.computing_seconds = 2e-3};
   for (const double more : {0.01, 0.25, 0.5, 1.0, 3.0}) {
-    found.runner_up.cost = {.computing = 2e-3 * (1 + more)};
-    found.runner_up.is_there = true;
+    found.runner_up.cost = {.computing_seconds = 2e-3 * (1 + more)};
+    found.runner_up.is_found = true;
     const std::string said = ", " + std::string(detail::percentage(more).c_str()) + " more, with\n";
     BOOST_TEST(std::string(explain(found)).find(said) != std::string::npos, explain(found).c_str());
   }

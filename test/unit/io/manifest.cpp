@@ -19,7 +19,7 @@ manifest some_manifest() {
 }
 /// The text with the checksum that belongs to it.
 std::string sealed(const std::string& body) { return body + detail::manifest_seal(body.data(), body.size()); }
-text problem_of(const std::string& body) { return parse_manifest(sealed(body)).problem; }
+text problem_of(const std::string& body) { return parse_manifest(sealed(body)).error_message; }
 
 BOOST_AUTO_TEST_SUITE(manifests)
 
@@ -72,20 +72,20 @@ BOOST_AUTO_TEST_CASE(a_manifest_is_json_and_comes_back) {
   const manifest m = some_manifest();
   const std::string json = to_json(m);
   const manifest_found found = parse_manifest(json);
-  BOOST_TEST(found.problem == "");
+  BOOST_TEST(found.error_message == "");
   BOOST_TEST((found.manifest == m));
   const auto read = nlohmann::json::parse(json);
   BOOST_TEST(read["step"] == 12);
   BOOST_TEST(read["tensors"][0]["crc32c"][0] == "e3069283");
   BOOST_TEST(read["tensors"][2]["extents"][2] == 9000);
-  BOOST_TEST((parse_manifest(to_json({0, 1, {}})).problem == ""));
+  BOOST_TEST((parse_manifest(to_json({0, 1, {}})).error_message == ""));
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_a_step_comes_back) {
   for (const std::uint64_t step : {std::uint64_t{0}, (std::uint64_t{1} << 63U) - 1, std::uint64_t{1} << 63U,
                                    std::numeric_limits<std::uint64_t>::max()}) {
     const manifest_found found = parse_manifest(to_json({step, 1, {}}));
-    BOOST_TEST(found.problem == "");
+    BOOST_TEST(found.error_message == "");
     BOOST_TEST(found.manifest.step == step);
   }
   std::string body = to_json({7, 1, {}});
@@ -98,9 +98,9 @@ BOOST_AUTO_TEST_CASE(many_tensors_are_checked_in_time) {
   manifest m{1, 4096, {}};
   for (int k = 0; k < 60000; ++k) m.tensors.push_back({"t" + std::to_string(k), "<f8", {}, 0, {}});
   const auto begin = std::chrono::steady_clock::now();
-  BOOST_TEST(parse_manifest(to_json(m)).problem == "");
+  BOOST_TEST(parse_manifest(to_json(m)).error_message == "");
   m.tensors.push_back(m.tensors[1234]);
-  BOOST_TEST(parse_manifest(to_json(m)).problem.contains("twice"));
+  BOOST_TEST(parse_manifest(to_json(m)).error_message.contains("twice"));
   // some tenths of a second; where each name is compared with all others it is minutes
   BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)));
 }
@@ -112,9 +112,9 @@ BOOST_AUTO_TEST_CASE(every_flipped_bit_and_every_cut_of_a_manifest_is_found) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       std::string other = json;
       other[byte] = static_cast<char>(static_cast<unsigned char>(other[byte]) ^ 1U << bit);
-      unseen += parse_manifest(other).problem.empty() ? 1 : 0;
+      unseen += parse_manifest(other).error_message.empty() ? 1 : 0;
     }
-    unseen += parse_manifest(json.substr(0, byte)).problem.empty() ? 1 : 0;
+    unseen += parse_manifest(json.substr(0, byte)).error_message.empty() ? 1 : 0;
   }
   BOOST_TEST(unseen == 0U);
 }

@@ -29,7 +29,7 @@ std::string around(const std::string& literal, unsigned version = 1) {
   for (unsigned k = 0; k < (version == 1 ? 2U : 4U); ++k) bytes += static_cast<char>(literal.size() >> 8U * k);
   return bytes + literal;
 }
-std::string problem_of(const std::string& literal) { return parsed(around(literal)).problem.c_str(); }
+std::string problem_of(const std::string& literal) { return parsed(around(literal)).error_message.c_str(); }
 template <class... N>
 std::string shape_text(N... n) {
   const std::array<std::size_t, sizeof...(N)> extents{static_cast<std::size_t>(n)...};
@@ -96,16 +96,16 @@ BOOST_AUTO_TEST_CASE(versions_orders_of_bytes_and_old_writers_are_read) {
   const std::string plain = "{'descr': '>i4', 'fortran_order': True, 'shape': (2, 3), }";
   for (unsigned version = 1; version <= 3; ++version) {
     const npy_header_found found = parsed(around(plain, version));
-    BOOST_TEST(found.problem == "");
+    BOOST_TEST(found.error_message == "");
     BOOST_TEST((found.header.byte_order == '>' && found.header.fortran_order));
     BOOST_TEST(found.header.data_at == plain.size() + (version == 1 ? 10 : 12));
   }
   const npy_header_found old = parsed(around("{\"shape\": (2L, 3L), \"fortran_order\":False,\t\"descr\":\"=u1\"} \n"));
-  BOOST_TEST(old.problem == "");
+  BOOST_TEST(old.error_message == "");
   BOOST_TEST((old.header.byte_order == '|' && old.header.kind == 'u' && old.header.data_bytes == 6));
   for (const std::string order : {"=", ""}) {  // that of the machine
     const auto native = parsed(around("{'descr': '" + order + "f4', 'fortran_order': False, 'shape': (2,), }"));
-    BOOST_TEST((native.problem.empty() && native.header.byte_order == native_byte_order));
+    BOOST_TEST((native.error_message.empty() && native.header.byte_order == native_byte_order));
   }
 }
 
@@ -160,21 +160,21 @@ BOOST_AUTO_TEST_CASE(a_header_that_is_cut_off_anywhere_is_refused) {
     const std::string whole = version == 1
                                   ? make_npy_header("<f4", false, extents, 2)
                                   : around("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", version);
-    for (std::size_t n = 0; n < whole.size(); ++n) BOOST_TEST(!parsed(whole.substr(0, n)).problem.empty(), n);
+    for (std::size_t n = 0; n < whole.size(); ++n) BOOST_TEST(!parsed(whole.substr(0, n)).error_message.empty(), n);
   }
   std::string endless("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
-  BOOST_TEST(!parsed(endless + std::string(100, ' ')).problem.empty());
+  BOOST_TEST(!parsed(endless + std::string(100, ' ')).error_message.empty());
   for (const unsigned version : {0U, 4U, 9U})
-    BOOST_TEST(parsed(around("{", version)).problem.c_str() ==
+    BOOST_TEST(parsed(around("{", version)).error_message.c_str() ==
                "it is a .npy file of version " + std::to_string(version) + ".0; versions 1.0, 2.0 and 3.0 are read");
   std::string minor = make_npy_header("<f4", false, extents, 2);
   minor[7] = 1;
-  BOOST_TEST(parsed(minor).problem.contains("it is a .npy file of version 1.1"));
+  BOOST_TEST(parsed(minor).error_message.contains("it is a .npy file of version 1.1"));
   const std::string whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
   const std::string longest = whole + std::string(npy_header_limit - 12 - whole.size(), ' ');
-  BOOST_TEST(parsed(around(longest, 2)).problem == "");
+  BOOST_TEST(parsed(around(longest, 2)).error_message == "");
   for (const std::string& bad : {around(longest + ' ', 2), around(whole, 2).substr(0, 12 + whole.size() - 1)})
-    BOOST_TEST(parsed(bad).problem.c_str() ==
+    BOOST_TEST(parsed(bad).error_message.c_str() ==
                "its header is cut off or longer than " + std::to_string(npy_header_limit) + " bytes");
 }
 
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(garbled_bytes_never_give_more_than_they_hold) {
       else bytes[at] = letters[random() % letters.size()];
     }
     const npy_header_found found = parsed(bytes);
-    if (!found.problem.empty()) continue;
+    if (!found.error_message.empty()) continue;
     ++accepted;
     std::size_t bytes_of_data = found.header.item_bytes;
     for (std::size_t d = 0; d < found.header.rank; ++d) bytes_of_data *= found.header.extents[d];

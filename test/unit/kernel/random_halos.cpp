@@ -24,10 +24,10 @@ std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
 /// What a worker has at once is in a box that it keeps, or beyond a border where there is no cell.
 template <std::size_t Rank, class From>
 void expect_at_once(const halo_plan<Rank>& plan, const partita::index<Rank>& cell, const From& from) {
-  if (!plan.there_at_once().contains(cell)) return;
+  if (!plan.box_available_at_start().contains(cell)) return;
   bool there = !from;
   for (const auto& k : plan.exchange.kept) {
-    box<Rank> kept{k.at_destination, k.at_destination};
+    box<Rank> kept{k.destination_start, k.destination_start};
     for (std::size_t d = 0; d < Rank; ++d) kept.stop[d] += k.where.stop[d] - k.where.start[d];
     there = there || kept.contains(cell);
   }
@@ -50,7 +50,7 @@ void expect_all_at_once(const halo_plan<Rank>& plan, const std::array<std::size_
     if (is_beyond(0, wanted.start[d])) wanted.start[d] = 0;
     if (is_beyond(wanted.stop[d], shape[d])) wanted.stop[d] = shape[d];
   }
-  BOOST_REQUIRE((plan.there_at_once() == wanted));
+  BOOST_REQUIRE((plan.box_available_at_start() == wanted));
 }
 
 /// What workers hold after the rounds, one for each dimension: each box that is sent or kept is copied from the block,
@@ -83,7 +83,7 @@ std::vector<xt::xtensor<double, Rank>> after_rounds(const Grid& p, const decompo
           windows[to][j] = from[worker][i];
         }
       };
-      for (const auto& k : rounds[worker][r].kept) copy(k.where, k.at_source, k.at_destination, worker);
+      for (const auto& k : rounds[worker][r].kept) copy(k.where, k.source_start, k.destination_start, worker);
       for (const auto& t : rounds[worker][r].sends) {
         sent[{worker, t.worker}].push_back(t.where);
         copy(t.where, t.at, t.where.start, t.worker);

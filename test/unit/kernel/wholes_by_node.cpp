@@ -18,7 +18,7 @@ using namespace partita;
 /// A group of workers in any order on any nodes, and how they share a tensor (parts may be empty).
 struct trial {
   std::vector<std::size_t> members, node;
-  parted_tensor<2> tensor;
+  tensor_parts<2> tensor;
   std::vector<two_step_plan<2>> gather, sum;  // by position
 
   explicit trial(unsigned seed) {
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(every_block_is_in_every_sum_once_and_one_sum_of_a_node_trav
       std::size_t rows = 0;
       for (const auto& k : plan.first_step.kept) {
         add(me, t.part_of(k.where), me);
-        BOOST_TEST(k.at_destination[0] == rows);  // side by side
+        BOOST_TEST(k.destination_start[0] == rows);  // side by side
         rows += k.where.shape()[0];
       }
       BOOST_TEST(plan.first_step.destination_shape[0] == rows);

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(is_the_memory_of_a_tensor_and_its_gradient) {
   BOOST_TEST(p.gradient() == g.data());
   p.value()[5] = p.gradient()[4];
   BOOST_TEST(w(1, 2) == 50.F);
-  BOOST_TEST(p.problem().empty());
+  BOOST_TEST(p.error_message().empty());
 }
 
 BOOST_AUTO_TEST_CASE(follows_assignments_and_tells_when_the_shapes_part) {
@@ -24,9 +24,9 @@ BOOST_AUTO_TEST_CASE(follows_assignments_and_tells_when_the_shapes_part) {
   w = xt::ones<double>({3, 2});
   BOOST_TEST(p.size() == 6U);
   BOOST_TEST(p.value() == w.data());
-  BOOST_TEST(std::string(p.problem().c_str()) == "a gradient of the shape of its value [3, 2], got [2, 3]");
+  BOOST_TEST(std::string(p.error_message().c_str()) == "a gradient of the shape of its value [3, 2], got [2, 3]");
   g = xt::zeros<double>({3, 2});
-  BOOST_TEST(p.problem().empty());
+  BOOST_TEST(p.error_message().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

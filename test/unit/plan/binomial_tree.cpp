@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(every_position_but_the_root_is_below_the_one_above_it) {
     std::vector<std::size_t> heard(size, 0);
     for (std::size_t position = 0; position < size; ++position) {
       bool leaf = true;
-      tree.for_below(position, [&](std::size_t other) {
+      tree.for_each_child(position, [&](std::size_t other) {
         BOOST_TEST(tree.above(other) == position);
         ++heard[other];
         leaf = false;
@@ -33,7 +33,8 @@ BOOST_AUTO_TEST_CASE(everybody_has_heard_after_the_logarithm_of_the_size) {
     while ((std::size_t{1} << logarithm) < size) ++logarithm;
     for (std::size_t position = 0; position < size; ++position) {
       std::size_t now = step[position];
-      binomial_tree{size}.for_below(position, [&](std::size_t other) { last = std::max(last, step[other] = ++now); });
+      binomial_tree{size}.for_each_child(position,
+                                         [&](std::size_t other) { last = std::max(last, step[other] = ++now); });
     }
     BOOST_TEST(last == logarithm);
   }
@@ -43,8 +44,9 @@ BOOST_AUTO_TEST_CASE(collecting_goes_in_the_opposite_order) {
   for (std::size_t size = 1; size < 40; ++size)
     for (std::size_t position = 0; position < size; ++position) {
       std::vector<std::size_t> down, up;
-      binomial_tree{size}.for_below(position, [&](std::size_t other) { down.push_back(other); });
-      binomial_tree{size}.for_below_smallest_first(position, [&](std::size_t other) { up.insert(up.begin(), other); });
+      binomial_tree{size}.for_each_child(position, [&](std::size_t other) { down.push_back(other); });
+      binomial_tree{size}.for_each_child_smallest_first(position,
+                                                        [&](std::size_t other) { up.insert(up.begin(), other); });
       BOOST_TEST(down == up);
     }
 }

@@ -21,13 +21,13 @@ BOOST_AUTO_TEST_CASE(workers_that_agree_in_the_kept_dimensions_hold_one_tensor) 
 
 BOOST_AUTO_TEST_CASE(blocks_that_fit_make_a_tensor_and_others_a_problem) {
   const std::array<std::size_t, 2> shape{1, 3};
-  const auto whole = joined<2>({{4, 2}, {4, 2}, {4, 1}}, shape);
-  BOOST_TEST(whole.problem.empty());
+  const auto whole = tensor_of_blocks<2>({{4, 2}, {4, 2}, {4, 1}}, shape);
+  BOOST_TEST(whole.error_message.empty());
   BOOST_TEST((whole.extents == std::array<std::size_t, 2>{4, 5}));
   BOOST_TEST(whole.balanced(shape));
   BOOST_TEST((whole.parts[2] == box<2>{{0, 4}, {4, 5}}));
-  BOOST_TEST(!joined<2>({{4, 1}, {4, 3}, {4, 1}}, shape).balanced(shape));
-  BOOST_TEST(!joined<2>({{4, 1}, {3, 3}, {4, 1}}, shape).problem.empty());
+  BOOST_TEST(!tensor_of_blocks<2>({{4, 1}, {4, 3}, {4, 1}}, shape).balanced(shape));
+  BOOST_TEST(!tensor_of_blocks<2>({{4, 1}, {3, 3}, {4, 1}}, shape).error_message.empty());
   BOOST_TEST(balanced_parts<2>({4, 5}, shape).balanced(shape));
 }
 

@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
   for (std::size_t k = 0; k < 20; ++k) {
     const graph g = random_program(random, 16, 6);
     const completion done = complete(g);
-    const auto move_of = [&](std::size_t o, std::size_t t) -> std::string {
+    const auto reshard_of = [&](std::size_t o, std::size_t t) -> std::string {
       for (const graph_reshard& move : done.reshards)
         if (move.operation == o && move.tensor == t) return detail::steps_text(done.plan(move)).c_str();
       return "";
@@ -273,12 +273,12 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
       const auto& n = g.operation(o);
       for (std::size_t i = 0; i < n.operands; ++i) {
         const value v = g.operand(n, i);
-        const std::string move = move_of(o, i);
+        const std::string move = reshard_of(o, i);
         edges += "  " + id(v) + " -> o" + std::to_string(o);
         edges += (move.empty() ? "" : " [color=red, fontcolor=red, label=\"" + move + "\"]") + ";\n";
         if (!move.empty()) moves += ">    " + move + " of " + std::string(detail::name_of(g, v)) + "<\n";
       }
-      if (const std::string move = move_of(o, n.operands); !move.empty()) moves += ">    then " + move + "<\n";
+      if (const std::string move = reshard_of(o, n.operands); !move.empty()) moves += ">    then " + move + "<\n";
     }
     // The edges of the program, and the moves beside the operations that need them.
     const std::string dot = to_dot(done), svg = to_svg(done);

@@ -70,21 +70,21 @@ BOOST_AUTO_TEST_CASE(a_position_outside_is_refused) {
 
 BOOST_AUTO_TEST_CASE(blocks_side_by_side_are_cartesian_staggered_or_wrong_with_a_reason) {
   const auto whole = lay_out<2>({{3, 4}, {3, 3}, {0, 4}, {0, 3}}, {2, 2});
-  BOOST_TEST((whole.problem.empty() && whole.cartesian && whole.extents == position{3, 7}));
+  BOOST_TEST((whole.error_message.empty() && whole.cartesian && whole.extents == position{3, 7}));
   const auto staggered = lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {2, 3}}, {2, 2});
-  BOOST_TEST((staggered.problem.empty() && !staggered.cartesian && staggered.extents == position{4, 7}));
+  BOOST_TEST((staggered.error_message.empty() && !staggered.cartesian && staggered.extents == position{4, 7}));
   BOOST_TEST((staggered.boxes[3] == box<2>{{2, 4}, {4, 7}}));
-  BOOST_TEST(lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {1, 3}}, {2, 2}).problem.contains("the blocks are ragged"));
-  BOOST_TEST(lay_out<2>({{2, 2}, {1, 1}, {1, 1}, {2, 2}}, {2, 2}).problem ==
+  BOOST_TEST(lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {1, 3}}, {2, 2}).error_message.contains("the blocks are ragged"));
+  BOOST_TEST(lay_out<2>({{2, 2}, {1, 1}, {1, 1}, {2, 2}}, {2, 2}).error_message ==
              "the blocks overlap: those at [0, 0] and [1, 1] of the partition both hold [1, 2) x [1, 2); stagger the "
              "cuts in one dimension only");
-  BOOST_TEST(lay_out<2>({{2, 1}, {1, 2}, {1, 2}, {2, 1}}, {2, 2}).problem.contains("leave holes"));
+  BOOST_TEST(lay_out<2>({{2, 1}, {1, 2}, {1, 2}, {2, 1}}, {2, 2}).error_message.contains("leave holes"));
   BOOST_TEST(refused<shape_error>([] {
                lay_out<2>({{3, 4}}, {1, 2});
              }) ==
              "partita::lay_out(shapes, grid): requires one shape for each place of the grid [1, 2], got 1 shapes");
   const std::size_t most = static_cast<std::size_t>(-1);
-  BOOST_TEST(lay_out<1>({{most}, {1}}, {2}).problem.contains("along dimension 0 than can be counted"));
+  BOOST_TEST(lay_out<1>({{most}, {1}}, {2}).error_message.contains("along dimension 0 than can be counted"));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_are_cartesian_if_each_has_the_sizes_of_its_row_and_of_its_column) {
@@ -98,7 +98,8 @@ BOOST_AUTO_TEST_CASE(blocks_are_cartesian_if_each_has_the_sizes_of_its_row_and_o
     bool cartesian = true, kept = true;
     for (std::size_t place = 0; place < 4; ++place) {
       cartesian = cartesian && shapes[place] == position{shapes[place / 2 * 2][0], shapes[place % 2][1]};
-      kept = kept && (layout.cartesian || !layout.problem.empty() || layout.boxes[place].shape() == shapes[place]);
+      kept =
+          kept && (layout.cartesian || !layout.error_message.empty() || layout.boxes[place].shape() == shapes[place]);
     }
     BOOST_REQUIRE(layout.cartesian == cartesian);
     BOOST_REQUIRE(kept);

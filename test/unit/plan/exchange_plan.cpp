@@ -158,10 +158,10 @@ BOOST_AUTO_TEST_CASE(a_chooser_decides_which_owner_sends) {
 
 BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_they_are_summed) {
   const grid p(extents<3, 1>{}, workers{4, 0, 2});
-  const auto tensor = joined<2>({{1, 5}, {0, 5}, {2, 5}}, {3, 1});
+  const auto tensor = tensor_of_blocks<2>({{1, 5}, {0, 5}, {2, 5}}, {3, 1});
   for (const std::size_t worker : {4U, 0U, 2U, 1U}) {
     const auto group = block_group_of(p, {false, false}, worker);
-    const auto plan = plan_wholes(group, tensor, worker);
+    const auto plan = plan_allgather(group, tensor, worker);
     BOOST_TEST(plan.takes == (worker != 1));
     BOOST_TEST(plan.elements_received() + plan.elements_kept() == (plan.takes ? 15U : 0U));
     BOOST_TEST(plan.messages_sent() == (plan.takes && worker != 0 ? 2U : 0U));
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_the
     BOOST_TEST(!plan.order.empty() == plan.takes);  // the group is not in the order of its workers
     BOOST_TEST((reversed(reversed(plan)) == plan));
     for (const auto& sent : plan.sends) {  // the receiver has the box where the sender says
-      const auto there = plan_wholes(block_group_of(p, {false, false}, sent.worker), tensor, sent.worker);
+      const auto there = plan_allgather(block_group_of(p, {false, false}, sent.worker), tensor, sent.worker);
       const auto its = std::find_if(there.receives.begin(), there.receives.end(),
                                     [&](const auto& one) { return one.worker == worker; });
       BOOST_REQUIRE((its != there.receives.end() && its->where == sent.where));

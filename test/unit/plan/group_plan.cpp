@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(all_members_of_a_group_know_the_same_members) {
     const group_plan plan = plan_groups(small, large, pairing, worker);
     BOOST_TEST(plan.small == small.contains(worker));
     BOOST_TEST(plan.large == large.contains(worker));
-    BOOST_TEST((plan.rooted() != nullptr) == plan.small);
-    BOOST_TEST((plan.joined() != nullptr) == plan.large);
+    BOOST_TEST((plan.root_group() != nullptr) == plan.small);
+    BOOST_TEST((plan.member_group() != nullptr) == plan.large);
     roots += plan.small ? 1 : 0;
     receivers += plan.large ? 1 : 0;
     for (const worker_group& g : plan.groups) {
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(the_first_of_a_group_is_small_all_are_large_and_others_are_
     const group_plan plan = lists.plan(worker, group_plan::kind::all_sum_reduce);
     BOOST_TEST(plan.small == (worker == 4 || worker == 2 || worker == 0), worker);
     BOOST_TEST(plan.large == (worker < 7 && worker != 3), worker);
-    BOOST_TEST((plan.rooted() != nullptr) == plan.small);
-    BOOST_TEST((plan.joined() != nullptr) == plan.large);
+    BOOST_TEST((plan.root_group() != nullptr) == plan.small);
+    BOOST_TEST((plan.member_group() != nullptr) == plan.large);
   }
   const grid p(extents<2, 3>{}, workers{7, 1, 2, 3, 4, 5});
   for (std::size_t worker = 0; worker < 9; ++worker) {

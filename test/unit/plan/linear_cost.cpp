@@ -21,10 +21,10 @@ static_assert(choose(wide, 4, 4, 4).p_w == std::array<std::size_t, 2>{4, 1});
 // sixteen workers multiply faster than four
 static_assert(choose(wide, 4, 4, 16).algorithm == weight_stationary);
 static_assert(choose(wide, 2, 3, 6).p_w == std::array<std::size_t, 2>{3, 2});
-static_assert(!choose(wide, 2, 3, 5).possible);
-static_assert(!choose(wide, 4, 4, 4, {.memory = 1000}).possible);
+static_assert(!choose(wide, 2, 3, 5).is_possible);
+static_assert(!choose(wide, 4, 4, 4, {.memory = 1000}).is_possible);
 // a slow network sends the work to fewer workers
-static_assert(choose(narrow, 1, 1, 1).algorithm == column_parallel && choose(narrow, 1, 1, 1).cost.sent == 0);
+static_assert(choose(narrow, 1, 1, 1).algorithm == column_parallel && choose(narrow, 1, 1, 1).cost.sent_bytes == 0);
 
 std::string words(const auto& what) {
   const long_text all = to_text(what);
@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(two_by_two_is_as_worked_out_by_hand) {
   // batch 3, 4 input and 6 output features: a worker holds 3 x 2 weights, multiplies 3 x 2 of x to 3 x 3 of y
   const linear_cost first = predict(weight_stationary, {3, 4, 6, 8}, {2, 2});
   BOOST_TEST(first.flops == 3U * 2 * 3 * 3 * 2);
-  BOOST_TEST(first.sent == (6 + 9) * 8U);      // x to the worker below, dy to the worker beside
-  BOOST_TEST(first.received == (6 + 9) * 8U);  // their products
+  BOOST_TEST(first.sent_bytes == (6 + 9) * 8U);      // x to the worker below, dy to the worker beside
+  BOOST_TEST(first.received_bytes == (6 + 9) * 8U);  // their products
   BOOST_TEST(first.messages == 4U);
   BOOST_TEST(first.peak_bytes == (2 * (6 + 3) + 6 + 9 + 6) * 8U);
   BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).peak_bytes ==
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
               const linear_cost cost = predict(algorithm, problem, {f_out, f_in}, partita::index<2>{i, j});
               BOOST_TEST(cost.flops <= most.flops);
               BOOST_TEST(cost.peak_bytes <= most.peak_bytes);
-              if (algorithm == weight_stationary) BOOST_TEST(cost.sent <= most.sent);
+              if (algorithm == weight_stationary) BOOST_TEST(cost.sent_bytes <= most.sent_bytes);
             }
         }
 }
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(all_workers_together_receive_what_they_send_and_send_no_emp
             for (std::size_t i = 0; i < f_out; ++i)
               for (std::size_t j = 0; j < f_in; ++j) {
                 const linear_cost cost = predict(algorithm, problem, {f_out, f_in}, partita::index<2>{i, j});
-                BOOST_TEST((cost.messages == 0) == (cost.sent + cost.received == 0));
-                sent += cost.sent, received += cost.received, messages += cost.messages;
+                BOOST_TEST((cost.messages == 0) == (cost.sent_bytes + cost.received_bytes == 0));
+                sent += cost.sent_bytes, received += cost.received_bytes, messages += cost.messages;
               }
             BOOST_TEST(sent == received);
             BOOST_TEST(messages % 2 == 0U);
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(parallel_layers_gather_parts_and_scatter_wholes) {
           const linear_problem problem{batch, gathers ? features : 4, gathers ? 4 : features, bytes};
           const linear_cost cost = gathers ? predict(algorithm, problem, {workers, 1}, partita::index<2>{me, 0})
                                            : predict(algorithm, problem, {1, workers}, partita::index<2>{0, me});
-          BOOST_TEST(cost.sent == sent);
-          BOOST_TEST(cost.received == received);
+          BOOST_TEST(cost.sent_bytes == sent);
+          BOOST_TEST(cost.received_bytes == received);
           BOOST_TEST(cost.messages == messages);
         }
       }
@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(row_parallel_and_column_parallel_layers_mirror_each_other) 
                           x = 8 * 3 * balanced_part(in, workers, 0).size(), y = 8 * 3 * out,
                           weights = 2 * 8 * out * balanced_part(in, workers, 0).size();
         BOOST_TEST((cost.staging == (workers - 1) * part && cost.staging == mirrored.staging));
-        BOOST_TEST((cost.sent == mirrored.sent && cost.messages == mirrored.messages && cost.flops == mirrored.flops));
+        BOOST_TEST((cost.sent_bytes == mirrored.sent_bytes && cost.messages == mirrored.messages &&
+                    cost.flops == mirrored.flops));
         BOOST_TEST(cost.peak_bytes == weights + x + y + std::max(cost.staging + part, x));
         BOOST_TEST(mirrored.peak_bytes == weights + y + std::max(x, y + cost.staging + part));
       }
@@ -137,9 +138,10 @@ BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
 }
 
 BOOST_AUTO_TEST_CASE(each_number_of_a_cost_is_told_by_its_name) {
-  BOOST_TEST(words(linear_cost{.flops = 1, .sent = 2, .received = 3, .messages = 4, .peak_bytes = 5, .staging = 6}) ==
-             "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
-             "staging\n");
+  BOOST_TEST(
+      words(linear_cost{.flops = 1, .sent_bytes = 2, .received_bytes = 3, .messages = 4, .peak_bytes = 5, .staging = 6}) ==
+      "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
+      "staging\n");
 }
 
 BOOST_AUTO_TEST_CASE(of_equally_fast_algorithms_one_with_fewer_workers_is_chosen_and_of_those_the_first) {
@@ -162,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_cost_that_cannot_be_counted_and_a_place_outside_are_refus
   BOOST_TEST(test::refused<partita::shape_error>([&] {
                partita::predict(partita::weight_stationary, small, {2, 2}, {0, 2});
              }).find("requires a part below the number of parts 2, got part 2") != std::string::npos);
-  BOOST_TEST(!partita::choose(small, much, much, 4).possible);  // 2^64 workers are more than 4
+  BOOST_TEST(!partita::choose(small, much, much, 4).is_possible);  // 2^64 workers are more than 4
 }
 
 BOOST_AUTO_TEST_SUITE_END()

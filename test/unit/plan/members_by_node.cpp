@@ -30,8 +30,8 @@ BOOST_AUTO_TEST_CASE(every_member_is_on_its_node_and_lanes_are_as_even_as_can_be
       for (std::size_t to = 0; to < nodes.nodes(); ++to) {
         std::vector<std::size_t> lanes(node.size());
         for (const std::size_t k : nodes.members(from)) {
-          BOOST_TEST(nodes.node_of(nodes.lane(k, to)) == to);
-          ++lanes[nodes.lane(k, to)];
+          BOOST_TEST(nodes.node_of(nodes.representative(k, to)) == to);
+          ++lanes[nodes.representative(k, to)];
         }
         const std::size_t a = nodes.members(from).size(), b = nodes.members(to).size();
         for (const std::size_t k : nodes.members(to)) BOOST_TEST(lanes[k] <= (a + b - 1) / b);

@@ -30,9 +30,9 @@ std::vector<std::size_t> members_of(const std::vector<std::size_t>& nodes, std::
 using seen = std::tuple<std::size_t, std::size_t, bool, std::vector<std::array<std::size_t, 3>>>;
 seen as_seen(const node_messages& all, const node_message& m) {
   std::vector<std::array<std::size_t, 3>> boxes;
-  for (std::size_t b = m.first; b < m.last; ++b)
+  for (std::size_t b = m.first_box; b < m.end_box; ++b)
     boxes.push_back({all.boxes[b].from, all.boxes[b].to, all.boxes[b].elements});
-  return {m.from, m.to, m.joined, boxes};
+  return {m.from, m.to, m.is_joint, boxes};
 }
 
 struct sums {
@@ -53,14 +53,14 @@ sums expect_laws(const std::vector<std::size_t>& nodes, std::size_t element,
                         in = plan_node_messages(members, false, element, plan_of, node_of);
     std::set<std::pair<std::size_t, std::size_t>> once;  // plan and box
     std::size_t at = 0;
-    node_messages::posted posted;
+    node_messages::posted_counts posted;
     for (const node_message& m : out.messages) {
-      BOOST_TEST(m.first == at);
-      BOOST_TEST(m.last > m.first);
-      at = m.last;
+      BOOST_TEST(m.first_box == at);
+      BOOST_TEST(m.end_box > m.first_box);
+      at = m.end_box;
       std::size_t elements = 0;
       std::set<std::size_t> from, to;
-      for (std::size_t b = m.first; b < m.last; ++b) {
+      for (std::size_t b = m.first_box; b < m.end_box; ++b) {
         const crossing_box& box = out.boxes[b];
         BOOST_TEST(once.emplace(box.plan, box.box).second);
         const transfer<2>& send = plans[members[box.plan]].sends[box.box];
@@ -70,14 +70,14 @@ sums expect_laws(const std::vector<std::size_t>& nodes, std::size_t element,
       }
       BOOST_TEST(m.elements == elements);
       BOOST_TEST((from.contains(m.from) && to.contains(m.to)));
-      if (!m.joined) BOOST_TEST((from.size() == 1 && to.size() == 1));
-      ++counted.messages, counted.joined += m.joined ? 1 : 0;
+      if (!m.is_joint) BOOST_TEST((from.size() == 1 && to.size() == 1));
+      ++counted.messages, counted.joined += m.is_joint ? 1 : 0;
       left.insert(as_seen(out, m));
     }
     std::size_t crossing = 0;
     for (const std::size_t w : members) {
       for (const transfer<2>& send : plans[w].sends) crossing += nodes[send.worker] != node ? 1 : 0;
-      const auto own = out.posted_by(w);
+      const auto own = out.count_posted(w);
       posted.messages += own.messages, posted.boxes += own.boxes, posted.elements += own.elements;
     }
     BOOST_TEST((once.size() == crossing && posted.boxes == crossing && posted.messages == out.messages.size()));
@@ -159,10 +159,10 @@ BOOST_AUTO_TEST_CASE(messages_are_joined_if_the_traffic_between_the_nodes_says_s
     std::sort(boxes.begin(), boxes.end(), [](const crossing_box& a, const crossing_box& b) {
       return std::pair(a.from, a.to) < std::pair(b.from, b.to);
     });
-    traffic.senders = from.size(), traffic.receivers = to.size(), traffic.pairs = pairs.size();
+    traffic.senders = from.size(), traffic.receivers = to.size(), traffic.worker_pairs = pairs.size();
     const node_messages out(boxes, true, 0, 8, [](std::size_t worker) { return worker / 8; });
-    const std::size_t lanes = traffic.joined();
-    for (const node_message& one : out.messages) BOOST_TEST(one.joined == (lanes > 0));
+    const std::size_t lanes = traffic.joint_message_count();
+    for (const node_message& one : out.messages) BOOST_TEST(one.is_joint == (lanes > 0));
     BOOST_TEST((lanes > 0 ? out.messages.size() <= lanes : out.messages.size() == pairs.size()));
     ++(lanes > 0 ? joined : apart);
   }

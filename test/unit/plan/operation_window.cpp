@@ -37,8 +37,8 @@ struct random_window final : operation_window {
       wanted.push_back(box);
     }
   }
-  received_share received(std::size_t, std::size_t place, const sharding* lies,
-                          const shape_list* shapes) const override {
+  received_share receive_cost(std::size_t, std::size_t place, const sharding* lies,
+                              const shape_list* shapes) const override {
     return detail::received_share_of_window(wanted[place], lies[0], shapes[0], place);
   }
 };
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_figures_of_windows_are_those_of_the_plans) {
     double seconds = 0;
     for (std::size_t place = 0; place < m.size(); ++place) {
       const auto plan = plan_boxes(boxes, place);
-      const received_share share = window.received(0, place, &lies, &shape);
+      const received_share share = window.receive_cost(0, place, &lies, &shape);
       BOOST_TEST(share.elements == plan.elements_received());
       BOOST_TEST(share.messages == plan.receives.size());
       most = std::max(most, share.elements), messages = std::max(messages, share.messages);
@@ -82,9 +82,9 @@ BOOST_AUTO_TEST_CASE(the_figures_of_windows_are_those_of_the_plans) {
     const shape_list shapes[] = {shape, shape};
     // each message takes the slower axis, for its latency and for its bytes
     const mesh_links links{{5, 0.5}, {3, 1}};
-    const exchange_figures all = figures_of(window, twice, shapes, 1, links, 8);
+    const exchange_cost all = window_cost(window, twice, shapes, 1, links, 8);
     BOOST_TEST(all.elements == most);
-    BOOST_TEST(all.elements == boxes.most_taken());
+    BOOST_TEST(all.elements == boxes.max_received_elements());
     BOOST_TEST(all.messages == messages);
     BOOST_TEST(all.mean * static_cast<double>(m.size()) == static_cast<double>(together),
                boost::test_tools::tolerance(1e-12));
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_rule_with_windows_shards_operand_and_result_alike) {
   const mesh m{axis{"a", 2}, axis{"b", 3}};
   const shape_list x{8, 6}, y{5, 6};
   const rule whole = rules::slice({0})(shape_span(&x, 1));
-  const rule windows = with_windows(whole, first_tensors(2), 1);
+  const rule windows = with_shardable_dimensions(whole, first_tensors(2), 1);
   const spec rows(m.layout("a", "b"), x);
   BOOST_TEST((propagate(m, whole, {rows}).operands[0] == m.layout("", "b")));
   BOOST_TEST((propagate(m, windows, {rows}).operands[0].same_layout(m.layout("a", "b"))));
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(reshards_and_windows_are_counted_as_moves) {
     graph g(m);
     const value x = g.input(shape, m.layout("a", ""), "x");
     const rule whole = rules::elementwise(shape_span(&shape, 1));
-    const value y = g.apply(with_windows(whole, first_tensors(2), 3), {x}, "near", shape, &window);
+    const value y = g.apply(with_shardable_dimensions(whole, first_tensors(2), 3), {x}, "near", shape, &window);
     if (reshards) g.apply(rules::softmax(0), {y}, "softmax");
     const completion done = complete(g);
     const std::string all = to_text(done);

@@ -139,7 +139,9 @@ BOOST_AUTO_TEST_CASE(limits_of_groups_meshes_and_lists_are_named) {
   BOOST_TEST(refused<shape_error>([&] { list.push_back(3); }) == "");
   BOOST_TEST(refused<shape_error>([&] { list.push_back(4); }) ==
              "partita: requires a list of at most 3 entries; split what it describes");
-  const auto laid = [](std::size_t first, std::size_t second) { return lay_out<1>({{first}, {second}}, {2}).problem; };
+  const auto laid = [](std::size_t first, std::size_t second) {
+    return lay_out<1>({{first}, {second}}, {2}).error_message;
+  };
   BOOST_TEST(laid(half, half - 1) == "");
   BOOST_TEST(laid(half, half) ==
              (text("the blocks hold more indices along dimension 0 than can be counted: ") << half << " + " << half));

@@ -42,7 +42,7 @@ std::vector<pipeline_task> needs_of(const pipeline_shape& shape, const pipeline_
 /// The tasks of a random valid order: again and again, some task that could begin next.
 pipeline_tasks random_tasks(const pipeline_shape& shape, bool has_weights, std::mt19937& random) {
   pipeline_tasks all(shape.groups());
-  std::vector<bool> done(shape.numbers(), false);
+  std::vector<bool> done(shape.task_count(), false);
   const auto is_done = [&](const pipeline_task& one) { return done[shape.number(one)]; };
   for (;;) {
     std::vector<pipeline_task> open;
@@ -64,7 +64,7 @@ pipeline_tasks random_tasks(const pipeline_shape& shape, bool has_weights, std::
 /// Whether every task comes after those that it needs if each group follows its list: removes tasks from the front of
 /// the lists as long as possible.
 bool runs_to_its_end(const pipeline_shape& shape, const pipeline_tasks& tasks) {
-  std::vector<bool> done(shape.numbers(), false);
+  std::vector<bool> done(shape.task_count(), false);
   std::vector<std::size_t> next(tasks.size(), 0);
   bool goes_on = true, ends = true;
   while (std::exchange(goes_on, false))
@@ -249,21 +249,21 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
       const step_use& step = steps[one.step];
       int& now = done[one.step];
       for (const std::uint32_t x : step.reads)  // what is not set in the pipeline comes from outside
-        right = right && (one.action == what::expect || x >= block(input, 0, 0) || is_made[x]);
-      const auto lane = std::find(pending.begin(), pending.end(), one.lane);
+        right = right && (one.action == what::post_receive || x >= block(input, 0, 0) || is_made[x]);
+      const auto lane = std::find(pending.begin(), pending.end(), one.channel);
       if (one.action == what::compute) right = right && now == 0 && !step.moves;
-      if (one.action == what::expect) {
-        right = right && now == 0 && step.moves && lane == pending.end() && one.lane > 0U;
-        pending.push_back(one.lane);
+      if (one.action == what::post_receive) {
+        right = right && now == 0 && step.moves && lane == pending.end() && one.channel > 0U;
+        pending.push_back(one.channel);
         most = std::max(most, pending.size());
-        lanes = std::max<std::size_t>(lanes, one.lane);
+        lanes = std::max<std::size_t>(lanes, one.channel);
       }
-      if (one.action == what::give) right = right && now == 1 && lane != pending.end();
+      if (one.action == what::post_send) right = right && now == 1 && lane != pending.end();
       if (one.action == what::finish) {
         right = right && now == 2 && lane != pending.end();
         if (lane != pending.end()) pending.erase(lane);
       }
-      now = one.action == what::expect ? 1 : one.action == what::give ? 2 : 3;
+      now = one.action == what::post_receive ? 1 : one.action == what::post_send ? 2 : 3;
       if (now == 3) is_made[step.sets] = true;
     }
     right = right && std::count(done.begin(), done.end(), 3) == static_cast<std::ptrdiff_t>(steps.size());

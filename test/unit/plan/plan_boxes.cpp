@@ -44,7 +44,7 @@ void execute(const std::vector<exchange_plan<dynamic>>& plans, const std::vector
     };
     for (const auto& k : plan.kept)
       simulated::for_each_index(k.where.shape(), [&](const shape_list& i) {
-        write(plus(k.at_destination, i), held[w][position(plus(k.at_source, i), plan.source_shape)]);
+        write(plus(k.destination_start, i), held[w][position(plus(k.source_start, i), plan.source_shape)]);
       });
     std::size_t of_pair = 0;  // both workers list the boxes of a pair in the same order
     for (std::size_t k = 0; k < plan.receives.size(); ++k) {
@@ -69,8 +69,8 @@ void execute(const std::vector<exchange_plan<dynamic>>& plans, const std::vector
 }
 
 /// Element i of summand s of the global tensor.
-number element(std::size_t summand, const shape_list& i) {
-  number n = static_cast<number>(summand) + 1;
+number element(std::size_t summand_index, const shape_list& i) {
+  number n = static_cast<number>(summand_index) + 1;
   for (const std::size_t k : i) n = n * 16 + static_cast<number>(k);
   return n;
 }
@@ -78,34 +78,34 @@ std::vector<number> block_of(const worker_box& one) {
   std::vector<number> all;
   if (one.there)
     simulated::for_each_index(simulated::shape_of(one.box), [&](const shape_list& i) {
-      all.push_back(element(one.summand, simulated::shifted(i, one.box, 1)));
+      all.push_back(element(one.summand_index, simulated::shifted(i, one.box, 1)));
     });
   return all;
 }
 void check(const box_overlaps& all, const std::string& name) {
   std::vector<exchange_plan<dynamic>> plans;
-  std::vector<std::vector<number>> held, got(all.had().size());
+  std::vector<std::vector<number>> held, got(all.held_boxes().size());
   std::size_t sent = 0, received = 0, most = 0;
   std::vector<std::size_t> extents;
-  for (const auto* side : {&all.had(), &all.wanted()})
+  for (const auto* side : {&all.held_boxes(), &all.wanted_boxes()})
     for (const worker_box& one : *side)
       for (std::size_t d = 0; one.there && d < one.box.size(); ++d) {
         if (extents.size() <= d) extents.resize(d + 1, 0);
         extents[d] = std::max(extents[d], one.box[d].stop);
       }
-  for (std::size_t w = 0; w < all.had().size(); ++w) {
+  for (std::size_t w = 0; w < all.held_boxes().size(); ++w) {
     plans.push_back(plan_boxes(all, w));
     if (!extents.empty()) BOOST_TEST((plans[w].extents == shape_list(extents)), name);
-    BOOST_TEST((plans[w].gives == all.had()[w].there && plans[w].takes == all.wanted()[w].there), name);
-    held.push_back(block_of(all.had()[w]));
+    BOOST_TEST((plans[w].gives == all.held_boxes()[w].there && plans[w].takes == all.wanted_boxes()[w].there), name);
+    held.push_back(block_of(all.held_boxes()[w]));
     sent += plans[w].elements_sent(), received += plans[w].elements_received();
     most = std::max(most, plans[w].elements_received());
   }
   BOOST_TEST(sent == received, name);
-  BOOST_TEST(most == all.most_taken(), name);
+  BOOST_TEST(most == all.max_received_elements(), name);
   execute(plans, held, got);
   for (std::size_t w = 0; w < got.size(); ++w)
-    if (all.wanted()[w].there) BOOST_TEST((got[w] == block_of(all.wanted()[w])), name << ", worker " << w);
+    if (all.wanted_boxes()[w].there) BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
 }
 constexpr std::size_t nodes = 3;
 /// The elements that each node must receive: of each box of which it has no copy, all that its workers want, once.
@@ -113,9 +113,9 @@ std::vector<std::size_t> missing(const box_overlaps& all, const std::vector<std:
   std::vector<std::size_t> elements(nodes, 0);
   std::vector<std::vector<number>> there(nodes);  // numbers of elements; they differ between summands
   for (std::size_t w = 0; w < node.size(); ++w)
-    for (const number n : block_of(all.had()[w])) there[node[w]].push_back(n);
+    for (const number n : block_of(all.held_boxes()[w])) there[node[w]].push_back(n);
   for (std::size_t w = 0; w < node.size(); ++w)
-    for (const number n : block_of(all.wanted()[w]))
+    for (const number n : block_of(all.wanted_boxes()[w]))
       if (auto& here = there[node[w]]; std::find(here.begin(), here.end(), n) == here.end())
         here.push_back(n), ++elements[node[w]];
   return elements;
@@ -123,13 +123,13 @@ std::vector<std::size_t> missing(const box_overlaps& all, const std::vector<std:
 /// Executes both steps on workers that share nodes. Of windows that overlap, an element may be sent more than once.
 void check_on_nodes(box_overlaps all, const std::vector<std::size_t>& node, const std::string& name) {
   const std::vector<std::size_t> least = missing(all, node);
-  all.share_nodes(members_by_node(node));
+  all.prefer_same_node(members_by_node(node));
   std::vector<exchange_plan<dynamic>> first, second;
   std::vector<std::vector<number>> held, got(node.size());
   std::vector<std::size_t> arrived(nodes, 0);
   for (std::size_t w = 0; w < node.size(); ++w) {
     first.push_back(plan_boxes(all, w)), second.push_back(plan_boxes(all, w, true));
-    held.push_back(block_of(all.had()[w]));
+    held.push_back(block_of(all.held_boxes()[w]));
     for (const auto& r : first[w].receives) arrived[node[w]] += node[r.worker] != node[w] ? r.where.volume() : 0;
     for (const auto& r : second[w].receives) BOOST_TEST(node[r.worker] == node[w], name);
   }
@@ -138,7 +138,7 @@ void check_on_nodes(box_overlaps all, const std::vector<std::size_t>& node, cons
   const auto between = got;
   execute(second, between, got);
   for (std::size_t w = 0; w < got.size(); ++w)
-    if (all.wanted()[w].there) BOOST_TEST((got[w] == block_of(all.wanted()[w])), name << ", worker " << w);
+    if (all.wanted_boxes()[w].there) BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(copies_on_a_node_serve_its_receivers_in_turn) {
   for (const std::size_t w : {0U, 1U, 3U, 7U}) had[w] = {{interval{0, 6}}, 0, true};
   for (const std::size_t w : {2U, 4U, 5U}) wanted[w] = {{interval{0, 6}}, 0, true};
   box_overlaps all(had, wanted);
-  all.share_nodes(members_by_node({0, 1, 1, 1, 1, 1, 0, 0}));
+  all.prefer_same_node(members_by_node({0, 1, 1, 1, 1, 1, 0, 0}));
   for (const std::size_t w : {2U, 4U, 5U})  // from workers 1 and 3, which are on their node
     BOOST_TEST(plan_boxes(all, w).receives.at(0).worker == (w % 2 == 0 ? 1U : 3U));
 }

@@ -235,7 +235,7 @@ void check_executed(const mesh& on, const sharding& from, const sharding& to, co
       now = one.after;
     }
     for (std::size_t k = 0; k < on.size(); ++k) {
-      const received_share share = received_in(plan, from, shape, k);
+      const received_share share = receive_cost(plan, from, shape, k);
       BOOST_TEST(share.elements == all.elements[k], name);
       BOOST_TEST(share.messages == all.messages[k], name);
     }
@@ -334,7 +334,7 @@ received_share received_one_by_one(const reshard_exchange& e, const shape_list& 
   for (const auto& [which, message] : messages) {
     const auto& [elements, link] = message;
     if (link.first == 0) continue;  // its own
-    all.elements += elements, ++all.messages, all.starting += link.second;
+    all.elements += elements, ++all.messages, all.latency_seconds += link.second;
     all.seconds += link.second + static_cast<double>(4 * elements) * link.first;
   }
   return all;
@@ -362,23 +362,23 @@ BOOST_AUTO_TEST_CASE(the_seconds_of_every_step_are_those_of_its_messages_one_by_
         detail::for_each_exchange(one, now, shape, block, [&](const reshard_exchange& e, const shape_list& moved) {
           const received_share share = received_one_by_one(e, moved, place, over);
           own.elements += share.elements, own.messages += share.messages;
-          own.seconds += share.seconds, own.starting += share.starting;
+          own.seconds += share.seconds, own.latency_seconds += share.latency_seconds;
         });
         all[place].elements += own.elements, all[place].messages += own.messages;
-        all[place].seconds += own.seconds, all[place].starting += own.starting;
+        all[place].seconds += own.seconds, all[place].latency_seconds += own.latency_seconds;
         // in two rounds the first worker has the most elements, and all have their messages over the same links
         if (one.rounds == 2 ? place == 0 : own.seconds > slowest.seconds) slowest = own;
       }
       BOOST_TEST(one.seconds == over.step + slowest.seconds, name);
-      BOOST_TEST(one.starting == slowest.starting, name);
+      BOOST_TEST(one.latency_seconds == slowest.latency_seconds, name);
       now = one.after;
     }
     for (std::size_t place = 0; place < on.size(); ++place) {
-      const received_share said = received_in(plan, from, shape, place, over);
+      const received_share said = receive_cost(plan, from, shape, place, over);
       BOOST_TEST(said.elements == all[place].elements, name);
       BOOST_TEST(said.messages == all[place].messages, name);
       BOOST_TEST(said.seconds == all[place].seconds, name);
-      BOOST_TEST(said.starting == all[place].starting, name);
+      BOOST_TEST(said.latency_seconds == all[place].latency_seconds, name);
     }
   }
 }
@@ -506,7 +506,7 @@ BOOST_AUTO_TEST_CASE(the_seconds_of_a_step_are_those_of_the_slowest_links_betwee
   BOOST_TEST((plan[0].done == step::exchange));
   BOOST_TEST(plan.bytes() == 6U * 4);
   BOOST_TEST(plan.messages() == 3U);
-  BOOST_TEST(plan.starting_seconds() == 2. * 5 + 2);
+  BOOST_TEST(plan.latency_seconds() == 2. * 5 + 2);
   BOOST_TEST(plan.seconds() == links.step + 2 * 5 + 2 + 2 * 8 * 1 + 8 * 0.25);
   // Which steps are executed does not depend on the links.
   const auto partial = racks.layout("").partial("rack").partial("card");

@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(what_the_program_says_stays_and_the_rest_is_found) {
   BOOST_TEST((done[p.x] == two_by_two.layout("a", "")));
   BOOST_TEST((done[p.up_weight] == two_by_two.layout("", "b")));
   BOOST_TEST(done[p.down_weight].cuts[0].contains(1));  // rows follow columns
-  BOOST_TEST(found.runner_up.is_there);
+  BOOST_TEST(found.runner_up.is_found);
   BOOST_TEST(found.runner_up.cost.seconds() >= found.best.cost.seconds());
 }
 
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
   g.apply(rules::matmul, {x, g.apply(rules::transpose({1, 0}), {x})});  // whatever cuts x must be moved
   const search_answer found = search(g, {{1, 0}, {1, 0}});
   BOOST_TEST(complete(found.annotated())[x].cut_axes() == 0U);
-  BOOST_TEST(found.runner_up.is_there);
+  BOOST_TEST(found.runner_up.is_found);
   BOOST_TEST(complete(found.annotated(found.runner_up))[x].cut_axes() != 0U);
 }
 
@@ -338,7 +338,7 @@ bool computes_all_bytes(const step_plan& plan) {
     std::size_t bytes = 0;
     for (std::size_t t = e.backward ? 0 : node.operands;
          t < (e.backward ? node.operands : node.operands + node.results); ++t)
-      bytes += g.block_bytes(g.of(node, t), plan.completion->used(e.operation, t), plan.model.element_bytes);
+      bytes += g.block_bytes(g.of(node, t), plan.completion->used_layout(e.operation, t), plan.model.element_bytes);
     right = right && steps[k].bytes == bytes;
   }
   return right;
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_mo
     for (sharding& one : states)
       if (random() % 3 == 0) one = layouts[random() % layouts.size()];
     const step_plan plan = plan_step(done, model, states);
-    const double most = plan.seconds(), least = std::max(plan.cost.computing, plan.cost.moving);
+    const double most = plan.seconds(), least = std::max(plan.cost.computing_seconds, plan.cost.moving_seconds);
     const timetable in_order = schedule_of(plan, order_limits::in_program_order());
     BOOST_TEST(close(in_order.seconds(), most));
     const step_cost cost = overlapped_cost(plan);
@@ -402,7 +402,7 @@ struct one_second_each final : step_times {
   std::size_t asked = 0;
   double seconds(std::size_t, const std::vector<sharding>&, tensor_set) override { return ++asked, 1; }
   double seconds(const sharding&, const sharding&, const shape_list&) override { return ++asked, 1; }
-  double of_update(std::size_t) override { return ++asked, 1; }
+  double update_seconds(std::size_t) override { return ++asked, 1; }
 };
 
 }  // namespace
@@ -484,7 +484,7 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
         for (const graph_reshard& move : done.reshards)
           if (move.operation == one.operation && move.of != one.of) held += bytes_of(move.of, move.to);
         BOOST_TEST(one.bytes_held ==
-                   held + bytes_of(one.of, done.used(one.operation, g.operation(one.operation).operands)));
+                   held + bytes_of(one.of, done.used_layout(one.operation, g.operation(one.operation).operands)));
       }
     }
     if (updates) BOOST_TEST(plan.events.back().bytes_held == kept + gradients);

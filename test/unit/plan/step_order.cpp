@@ -50,9 +50,9 @@ std::vector<ordered_step> order_by_definition(const std::vector<step_use>& progr
     order.push_back({does, static_cast<std::uint32_t>(k), lane, now, until});
   };
   while (std::find(done.begin(), done.end(), false) != done.end()) {
-    for (std::size_t k = first_that_can(true); k < n && pending.size() < limits.pending; k = first_that_can(true)) {
+    for (std::size_t k = first_that_can(true); k < n && pending.size() < limits.max_pending; k = first_that_can(true)) {
       std::uint32_t lane = 0;
-      const auto is_taken = [&](const ordered_step& one) { return one.lane == lane; };
+      const auto is_taken = [&](const ordered_step& one) { return one.channel == lane; };
       while (std::any_of(pending.begin(), pending.end(), is_taken)) ++lane;
       link_free = std::max(now, link_free) + program[k].seconds;
       begin(what::start, k, lane, link_free);
@@ -62,7 +62,7 @@ std::vector<ordered_step> order_by_definition(const std::vector<step_use>& progr
     if (!pending.empty() && (pending.front().until <= now || k == n)) {  // they arrive in the order of their starts
       const ordered_step arrived = pending.front();
       pending.erase(pending.begin());
-      order.push_back({what::finish, arrived.step, arrived.lane, now, std::max(now, arrived.until)});
+      order.push_back({what::finish, arrived.step, arrived.channel, now, std::max(now, arrived.until)});
     } else {
       begin(what::compute, k, 0, now + program[k].seconds);
     }
@@ -101,8 +101,9 @@ BOOST_AUTO_TEST_CASE(a_step_begins_after_what_it_needs_is_done) {
       const ordered_step& one = order[k];
       while (earliest < program.size() && at[earliest].done < k) ++earliest;
       if (one.action != what::finish) right = right && one.step - earliest <= limits.ahead;
-      if (one.action == what::start) right = right && lanes.insert(one.lane).second && one.lane < limits.pending;
-      if (one.action == what::finish) right = right && lanes.erase(one.lane) == 1;
+      if (one.action == what::start)
+        right = right && lanes.insert(one.channel).second && one.channel < limits.max_pending;
+      if (one.action == what::finish) right = right && lanes.erase(one.channel) == 1;
       right = right && program[one.step].moves == (one.action != what::compute);
     }
     BOOST_TEST(right);
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_block_lives_while_a_step_that_needs_it_is_pending) {
     const auto at = places_of(order, program.size());
     const block_lives lives = lives_of(program, order);
     // by a loop over all blocks and steps
-    for (std::uint32_t block = 0; block < lives.last.size(); ++block) {
+    for (std::uint32_t block = 0; block < lives.last_use.size(); ++block) {
       std::size_t first = block_lives::never, last = 0;
       for (std::size_t s = 0; s < program.size(); ++s) {
         bool needs = program[s].sets == block;
@@ -153,8 +154,8 @@ BOOST_AUTO_TEST_CASE(a_block_lives_while_a_step_that_needs_it_is_pending) {
         for (const std::uint32_t x : program[s].reads) needs = needs || x == block;
         if (needs) last = std::max(last, at[s].done);
       }
-      BOOST_TEST(lives.first[block] == first);
-      BOOST_TEST(lives.last[block] == last);
+      BOOST_TEST(lives.first_set[block] == first);
+      BOOST_TEST(lives.last_use[block] == last);
     }
   }
 }

@@ -71,12 +71,13 @@ BOOST_AUTO_TEST_CASE(complex_values_have_twice_the_bytes_and_their_products_four
     return plan.cost;
   };
   constexpr double no_time = 1e300;
-  const auto times = [&](bool x, bool weights) { return planned(x, weights, 1, no_time).computing; };
-  BOOST_TEST(planned(false, false, 1, no_time).received == 2 * 3 * (8 * 32 * 4) / 4);
-  BOOST_TEST(planned(true, true, 1, no_time).received == 2 * planned(false, false, 1, no_time).received);
-  BOOST_TEST(planned(true, false, 1, no_time).received == 2 * planned(false, false, 1, no_time).received);
+  const auto times = [&](bool x, bool weights) { return planned(x, weights, 1, no_time).computing_seconds; };
+  BOOST_TEST(planned(false, false, 1, no_time).received_bytes == 2 * 3 * (8 * 32 * 4) / 4);
+  BOOST_TEST(planned(true, true, 1, no_time).received_bytes == 2 * planned(false, false, 1, no_time).received_bytes);
+  BOOST_TEST(planned(true, false, 1, no_time).received_bytes == 2 * planned(false, false, 1, no_time).received_bytes);
   BOOST_TEST(planned(true, true, 1, no_time).peak == 2 * planned(false, false, 1, no_time).peak);
-  BOOST_TEST(planned(true, true, no_time, 1).computing == 2 * planned(false, false, no_time, 1).computing);
+  BOOST_TEST(planned(true, true, no_time, 1).computing_seconds ==
+             2 * planned(false, false, no_time, 1).computing_seconds);
   BOOST_TEST(times(false, false) == 2.0 * 8 * 32 * 16);
   BOOST_TEST(times(true, false) == 2 * times(false, false));
   BOOST_TEST(times(false, true) == (2 + 4) / 2 * times(false, false));  // the second product is complex by complex
@@ -171,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_work_of_a_product_is_divided_by_all_axes_that_cut_it) {
     step_model model;
     model.memory_bytes = 1e300;
     model.multiply_adds = 1;
-    return plan_step(complete(g), model).cost.computing;
+    return plan_step(complete(g), model).cost.computing_seconds;
   };
   BOOST_TEST(seconds(m.layout("", ""), m.layout("", "")) == 64. * 64 * 64);
   BOOST_TEST(seconds(m.layout("data", ""), m.layout("", "model")) == 64. * 64 * 64 / 8);

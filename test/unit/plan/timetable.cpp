@@ -28,8 +28,8 @@ BOOST_AUTO_TEST_CASE(a_movement_is_pending_while_what_does_not_need_it_is_comput
   BOOST_TEST(times.moving() == 5);
   BOOST_TEST(times.waiting() == 2);
   BOOST_TEST(times.longest_chain == 7);
-  BOOST_TEST(times.least() == 5);
-  BOOST_TEST(times.received() == 8U);
+  BOOST_TEST(times.lower_bound() == 5);
+  BOOST_TEST(times.received_bytes() == 8U);
   BOOST_TEST(times.peak() == 28U);
   BOOST_TEST(times.entries[0].until == 5);
   BOOST_TEST(times.entries[0].bytes_held == 8U);
@@ -92,8 +92,8 @@ BOOST_AUTO_TEST_CASE(estimated_times_of_random_orders_are_consistent) {
     for (const step_use& one : program) all += one.seconds;
     const timetable times = timetable_of(program, order_steps(program, 0, program.size(), {4, ~std::size_t{0}}));
     BOOST_TEST(times.seconds() <= all);
-    BOOST_TEST(times.seconds() >= times.least());
-    BOOST_TEST(times.least() == std::max(times.computing(), times.moving()));
+    BOOST_TEST(times.seconds() >= times.lower_bound());
+    BOOST_TEST(times.lower_bound() == std::max(times.computing(), times.moving()));
     BOOST_TEST(times.seconds() >= times.longest_chain);
     BOOST_TEST(times.computing() + times.waiting() == times.seconds());
   }

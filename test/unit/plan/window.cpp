@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(blocks_grow_by_their_widths_and_end_where_there_is_nothing_
   widths.before = {2}, widths.after = {1};
   halo_boundaries<1> beyond(boundary::none);
   beyond.before = {boundary::none}, beyond.after = {boundary::periodic};
-  const auto windows = grown(owned, widths, beyond);
+  const auto windows = halo_windows(owned, widths, beyond);
   BOOST_TEST((windows[0] == std::vector<window>{{0, 4}, {1, 6}, {3, 8}}));
   BOOST_TEST((window{3, 1}.size()) == 0U);
 }

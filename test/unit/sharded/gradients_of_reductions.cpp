@@ -136,7 +136,7 @@ struct doubled {
 };
 BOOST_AUTO_TEST_CASE(an_adjoint_of_other_extents_and_none_are_refused) {
   const auto gradient = [](const auto& op, const matrix& x) {
-    return std::get<0>(value_and_gradient([&](const auto& a) { return sum(operate(op, a)); }, x).gradients);
+    return std::get<0>(value_and_gradient([&](const auto& a) { return sum(apply_op(op, a)); }, x).gradients);
   };
   const matrix ones = xt::ones<double>({3, 2});
   BOOST_TEST((gradient(doubled<true>{}, ones) == 2 * ones));

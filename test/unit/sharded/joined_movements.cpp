@@ -20,16 +20,16 @@ BOOST_AUTO_TEST_CASE(movements_that_do_not_need_each_other_share_their_messages)
   std::vector<step_use> program{moved(0, 3), moved(1, 4), moved(3, 5), moved(2, 6)};
   program.push_back({.reads = {4, 5, 6}, .sets = 7, .seconds = 1});
   const auto order = detail::order_and_join_steps(program, 0, 5, {2, 10});
-  BOOST_TEST(program[1].joins == 0U);
-  BOOST_TEST(program[2].joins == step_use::nothing);
-  BOOST_TEST(program[3].joins == 0U);
+  BOOST_TEST(program[1].message_leader == 0U);
+  BOOST_TEST(program[2].message_leader == step_use::nothing);
+  BOOST_TEST(program[3].message_leader == 0U);
   const timetable times = timetable_of(program, order);
   BOOST_TEST(times.seconds() == 4 + 3 + 5 + 1);  // 21 one by one
   BOOST_TEST(times.waiting() == 4 + 3 + 5);
   BOOST_TEST(times.entries.size() == 3U);
-  BOOST_TEST(times.entries[0].others == 2U);
-  BOOST_TEST(times.entries[0].received == 24U);
-  BOOST_TEST(times.entries[1].others == 0U);
+  BOOST_TEST(times.entries[0].joint_movements == 2U);
+  BOOST_TEST(times.entries[0].received_bytes == 24U);
+  BOOST_TEST(times.entries[1].joint_movements == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
                                 {.reads = {2}, .sets = 3, .seconds = 20},
                                 {.reads = {3}, .sets = 4, .moves = true, .seconds = 5, .once = 3}};
   BOOST_TEST(detail::order_and_join_steps(program, 0, 3, {2, 10}).back().until == 25);
-  BOOST_TEST(program[2].joins == step_use::nothing);
+  BOOST_TEST(program[2].message_leader == step_use::nothing);
   // Long movements, and those that have no part that is saved, do not.
   for (step_use& one : program) one.once = 2;
   program[1].seconds = 0;
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_l
     std::vector<std::uint32_t> expected(program.size(), step_use::nothing);
     expected[1] = 0;
     if (ready == 4) expected[2] = 0;
-    for (std::size_t k = 0; k < program.size(); ++k) BOOST_TEST(program[k].joins == expected[k], "step " << k);
+    for (std::size_t k = 0; k < program.size(); ++k) BOOST_TEST(program[k].message_leader == expected[k], "step " << k);
   }
 }
 
@@ -112,15 +112,16 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
     std::set<std::uint32_t> lanes;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const step_use& one = program[order[k].step];
-      if (one.joins != step_use::nothing && order[k].action == what::start) {
+      if (one.message_leader != step_use::nothing && order[k].action == what::start) {
         ++joined;
         const std::uint32_t before = order[k - 1].step;
-        right = right && order[k - 1].action == what::start && order[k - 1].lane == order[k].lane &&
-                (before == one.joins || program[before].joins == one.joins) && 2 * one.once >= one.seconds;
+        right = right && order[k - 1].action == what::start && order[k - 1].channel == order[k].channel &&
+                (before == one.message_leader || program[before].message_leader == one.message_leader) &&
+                2 * one.once >= one.seconds;
       } else if (order[k].action == what::start) {
-        right = right && lanes.insert(order[k].lane).second;
-      } else if (order[k].action == what::finish && one.joins == step_use::nothing) {
-        right = right && lanes.erase(order[k].lane) == 1;
+        right = right && lanes.insert(order[k].channel).second;
+      } else if (order[k].action == what::finish && one.message_leader == step_use::nothing) {
+        right = right && lanes.erase(order[k].channel) == 1;
       }
     }
     BOOST_TEST(right);

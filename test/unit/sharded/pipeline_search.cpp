@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(stages_spare_the_sums_of_gradients_where_links_are_slow) {
   BOOST_TEST(found.micro_batches > 1U);
   BOOST_TEST(found.workers_of_stage == 1U);
   for (std::size_t s = 0; s < 4; ++s) {  // equal layers make equal stages
-    BOOST_TEST(found.stages[s].first == s);
-    BOOST_TEST(found.stages[s].last == s + 1);
+    BOOST_TEST(found.stages[s].first_layer == s);
+    BOOST_TEST(found.stages[s].end_layer == s + 1);
   }
   options.stages = {1};
   BOOST_TEST(found.seconds() < search_pipeline(layers_of(1024, 256, 4), options).seconds());
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(equal_stages_take_the_time_of_the_formula) {
   const double other = found.times.forward[1] + found.times.backward[1];
   BOOST_TEST(found.run.seconds <= (8 + 4 - 1) * other * (1 + 1e-12));
   BOOST_TEST(found.run.seconds >= (8 + 4 - 1) * one * (1 - 1e-12));
-  BOOST_TEST(found.updating > 0);
+  BOOST_TEST(found.update_seconds > 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_of_memory_is_kept_or_refused_with_the_least_that_was_found) {
@@ -180,11 +180,11 @@ BOOST_AUTO_TEST_CASE(no_other_division_of_the_layers_has_a_shorter_longest_stage
     std::size_t chosen = 0;
     double least = 1e300;
     for (std::size_t s = 0; s < stages; ++s) {
-      chosen |= std::size_t{1} << found[s].first;
-      BOOST_TEST(found[s].first == (s == 0 ? 0 : found[s - 1].last));
-      BOOST_TEST(found[s].first < found[s].last);
+      chosen |= std::size_t{1} << found[s].first_layer;
+      BOOST_TEST(found[s].first_layer == (s == 0 ? 0 : found[s - 1].end_layer));
+      BOOST_TEST(found[s].first_layer < found[s].end_layer);
     }
-    BOOST_TEST(found.back().last == layers);
+    BOOST_TEST(found.back().end_layer == layers);
     for (std::size_t begins = 1; begins < (std::size_t{1} << layers); begins += 2)
       if (static_cast<std::size_t>(std::popcount(begins)) == stages) least = std::min(least, longest(begins));
     BOOST_TEST(longest(chosen) <= least * (1 + 1e-12));
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(stages_take_the_times_and_the_memory_of_their_layers) {
     pipeline_search_options options = only(3, 1);
     options.layouts.model.states = 2;
     const auto found = search_pipeline(layers_between(widths, rows, 3), options);
-    double updating = 0;
+    double update_seconds = 0;
     std::size_t widest = 0, peak = 0;
     for (std::size_t l = 0; l < 3; ++l) {
       options.stages = {1};
@@ -206,15 +206,15 @@ BOOST_AUTO_TEST_CASE(stages_take_the_times_and_the_memory_of_their_layers) {
       BOOST_TEST(found.times.forward[l] == alone.times.forward[0]);
       BOOST_TEST((found.times.backward[l] > alone.times.backward[0]) == (l > 0));  // the cotangent of what arrives
       const search_candidate& layouts = found.stages[l].layouts;
-      BOOST_TEST(layouts.is_there);
+      BOOST_TEST(layouts.is_found);
       BOOST_TEST((layouts.cost.peak == alone.peak) == (l == 0));
-      updating = std::max(updating, alone.updating);
+      update_seconds = std::max(update_seconds, alone.update_seconds);
       widest = std::max(widest, l == 0 ? 0 : widths[l]);
       // what arrives has no states of the optimiser
       const std::size_t states = l == 0 ? 0 : 2 * rows * widths[l] * options.layouts.model.element_bytes;
       peak = std::max(peak, layouts.cost.peak - states);
     }
-    BOOST_TEST(found.updating == updating);
+    BOOST_TEST(found.update_seconds == update_seconds);
     BOOST_TEST(found.peak == peak);
     const double bytes = static_cast<double>(rows * widest * options.layouts.model.element_bytes);
     BOOST_TEST(found.times.moving == options.between.latency + bytes * options.between.seconds_per_byte);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_compared_is_refused) {
   struct none : step_times {
     double seconds(std::size_t, const std::vector<sharding>&, tensor_set) override { return 0; }
     double seconds(const sharding&, const sharding&, const shape_list&) override { return 0; }
-    double of_update(std::size_t) override { return 0; }
+    double update_seconds(std::size_t) override { return 0; }
   } of_another_program;
   options.layouts.model.times = &of_another_program;
   const auto times = test::refused<partition_error>([&] { search_pipeline(layers_of(64, 64, 4), options); });

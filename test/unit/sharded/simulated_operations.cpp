@@ -58,7 +58,7 @@ operation_case random_operation(random_numbers& random) {
     case 4:
       return of<1>(detail::elements_op<f::scale>{{3}}, {{a, b, c}});
     case 5:
-      return of<1>(detail::elements_op<f::shift>{{2}}, {{a, b}});
+      return of<1>(detail::elements_op<f::add_number>{{2}}, {{a, b}});
     case 6:
       return of<3>(detail::elements_op<f::where>{}, {{a, b}, {one, b}, {a, b}});
     case 7:
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     wrong += !holds(detail::flip_operation<0>{}, {a, b}, {a, b});
     wrong += !holds(detail::roll_operation<0>({static_cast<std::ptrdiff_t>(before) - 2}), {a + 1, b}, {a + 1, b});
     wrong += !holds(detail::tile_operation<0>({1 + after}), {a + 1, b}, {(a + 1) * (1 + after), b});
-    const progression some{from, to, 1 + before};
+    const index_progression some{from, to, 1 + before};
     wrong += !holds(detail::spread_operation<0>({some}, {a}), {some.size(), b}, {a, b});
     if (some.size() > 0) wrong += !holds(detail::strided_operation<0>({some}), {a, b}, {some.size(), b});
   }

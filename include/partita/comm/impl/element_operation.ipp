@@ -11,7 +11,7 @@ PARTITA_DECL bool combine_subtree(const element_operation& op, const char* const
                                   std::size_t position, bool contributes_block, std::size_t n, char* to) {
   const char* together = contributes_block ? blocks[position] : nullptr;
   piece_buffer part;
-  tree.for_below_smallest_first(position, [&](std::size_t other) {
+  tree.for_each_child_smallest_first(position, [&](std::size_t other) {
     char* const there = together == nullptr ? to : part.bytes;
     const char* const more = combine_subtree(op, blocks, tree, other, true, n, there) ? there : blocks[other];
     if (together != nullptr) op.combine(to, together, more, n);

@@ -59,13 +59,13 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
     if (all.accumulate) all.sum_positions.push_back(plans[tensor].sum_positions[k]);
   });
   if (all.accumulate) all.sum_positions.push_back(plans.front().sum_positions.back());
-  std::vector<std::size_t> at_source;
+  std::vector<std::size_t> source_start;
   for (std::size_t w = 0; w < plans.size(); ++w) {
     for (std::size_t k = 0; k < plans[w].kept.size(); ++k) {
       place(w, plans[w].kept[k].shape, plans[w].kept[k].at);
-      at_source = at;
+      source_start = at;
       place(w, plans[w].kept[k].shape, plans[w].kept_destinations[k].at);
-      all.add_kept_box(shape.data(), at_source.data(), at.data());
+      all.add_kept_box(shape.data(), source_start.data(), at.data());
     }
     const std::vector<std::size_t> start(plans[w].rank, 0);
     place(w, plans[w].received_shape.data(), start.data());

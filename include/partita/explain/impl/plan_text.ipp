@@ -36,8 +36,8 @@ PARTITA_DEF long_text to_text(const node_messages& all, std::size_t element_byte
   long_text words;
   for (const node_message& m : all.messages)
     words << "worker " << m.from << " to worker " << m.to << ": " << detail::size_text(m.elements, element_bytes)
-          << " in " << m.last - m.first << (m.last - m.first == 1 ? " box" : " boxes")
-          << (m.joined ? ", joint\n" : "\n");
+          << " in " << m.end_box - m.first_box << (m.end_box - m.first_box == 1 ? " box" : " boxes")
+          << (m.is_joint ? ", joint\n" : "\n");
   return words;
 }
 
@@ -60,8 +60,8 @@ PARTITA_DEF long_text to_text(const group_plan& plan) {
                everywhere = plan.movement == kind::all_sum_reduce;
     std::vector<std::size_t> below;
     const auto add = [&](std::size_t position) { below.push_back(g.members[position]); };
-    if (gives) tree.for_below(g.position, add);
-    else tree.for_below_smallest_first(g.position, add);
+    if (gives) tree.for_each_child(g.position, add);
+    else tree.for_each_child_smallest_first(g.position, add);
     const auto large = detail::list_of_workers(g.members.data() + (g.root_is_large ? 0 : 1),
                                                g.members.size() - (g.root_is_large ? 0 : 1));
     if (root || everywhere) all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
@@ -86,7 +86,7 @@ PARTITA_DEF long_text to_text(const group_plan& plan) {
 PARTITA_DEF long_text to_text(const linear_plan& plan) {
   long_text all;
   all << "worker " << plan.worker << " in linear: ";
-  if (!plan.multiplies) all << "holds no weights";
+  if (!plan.holds_weights) all << "holds no weights";
   else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
   all << "\n";
   if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
@@ -98,7 +98,7 @@ PARTITA_DEF long_text to_text(const linear_plan& plan) {
 
 PARTITA_DEF long_text to_text(const linear_cost& cost) {
   long_text all;
-  all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
+  all << cost.flops << " floating-point operations, " << cost.sent_bytes << " bytes sent and " << cost.received_bytes
       << " received in " << detail::count_text(cost.messages, "message") << ", " << cost.peak_bytes << " bytes held";
   if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
   return all << "\n";
@@ -106,7 +106,7 @@ PARTITA_DEF long_text to_text(const linear_cost& cost) {
 
 PARTITA_DEF long_text to_text(const linear_choice& choice) {
   long_text all;
-  if (!choice.possible)
+  if (!choice.is_possible)
     return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
   const char* const names[] = {"weight_stationary", "column_parallel", "row_parallel"};
   return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::extents_text(choice.p_w)

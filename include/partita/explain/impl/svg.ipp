@@ -43,7 +43,8 @@ PARTITA_DEF void drawing::words(px x, px y, const long_text& what, const style& 
   elements_ << "<text x=\"" << x << "\" y=\"" << y << "\" font-size=\"" << pen.size << "\" fill=\"" << pen.ink << "\"";
   if (pen.at != anchor::start) elements_ << " text-anchor=\"" << (pen.at == anchor::middle ? "middle" : "end") << "\"";
   if (pen.bold) elements_ << " font-weight=\"bold\"";
-  if (pen.code) elements_ << " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" xml:space=\"preserve\"";
+  if (pen.monospaced)
+    elements_ << " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" xml:space=\"preserve\"";
   elements_ << ">";
   for (const char c : what) {
     if (c == '<') elements_ << "&lt;";
@@ -55,7 +56,7 @@ PARTITA_DEF void drawing::words(px x, px y, const long_text& what, const style& 
 }
 
 PARTITA_DEF drawing::px drawing::lines(px x, px y, const long_text& what, style pen) {
-  pen.code = true;
+  pen.monospaced = true;
   long_text next;
   for (const char c : what) {
     if (c != '\n') {

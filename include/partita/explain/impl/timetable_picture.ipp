@@ -11,7 +11,7 @@ namespace detail {
 PARTITA_DECL long_text entry_text(const timetable::entry& entry) {
   long_text all(entry.moves ? "moves for " : "");
   all << (entry.operation.empty() ? "a value" : entry.operation.c_str());
-  if (entry.others > 0) all << " and " << entry.others << " more";
+  if (entry.joint_movements > 0) all << " and " << entry.joint_movements << " more";
   return all;
 }
 
@@ -39,11 +39,11 @@ PARTITA_DEF long_text to_text(const timetable& times) {
     line.pad(12) << detail::entry_text(entry);
     line.pad(12 + wide) << "takes " << detail::seconds_text(entry.until - entry.from);
     line.pad(28 + wide) << detail::bytes_text(entry.bytes_held) << " held";
-    if (entry.moves) line << ", " << detail::bytes_text(entry.received) << " received";
+    if (entry.moves) line << ", " << detail::bytes_text(entry.received_bytes) << " received";
     all << line << "\n";
   }
   all << detail::total_text(times) << "\n";
-  return all << "no order takes less than " << detail::seconds_text(times.least())
+  return all << "no order takes less than " << detail::seconds_text(times.lower_bound())
              << ", the larger of computing and moving, or than " << detail::seconds_text(times.longest_chain)
              << ", the longest chain of entries of which each needs the one before\n";
 }
@@ -54,7 +54,7 @@ PARTITA_DEF long_text to_svg(const timetable& times) {
   on.add_to_legend(4, "moves");
   for (const timetable::entry& entry : times.entries) {
     long_text label = detail::seconds_text(entry.until - entry.from);
-    if (entry.moves) label << ", " << detail::bytes_text(entry.received);
+    if (entry.moves) label << ", " << detail::bytes_text(entry.received_bytes);
     on.bars.push_back({detail::entry_text(entry), label, entry.from, entry.until, entry.moves ? 4U : 2U,
                        entry.bytes_held, entry.is_backward});
   }

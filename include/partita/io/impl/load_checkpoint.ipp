@@ -57,7 +57,7 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
   }
   if (error != 0) return {json, call.errno_error("read", path + "/manifest.json", error, "load a step that is there")};
   const manifest_found found = parse_manifest(json);
-  text problem = found.problem;
+  text problem = found.error_message;
   if (problem.empty() && found.manifest.step != step)
     problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
   if (problem.empty()) return {json, {}};

@@ -61,14 +61,14 @@ PARTITA_DEF manifest_found manifest_reader::read() {
 }
 
 PARTITA_DEF bool manifest_reader::set_error(const char* what) {
-  if (parsed_.problem.empty()) parsed_.problem << "its manifest " << what;
+  if (parsed_.error_message.empty()) parsed_.error_message << "its manifest " << what;
   return false;
 }
 
 PARTITA_DEF void manifest_reader::check_manifest() {
   const manifest& m = parsed_.manifest;
   if (m.slab_bytes == 0) set_error("has slabs of no bytes");
-  for (std::size_t k = 0; k < m.tensors.size() && parsed_.problem.empty(); ++k) {
+  for (std::size_t k = 0; k < m.tensors.size() && parsed_.error_message.empty(); ++k) {
     const manifest_tensor& t = m.tensors[k];
     if (!is_tensor_name(t.name)) set_error("names a tensor as none may be called");
     if (t.checksums.size() != (t.bytes == 0 ? 0 : (t.bytes - 1) / m.slab_bytes + 1))
@@ -158,7 +158,7 @@ PARTITA_DEF manifest_found parse_manifest(const std::string& json) {
   const std::size_t n = json.size() < detail::manifest_seal_bytes ? 0 : json.size() - detail::manifest_seal_bytes;
   if (n == 0 || json.compare(n, std::string::npos, detail::manifest_seal(json.data(), n)) != 0) {
     manifest_found found;
-    found.problem << "its manifest is not what was written: its checksum differs";
+    found.error_message << "its manifest is not what was written: its checksum differs";
     return found;
   }
   return detail::manifest_reader(json).read();

@@ -58,13 +58,13 @@ PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_
                         format = line.next_word_in_lower_case(), field = line.next_word_in_lower_case(),
                         kind = line.next_word_in_lower_case();
       if (banner != "%%matrixmarket" || object != "matrix")
-        found.problem << "does not begin with %%MatrixMarket matrix";
-      else if (format != "coordinate") found.problem << "holds a dense matrix and not one in coordinate format";
+        found.error_message << "does not begin with %%MatrixMarket matrix";
+      else if (format != "coordinate") found.error_message << "holds a dense matrix and not one in coordinate format";
       else if (field != "real" && field != "integer" && field != "pattern")
-        found.problem << "holds numbers that are none of real, integer and pattern";
+        found.error_message << "holds numbers that are none of real, integer and pattern";
       else if (kind != "general" && kind != "symmetric" && kind != "skew-symmetric")
-        found.problem << "holds a matrix that is none of general, symmetric and skew-symmetric";
-      if (!found.problem.empty()) return found;
+        found.error_message << "holds a matrix that is none of general, symmetric and skew-symmetric";
+      if (!found.error_message.empty()) return found;
       found.has_no_values = field == "pattern";
       found.kind = kind == "general"     ? market_header::symmetry::general
                    : kind == "symmetric" ? market_header::symmetry::symmetric
@@ -73,13 +73,13 @@ PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_
     }
     if (whole[0] == '%' || market_line(whole).is_at_end()) continue;
     if (!line.number(found.rows) || !line.number(found.columns) || !line.number(found.entries) || !line.is_at_end())
-      found.problem << "has a line of sizes that is not three whole numbers";
+      found.error_message << "has a line of sizes that is not three whole numbers";
     else if (found.kind != market_header::symmetry::general && found.rows != found.columns)
-      found.problem << "holds a symmetric matrix that is not square, " << found.rows << " x " << found.columns;
+      found.error_message << "holds a symmetric matrix that is not square, " << found.rows << " x " << found.columns;
     else found.data_at = at;
     return found;
   }
-  if (is_whole) found.problem << "ends before its line of sizes";
+  if (is_whole) found.error_message << "ends before its line of sizes";
   return found;
 }
 
@@ -132,7 +132,7 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
       if (error == 0) error = source.file().size(bytes);
       std::string front;
       bool is_whole = false;
-      while (error == 0 && h.data_at == 0 && h.problem.empty() && !is_whole) {
+      while (error == 0 && h.data_at == 0 && h.error_message.empty() && !is_whole) {
         const std::size_t n = std::min(bytes, 2 * front.size() + piece), had = front.size();
         front.resize(n);
         error = source.file().read(front.data() + had, n - had, had);
@@ -140,7 +140,7 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
         if (error == 0) h = parse_market_header(front, is_whole);
       }
       call_error = call.errno_error("read", path, error, "check the name, and that this worker may read it");
-      if (error == 0 && !h.problem.empty()) call_error = wrong(h.problem);
+      if (error == 0 && !h.error_message.empty()) call_error = wrong(h.error_message);
     }
     call.throw_together(call_error);
     source.agree();

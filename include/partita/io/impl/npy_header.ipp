@@ -55,7 +55,7 @@ PARTITA_DEF npy_header_found npy_literal::header_with_error(const char* what) {
 }
 
 PARTITA_DEF bool npy_literal::set_error(const char* what) {
-  if (parsed_.problem.empty()) parsed_.problem << "its header " << what;
+  if (parsed_.error_message.empty()) parsed_.error_message << "its header " << what;
   return false;
 }
 
@@ -129,9 +129,9 @@ PARTITA_DEF bool npy_literal::read_type() {
                      (h.kind == 'f' && (n == 2 || n == 4 || n == 8 || n == 12 || n == 16)) ||
                      (h.kind == 'c' && (n == 8 || n == 16 || n == 24 || n == 32));
   if (k != type.size() || !known || (n > 1 && h.byte_order == '|')) {
-    parsed_.problem << "its header names the type '";
-    for (std::size_t c = 0; c < type.size() && c < 40; ++c) parsed_.problem << (type[c] < ' ' ? '?' : type[c]);
-    parsed_.problem << "'; only plain numbers, bool and complex numbers are read";
+    parsed_.error_message << "its header names the type '";
+    for (std::size_t c = 0; c < type.size() && c < 40; ++c) parsed_.error_message << (type[c] < ' ' ? '?' : type[c]);
+    parsed_.error_message << "'; only plain numbers, bool and complex numbers are read";
     return false;
   }
   if (n == 1) h.byte_order = '|';
@@ -179,26 +179,26 @@ PARTITA_DEF npy_header_found parse_npy_header(const unsigned char* bytes, std::s
   const char magic[] = "\x93NUMPY";
   for (std::size_t k = 0; k < 6; ++k)
     if (n < 10 || bytes[k] != static_cast<unsigned char>(magic[k])) {
-      found.problem << (n < 10 ? "it is too short for a .npy file" : "it does not begin as a .npy file does");
+      found.error_message << (n < 10 ? "it is too short for a .npy file" : "it does not begin as a .npy file does");
       return found;
     }
   const unsigned version = bytes[6];
   if (version < 1 || version > 3 || bytes[7] != 0) {
-    found.problem << "it is a .npy file of version " << version << "." << unsigned{bytes[7]}
-                  << "; versions 1.0, 2.0 and 3.0 are read";
+    found.error_message << "it is a .npy file of version " << version << "." << unsigned{bytes[7]}
+                        << "; versions 1.0, 2.0 and 3.0 are read";
     return found;
   }
   const std::size_t front = version == 1 ? 10 : 12;
   std::size_t length = 0;
   for (std::size_t k = front; k-- > 8 && n >= front;) length = length << 8U | bytes[k];
   if (n < front || length > npy_header_limit - front || length > n - front) {
-    found.problem << "its header is cut off or longer than " << npy_header_limit << " bytes";
+    found.error_message << "its header is cut off or longer than " << npy_header_limit << " bytes";
     return found;
   }
   found = detail::npy_literal(bytes + front, bytes + front + length).read();
   found.header.data_at = front + length;
-  if (found.problem.empty() && found.header.data_bytes > static_cast<std::size_t>(-1) / 2 - found.header.data_at)
-    found.problem << "its header has extents whose product is above 2^63 bytes";
+  if (found.error_message.empty() && found.header.data_bytes > static_cast<std::size_t>(-1) / 2 - found.header.data_at)
+    found.error_message << "its header has extents whose product is above 2^63 bytes";
   return found;
 }
 

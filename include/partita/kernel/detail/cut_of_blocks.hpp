@@ -48,10 +48,10 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   for (std::size_t k = 0; k < by_place.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];
   const layout_of_blocks<rank> layout = lay_out(by_place, p.grid().shape());
-  if (!layout.problem.empty() || !layout.cartesian) {
+  if (!layout.error_message.empty() || !layout.cartesian) {
     found_error.kind = failure::shape;
     found_error.sentence << call << " with p = " << p.grid().shape() << ": ";
-    if (!layout.problem.empty()) found_error.sentence << layout.problem;
+    if (!layout.error_message.empty()) found_error.sentence << layout.error_message;
     else
       found_error.sentence << "requires blocks that are cut alike in every line of the partition; repartition x first";
     return balanced;

@@ -194,9 +194,9 @@ class fourier_engine {
       for (std::size_t k = 0; k < by_place.size(); ++k)
         for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];
       const layout_of_blocks<Rank> layout_of_x = lay_out(by_place, definition_.p_x.grid().shape());
-      if (!layout_of_x.problem.empty()) {
+      if (!layout_of_x.error_message.empty()) {
         found_error = local_error(text(name) << "(x) with p_x = " << definition_.p_x.grid().shape() << ": "
-                                             << layout_of_x.problem);
+                                             << layout_of_x.error_message);
         return {};
       }
       global = layout_of_x.extents;

@@ -70,11 +70,11 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
     }
   };
   for (std::size_t d = 0; d < Rank; ++d) {  // slabs around the block; slabs of later dimensions are between them
-    shape[d] = plan.inside.start[d];
+    shape[d] = plan.tensor_cells.start[d];
     fill(boundaries.before[d], boundaries.value_before[d]);
-    at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];
+    at[d] = plan.tensor_cells.stop[d], shape[d] = window.shape[d] - plan.tensor_cells.stop[d];
     fill(boundaries.after[d], boundaries.value_after[d]);
-    at[d] = plan.inside.start[d], shape[d] = plan.inside.stop[d] - plan.inside.start[d];
+    at[d] = plan.tensor_cells.start[d], shape[d] = plan.tensor_cells.stop[d] - plan.tensor_cells.start[d];
   }
 }
 

@@ -90,7 +90,7 @@ class joint_windows_planner {
   }
   std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
                                                  const std::shared_ptr<transport>& shared_transport) const {
-    const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghosts_alone())...}; };
+    const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghost_exchange())...}; };
     return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>

@@ -24,8 +24,8 @@ enum class accepted_cuts { any, balanced };
 /// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
-  parted_tensor<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
-  bool is_cut_balanced = true;   ///< whether the parts are balanced
+  tensor_parts<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
+  bool is_cut_balanced = true;  ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};
 
   /// The plan cache calls forget() when it evicts this plan.
@@ -63,19 +63,19 @@ class part_planner {
     return describe_call(name_, direction, p_, shape, type);
   }
   /// The exchange in this worker's group, for the balanced parts of a tensor of these extents.
-  exchange_plan<rank> plan_wholes(const shape_type& whole) const {
-    return partita::plan_wholes(group_, group_.active() ? balanced_parts(whole, group_.shape) : parted_tensor<rank>{},
-                                p_.world().id());
+  exchange_plan<rank> plan_allgather(const shape_type& whole) const {
+    return partita::plan_allgather(group_, group_.active() ? balanced_parts(whole, group_.shape) : tensor_parts<rank>{},
+                                   p_.world().id());
   }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     const transport& open = open_transport(shared_transport, *world());
     const auto shapes = gather_group_shapes(call.shape);
-    parted_tensor<rank> tensor;
+    tensor_parts<rank> tensor;
     if (group_.active() && call.forward) {
-      tensor = joined(shapes, group_.shape);
-      if (!tensor.problem.empty()) report_error(found_error, call) << tensor.problem;
+      tensor = tensor_of_blocks(shapes, group_.shape);
+      if (!tensor.error_message.empty()) report_error(found_error, call) << tensor.error_message;
       else if (cuts_ == accepted_cuts::balanced && !tensor.balanced(group_.shape))
         report_error(found_error, call)
             << "requires blocks cut as the result of the forward call was (the balanced cut of " << tensor.extents
@@ -137,9 +137,9 @@ class part_planner {
     return shapes;
   }
 
-  structure learn_plan(const parted_tensor<rank>& tensor, const transport& shared_transport) const {
+  structure learn_plan(const tensor_parts<rank>& tensor, const transport& shared_transport) const {
     structure s;
-    s.there = partita::plan_wholes(group_, tensor, p_.world().id());
+    s.there = partita::plan_allgather(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
     if (rank > 0 && spans_several_nodes(shared_transport)) s.tensor = tensor;
     s.is_cut_balanced = !group_.active() || tensor.balanced(group_.shape);

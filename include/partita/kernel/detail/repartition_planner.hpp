@@ -301,8 +301,9 @@ class repartition_planner {
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(state_of_all_plans_->shapes, p_x_.grid().shape());
-    if (!layout.problem.empty()) {
-      report_error(found_error, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
+    if (!layout.error_message.empty()) {
+      report_error(found_error, text(name_)
+                                    << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.error_message);
       return {};
     }
     if (reject_extents(layout.extents, found_error)) return {};

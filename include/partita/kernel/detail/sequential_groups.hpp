@@ -134,20 +134,20 @@ class groups {
   template <ranked_array X>
   auto broadcast_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::large, &group_plan::small,
-                   [&](const group_plan& p) { return copy_to_tensor(x[p.joined()->members[0]]); });
+                   [&](const group_plan& p) { return copy_to_tensor(x[p.member_group()->members[0]]); });
   }
 
   /// Gives each worker of the small grid the reduction of the blocks of the workers of the large grid paired with it.
   template <class Reduction = elementwise_sum, ranked_array X>
   auto reduce_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
-      return reduce_members<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
+      return reduce_members<Reduction>(x, p.root_group()->members, p.root_group()->root_is_large ? 0 : 1, name_);
     });
   }
   /// The number of blocks in the reduction to which a worker of the large grid contributes.
   std::size_t block_count_of_worker(std::size_t worker) const {
     const group_plan p = plan(worker);
-    return p.large ? p.joined()->contributors() : 1;
+    return p.large ? p.member_group()->contributors() : 1;
   }
 
  private:

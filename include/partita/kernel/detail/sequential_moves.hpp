@@ -62,9 +62,9 @@ worker_plans<Rank> make_plans(const grid<Src>& src, const grid<Dst>& dst,
                                   workers);
   }
   const layout_of_blocks<Rank> layout = lay_out(shapes, src.shape());
-  if (!layout.problem.empty())
+  if (!layout.error_message.empty())
     throw shape_error(text("partita::sequentially::repartition(p_x, p_y)(x) with p_x = ")
-                      << src.shape() << ": " << layout.problem);
+                      << src.shape() << ": " << layout.error_message);
   expect_extents(cuts, layout.extents);
   const auto to = cuts.result_cuts(layout.extents), balanced = cuts.source_cuts(layout.extents);
   if (!layout.cartesian) return make_repartition_plans(src, layout.boxes, dst, to, cuts.axes(), workers);
@@ -114,20 +114,20 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const worker_plans
       if (std::exchange(own, true) || plan.kept.empty()) return;
       const block_argument<X> from(x[worker]);
       for (const kept_box<rank>& k : plan.kept)
-        store_box(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
-                  from.block().part(k.at_source, k.where.shape()).permuted(plan.axes));
+        store_box(to.part(k.destination_start, in_result_order(k.where.shape(), plan.axes)),
+                  from.block().part(k.source_start, k.where.shape()).permuted(plan.axes));
     };
     std::vector<std::size_t> first_boxes_of_peers;  // the first box of each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
       if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) first_boxes_of_peers.push_back(r);
-    const auto turn_of_receive = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
+    const auto turn_of_receive = [&](std::size_t r) { return plan.position_in_sum(plan.receives[r].worker); };
     if (plan.accumulate)
       std::sort(first_boxes_of_peers.begin(), first_boxes_of_peers.end(),
                 [&](auto a, auto b) { return turn_of_receive(a) < turn_of_receive(b); });
     // Take the boxes from the blocks of the peers, and compare both plans of each pair.
     for (std::size_t r : first_boxes_of_peers) {
       const std::size_t peer = plan.receives[r].worker;
-      if (plan.turn_of(peer) > plan.turn_of(worker)) store_own_boxes();
+      if (plan.position_in_sum(peer) > plan.position_in_sum(worker)) store_own_boxes();
       const block_argument<X> from(x[peer]);
       const std::vector<transfer<rank>>& sends = plans[peer].sends;
       std::size_t s = 0, end = sends.size();  // binary search of the first transfer to this worker

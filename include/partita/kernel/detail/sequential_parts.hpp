@@ -21,19 +21,20 @@ class parts {
   template <ranked_array X>
   auto gather(const std::vector<X>& x, bool requires_balanced_cut) {
     require_group_block_count<X>(x.size());
-    std::vector<parted_tensor<rank>> cuts(x.size());
+    std::vector<tensor_parts<rank>> cuts(x.size());
     worker_plans<rank> plans;
     plans.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const auto group = block_group_of(grid_, kept_dimensions_, worker);
-      parted_tensor<rank>& cut = cuts[worker];
-      if (group.active()) cut = joined(list_shapes(group, x), group.shape);
-      if (!cut.problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.problem);
+      tensor_parts<rank>& cut = cuts[worker];
+      if (group.active()) cut = tensor_of_blocks(list_shapes(group, x), group.shape);
+      if (!cut.error_message.empty())
+        throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.error_message);
       if (group.active() && requires_balanced_cut && !cut.balanced(group.shape))
         throw shape_error(text("partita::sequentially::")
                           << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cut.extents << " over "
                           << group.shape);
-      plans.push_back(plan_wholes(group, cut, worker));
+      plans.push_back(plan_allgather(group, cut, worker));
     }
     cuts_ = std::move(cuts);
     return carry_out(plans, x, true);
@@ -56,8 +57,8 @@ class parts {
           throw shape_error(text("partita::sequentially::")
                             << name_ << ": requires the blocks of a sum to have one shape");
       const auto cut =
-          known || !group.active() ? parted_tensor<rank>{} : balanced_parts(shape_of(x[worker]), group.shape);
-      plans.push_back(partita::reversed(plan_wholes(group, known ? cuts_[worker] : cut, worker)));
+          known || !group.active() ? tensor_parts<rank>{} : balanced_parts(shape_of(x[worker]), group.shape);
+      plans.push_back(partita::reversed(plan_allgather(group, known ? cuts_[worker] : cut, worker)));
     }
     return carry_out(plans, x, true);
   }
@@ -80,7 +81,7 @@ class parts {
   grid<Extents> grid_;
   std::array<bool, rank> kept_dimensions_;
   const char* name_;
-  std::vector<parted_tensor<rank>> cuts_;  ///< the parts of the last gather, by worker
+  std::vector<tensor_parts<rank>> cuts_;  ///< the parts of the last gather, by worker
 };
 
 }  // namespace partita::sequentially::detail

@@ -18,11 +18,11 @@ decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::
   std::vector<std::array<std::size_t, rank>> shapes;
   for (std::size_t place = 0; place < p.size(); ++place) shapes.push_back(shape_of(x[p.workers()[place]]));
   const auto layout = lay_out(shapes, p.shape());
-  if (!layout.problem.empty() || !layout.cartesian)
+  if (!layout.error_message.empty() || !layout.cartesian)
     throw shape_error(text("partita::sequentially::")
                       << name << ": "
-                      << (layout.problem.empty() ? text("requires blocks that are cut alike in every line")
-                                                 : layout.problem));
+                      << (layout.error_message.empty() ? text("requires blocks that are cut alike in every line")
+                                                       : layout.error_message));
   return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
 }
 

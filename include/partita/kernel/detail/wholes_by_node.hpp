@@ -22,11 +22,11 @@ struct two_step_plan {
 /// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members
 /// of a node send each other the parts that came from other nodes.
 template <std::size_t Rank>
-two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, const tensor_parts<Rank>& tensor,
                                             const members_by_node& nodes, std::size_t worker) {
   two_step_plan<Rank> plan;
-  plan.first_step = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
-                                parted_tensor<Rank>{{}, tensor.extents, {tensor.parts[group.position]}}, worker);
+  plan.first_step = plan_allgather(block_group<Rank>{{worker}, 0, group.shape},
+                                   tensor_parts<Rank>{{}, tensor.extents, {tensor.parts[group.position]}}, worker);
   exchange_plan<Rank>& second = plan.second_step;
   second.worker = worker;
   second.extents = second.source_shape = second.destination_shape = tensor.extents;
@@ -37,21 +37,22 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
   const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.extents); };
   // First step, sends: the own part goes to the members of this node and to one member of each other node.
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
-    if (n != here) plan.first_step.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
+    if (n != here)
+      plan.first_step.sends.push_back({group.members[nodes.representative(me, n)], own, {}, in_whole(own)});
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first_step.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
   // First step, receives: the parts of this node, and the parts that this worker represents and passes on in step two.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
-    const std::size_t lane = nodes.lane(k, here);
+    const std::size_t representative = nodes.representative(k, here);
     if (k == me || part.empty()) continue;
-    if (nodes.node_of(k) == here || lane == me)
+    if (nodes.node_of(k) == here || representative == me)
       plan.first_step.receives.push_back(
           {group.members[k], part, part.start, place_in_block<Rank>::of({}, part.shape())});
     if (nodes.node_of(k) == here) continue;
-    if (lane != me) {
-      second.receives.push_back({group.members[lane], part, part.start, in_whole(part)});
+    if (representative != me) {
+      second.receives.push_back({group.members[representative], part, part.start, in_whole(part)});
     } else {
       for (std::size_t mate : nodes.members(here))
         if (mate != me) second.sends.push_back({group.members[mate], part, part.start, in_whole(part)});
@@ -66,7 +67,7 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
 /// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Blocks of a
 /// node are added in the order of the members, sums of nodes in the order of their first members.
 template <std::size_t Rank>
-two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const tensor_parts<Rank>& tensor,
                                       const members_by_node& nodes, std::size_t worker) {
   static_assert(Rank > 0, "partita: a tensor without dimensions has one part");
   two_step_plan<Rank> plan;
@@ -83,7 +84,7 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const part
   for (std::size_t mate : nodes.members(here)) first.order.push_back(group.members[mate]);
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();
-  for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.lane(me, n)]);
+  for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.representative(me, n)]);
   for (auto* step : {&first, &second}) {  // an order that is ascending is not listed
     bool ascending = true;
     for (std::size_t k = 1; k < step->order.size(); ++k) ascending = ascending && step->order[k - 1] <= step->order[k];
@@ -91,10 +92,10 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const part
   }
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
-    const std::size_t lane = nodes.lane(k, here);
+    const std::size_t representative = nodes.representative(k, here);
     if (part.empty()) continue;
-    if (lane != me) {  // received parts are staged and added: the sender needs no place
-      first.sends.push_back({group.members[lane], part, part.start, {}});
+    if (representative != me) {  // received parts are staged and added: the sender needs no place
+      first.sends.push_back({group.members[representative], part, part.start, {}});
       continue;
     }
     index<Rank> at{};
@@ -109,7 +110,7 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const part
     else second.sends.push_back({group.members[k], part, at, {}});
   }
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n)
-    if (n != here) second.receives.push_back({group.members[nodes.lane(me, n)], own, {}, {}});
+    if (n != here) second.receives.push_back({group.members[nodes.representative(me, n)], own, {}, {}});
   second.source_shape = first.destination_shape;
   for (auto* moves : {&first.sends, &first.receives, &second.sends, &second.receives}) detail::group_by_peer(*moves);
   return plan;

@@ -60,7 +60,7 @@ class convolution_split {
   }
   /// Calls f(worker) for each worker that needs this part of x (`is_input`), or that computes this part of y.
   template <class F>
-  void for_workers(bool is_input, const position& part, F f) const {
+  void for_each_worker_at(bool is_input, const position& part, F f) const {
     position i = part;
     if (convolution_form_ == convolution_form::by_output) return f(grid_.worker(i));
     if (convolution_form_ == convolution_form::by_groups) {
@@ -110,7 +110,7 @@ class convolution_split {
     for (std::size_t part = 0; part < parts[1]; ++part) windows[1].push_back(to_window(in_channels(part)));
     for (std::size_t d = 2; d < rank; ++d)
       for (std::size_t part = 0; part < parts[d]; ++part)
-        windows[d].push_back(window_under(options_.along(d - 2), balanced_part(y[d], parts[d], part)));
+        windows[d].push_back(input_window(options_.along(d - 2), balanced_part(y[d], parts[d], part)));
     return windows;
   }
   windows_of_parts<rank> windows_of_y(const shape_type& y) const {
@@ -138,14 +138,14 @@ struct window_workers {
   const convolution_split<Features>* split;
   bool is_input;
 
-  bool wants(std::size_t worker) const { return split->places().contains(worker); }
+  bool needs_window(std::size_t worker) const { return split->places().contains(worker); }
   index<Features + 2> parts(std::size_t worker) const {
     const auto i = split->places().index(split->places().place(worker));
     return is_input ? split->part_of_x(i) : split->part_of_y(i);
   }
   template <class F>
-  void for_workers(const index<Features + 2>& part, F f) const {
-    split->for_workers(is_input, part, f);
+  void for_each_worker_at(const index<Features + 2>& part, F f) const {
+    split->for_each_worker_at(is_input, part, f);
   }
 };
 

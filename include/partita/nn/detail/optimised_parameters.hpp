@@ -34,7 +34,7 @@ class optimised_parameters {
         throw shape_error(text(call_name_) << ": requires parameter " << p << " to keep the " << sizes_[p]
                                            << " elements that it had when the optimiser was made, got "
                                            << parameters_[p].size() << "; assign a block of the first shape");
-      if (const text problem = parameters_[p].problem(); !problem.empty())
+      if (const text problem = parameters_[p].error_message(); !problem.empty())
         throw shape_error(text(call_name_)
                           << ": requires for parameter " << p << " " << problem << "; assign a gradient of that shape");
     }

@@ -13,7 +13,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
   std::vector<std::uint64_t> number(held_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) {
     order_[k] = k;
-    hasher all(held_[k].summand);
+    hasher all(held_[k].summand_index);
     for (const interval& one : held_[k].box) all.mix(one.start).mix(one.stop);
     number[k] = all.mix(held_[k].there).value();
   }
@@ -28,7 +28,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
   }
 }
 
-PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) const {
+PARTITA_DEF std::vector<box_overlap> box_overlaps::receives(std::size_t worker) const {
   std::vector<box_overlap> all;
   short_list<interval> where;
   for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end)
@@ -37,13 +37,13 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) con
   return all;
 }
 
-PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) const {
+PARTITA_DEF std::vector<box_overlap> box_overlaps::sends(std::size_t worker) const {
   std::vector<box_overlap> all;
   short_list<interval> where;
-  const auto give = [&](std::size_t holder, std::size_t other, bool passed_on) {
+  const auto give = [&](std::size_t holder, std::size_t other, bool is_forwarded) {
     if (!intersect(held_[holder], wanted_[other], where)) return;
     const box_overlap one = find_transfer(holder, other, where);
-    if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, where, passed_on});
+    if (one.worker == worker && one.is_forwarded == is_forwarded) all.push_back({other, where, is_forwarded});
   };
   for (std::size_t other = 0; other < wanted_.size() && held_[worker].there; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
@@ -55,7 +55,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
   return all;
 }
 
-PARTITA_DEF std::size_t box_overlaps::most_taken() const {
+PARTITA_DEF std::size_t box_overlaps::max_received_elements() const {
   const auto volume = [](const short_list<interval>& box) {
     std::size_t n = 1;
     for (const interval& one : box) n *= one.size();
@@ -73,7 +73,7 @@ PARTITA_DEF std::size_t box_overlaps::most_taken() const {
 
 PARTITA_DEF bool box_overlaps::intersect(const worker_box& a, const worker_box& b, short_list<interval>& where) {
   where = {};
-  bool all = a.there && b.there && a.summand == b.summand;
+  bool all = a.there && b.there && a.summand_index == b.summand_index;
   for (std::size_t d = 0; all && d < a.box.size(); ++d) {
     where.push_back({a.box[d].start > b.box[d].start ? a.box[d].start : b.box[d].start,
                      a.box[d].stop < b.box[d].stop ? a.box[d].stop : b.box[d].stop});

@@ -18,7 +18,7 @@ class layout_completer {
   layout_completer(const Graph& program, const policy& by) : g_(program) {
     result_.program = &program;
     result_.by = by;
-    result_.first_origin.assign(g_.values(), Graph::none);
+    result_.first_cut_origin.assign(g_.values(), Graph::none);
     result_.layouts.reserve(g_.values());
     is_active_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
@@ -161,10 +161,11 @@ class layout_completer {
     return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
   void add_origin(value v, std::size_t d, std::size_t a, std::size_t o, const axis_source& axis) {
-    result_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
-                               static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor), axis.from.number,
-                               static_cast<std::uint8_t>(axis.dimension), result_.first_origin[v.number]});
-    result_.first_origin[v.number] = static_cast<std::uint32_t>(result_.origins.size() - 1);
+    result_.cut_origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
+                                   static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor),
+                                   axis.from.number, static_cast<std::uint8_t>(axis.dimension),
+                                   result_.first_cut_origin[v.number]});
+    result_.first_cut_origin[v.number] = static_cast<std::uint32_t>(result_.cut_origins.size() - 1);
   }
 
   // --- the moves ---
@@ -200,7 +201,7 @@ class layout_completer {
     const sharding& layout = result_.layouts[v.number];
     for (std::size_t d = 0; d < layout.rank(); ++d)
       for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
-        if (const std::size_t a = layout.cuts[d][k]; result_.origin(v, d, a) == nullptr)
+        if (const std::size_t a = layout.cuts[d][k]; result_.origin_of_cut(v, d, a) == nullptr)
           add_origin(v, d, a, o, source_of_axis(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {

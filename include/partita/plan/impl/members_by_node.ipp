@@ -23,7 +23,7 @@ PARTITA_DEF members_by_node::members_by_node(const std::vector<std::size_t>& nod
   }
 }
 
-PARTITA_DEF std::size_t members_by_node::lane(std::size_t member, std::size_t node) const {
+PARTITA_DEF std::size_t members_by_node::representative(std::size_t member, std::size_t node) const {
   if (nodes_[member] == node) return member;
   return members_[node][peer_index(member, members_[node].size())];
 }

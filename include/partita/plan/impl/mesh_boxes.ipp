@@ -11,7 +11,7 @@ PARTITA_DEF std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_worker
   for (std::size_t k = 0; k < mesh_workers.size(); ++k) {
     worker_box& one = all[mesh_workers.worker(k)];
     one.box = mesh_block(s, shape, k);
-    one.summand = detail::index_along_axes(mesh_workers.mesh(), k, detail::partial_axes(s));
+    one.summand_index = detail::index_along_axes(mesh_workers.mesh(), k, detail::partial_axes(s));
     one.there = true;
   }
   return all;
@@ -26,7 +26,7 @@ PARTITA_DEF box_overlaps overlaps_of(const reshard_exchange& e, const shape_list
     auto all = boxes_on_mesh(mesh_workers, workers, s, shape);
     for (std::size_t k = 0; k < mesh_workers.size(); ++k) {
       worker_box& one = all[mesh_workers.worker(k)];
-      one.summand = detail::index_along_axes(mesh_workers.mesh(), k, partial);
+      one.summand_index = detail::index_along_axes(mesh_workers.mesh(), k, partial);
       one.replica = detail::index_along_axes(mesh_workers.mesh(), k, replicated);
       if (summands == 1) continue;
       const std::size_t own = detail::index_along_axes(mesh_workers.mesh(), k, e.reduced);

@@ -5,10 +5,10 @@
 
 namespace partita {
 
-PARTITA_DEF node_messages::posted node_messages::posted_by(std::size_t worker) const {
-  posted sum;
+PARTITA_DEF node_messages::posted_counts node_messages::count_posted(std::size_t worker) const {
+  posted_counts sum;
   for (const node_message& m : messages)
-    if (m.from == worker) ++sum.messages, sum.boxes += m.last - m.first, sum.elements += m.elements;
+    if (m.from == worker) ++sum.messages, sum.boxes += m.end_box - m.first_box, sum.elements += m.elements;
   return sum;
 }
 
@@ -26,7 +26,7 @@ PARTITA_DEF std::vector<std::size_t> node_messages::workers_of(std::size_t first
 
 PARTITA_DEF std::size_t node_messages::owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
                                              std::size_t other_node, std::size_t lane) const {
-  const auto workers = workers_of(m.first, m.last, sender_or_receiver);
+  const auto workers = workers_of(m.first_box, m.end_box, sender_or_receiver);
   return workers[node_traffic::owner(workers.size(), other_node, lane)];
 }
 

@@ -27,7 +27,7 @@ class pipeline_clock {
   static constexpr double unknown_end_time = -1;
 
   pipeline_clock(const pipeline_shape& shape, double moving)
-      : shape_(shape), transfer_seconds_(moving), end_times_(shape.numbers(), unknown_end_time) {}
+      : shape_(shape), transfer_seconds_(moving), end_times_(shape.task_count(), unknown_end_time) {}
 
   double& end_time(const pipeline_task& one) { return end_times_[shape_.number(one)]; }
   bool is_done(const pipeline_task& one) const { return end_times_[shape_.number(one)] != unknown_end_time; }
@@ -266,7 +266,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
   std::vector<std::uint32_t> kept(shape.stages(), 0);
   pipeline_run run;
   double busy = 0;
-  for (std::size_t left = shape.numbers() / 3 * (has_weights_passes ? 3 : 2); left > 0; --left) {
+  for (std::size_t left = shape.task_count() / 3 * (has_weights_passes ? 3 : 2); left > 0; --left) {
     // Find the task that can begin earliest, among the next tasks of all groups of workers.
     std::size_t first = tasks.size();
     double at = 0;

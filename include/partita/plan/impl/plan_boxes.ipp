@@ -5,7 +5,7 @@
 
 namespace partita {
 
-PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool passed_on) {
+PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool is_forwarded) {
   using boxes = short_list<interval>;
   const auto as_box = [](const boxes& from) {
     box<dynamic> out;
@@ -18,14 +18,14 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
     for (std::size_t d = 0; d < where.start.size(); ++d) at.push_back(where.start[d] - block.start[d]);
     return at;
   };
-  const std::vector<worker_box>& sources = passed_on ? all.wanted() : all.had();
-  const worker_box &held = sources[worker], &wanted = all.wanted()[worker];
+  const std::vector<worker_box>& sources = is_forwarded ? all.wanted_boxes() : all.held_boxes();
+  const worker_box &held = sources[worker], &wanted = all.wanted_boxes()[worker];
   const box<dynamic> source = as_box(held.box), destination = as_box(wanted.box);
   exchange_plan<dynamic> plan;
   plan.worker = worker;
   plan.gives = held.there, plan.takes = wanted.there;
   plan.one_to_one = false;
-  for (const auto* side : {&all.had(), &all.wanted()})
+  for (const auto* side : {&all.held_boxes(), &all.wanted_boxes()})
     for (const worker_box& one : *side) {
       const box<dynamic> block = as_box(one.box);
       if (!one.there) continue;
@@ -41,12 +41,12 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
     return transfer<dynamic>{o.worker, where, offset_in(where, own_block),
                              place_in_block<dynamic>::of(offset_in(where, peer_block), peer_block.shape())};
   };
-  for (const box_overlap& o : all.given(worker))
-    if (o.worker != worker && o.passed_on == passed_on)
-      plan.sends.push_back(transfer_with(o, source, as_box(all.wanted()[o.worker].box)));
-  for (const box_overlap& o : all.taken(worker)) {
+  for (const box_overlap& o : all.sends(worker))
+    if (o.worker != worker && o.is_forwarded == is_forwarded)
+      plan.sends.push_back(transfer_with(o, source, as_box(all.wanted_boxes()[o.worker].box)));
+  for (const box_overlap& o : all.receives(worker)) {
     const box<dynamic> where = as_box(o.where);
-    if (o.passed_on != passed_on) continue;
+    if (o.is_forwarded != is_forwarded) continue;
     if (o.worker != worker) plan.receives.push_back(transfer_with(o, destination, as_box(sources[o.worker].box)));
     else plan.kept.push_back({where, offset_in(where, source), offset_in(where, destination)});
   }

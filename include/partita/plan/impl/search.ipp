@@ -166,7 +166,7 @@ class searcher {
     annotate(one.selection);
     for (const annotated_value& start : annotations_) c.annotations.push_back({start.of, *start.layout});
     c.cost = includes_sharded_states ? one.result.cost : one.result.plain;
-    c.is_there = true;
+    c.is_found = true;
     if (includes_sharded_states && one.result.has_sharded_states)
       for (const auto& [v, layout] : judge_.find_sharded_states(annotations_)) c.states.push_back({v, layout});
     return c;
@@ -184,7 +184,7 @@ class searcher {
       if (one.result.over == 0 && !(one.result.layouts == best_.result.layouts) && is_better(one, second)) second = one;
     out.runner_up = describe(second, true);
     if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))
-      out.without_limit = describe(fastest_, false);
+      out.best_without_limit = describe(fastest_, false);
     return out;
   }
 

@@ -12,10 +12,10 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// messages are one step, with the number of the first of them.
   struct step_dependencies {
     std::vector<std::size_t> input_counts;
-    std::vector<std::vector<std::size_t>> dependent_steps, joined;
+    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;
 
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
-        : input_counts(end - first, 0), dependent_steps(end - first), joined(end - first) {
+        : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
       struct block {
         std::size_t set_by = ~std::size_t{0};
         std::vector<std::size_t> reading_steps{};
@@ -26,7 +26,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         return all[b];
       };
       const auto number = [&](std::size_t k) {
-        return (steps[k].joins == step_use::nothing ? k : steps[k].joins) - first;
+        return (steps[k].message_leader == step_use::nothing ? k : steps[k].message_leader) - first;
       };
       for (std::size_t k = first; k < end; ++k) {
         const auto wait_for = [&](std::size_t earlier_step) {
@@ -34,7 +34,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           dependent_steps[number(earlier_step)].push_back(number(k));
           ++input_counts[number(k)];
         };
-        joined[number(k)].push_back(k);
+        joint_steps[number(k)].push_back(k);
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
             wait_for(block_of(b).set_by);
@@ -59,11 +59,11 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           limits_(limits),
           graph_(steps, first, end),
           is_finished_(end - first, false),
-          is_lane_used_(limits.pending, false),
+          is_lane_used_(limits.max_pending, false),
           time_(now),
           link_free_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
-        if (graph_.input_counts[k] == 0 && !graph_.joined[k].empty()) add_ready_step(k);
+        if (graph_.input_counts[k] == 0 && !graph_.joint_steps[k].empty()) add_ready_step(k);
     }
 
     std::vector<ordered_step> order() {
@@ -85,22 +85,22 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
     void finish_step(std::size_t k) {
-      for (const std::size_t j : graph_.joined[k]) is_finished_[j - first_] = true;
+      for (const std::size_t j : graph_.joint_steps[k]) is_finished_[j - first_] = true;
       while (first_unfinished_ < is_finished_.size() && is_finished_[first_unfinished_]) ++first_unfinished_;
       for (const std::size_t next : graph_.dependent_steps[k])
         if (--graph_.input_counts[next] == 0) add_ready_step(next);
     }
     void start_movements() {
-      while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.pending) {
+      while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.max_pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
         std::size_t lane = 0;
         while (is_lane_used_[lane]) ++lane;
         is_lane_used_[lane] = true;
         link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].once;
-        for (const std::size_t j : graph_.joined[k]) link_free_ += steps_[j].seconds - steps_[j].once;
+        for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].once;
         pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_});
-        for (const std::size_t j : graph_.joined[k])
+        for (const std::size_t j : graph_.joint_steps[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
       }
@@ -114,10 +114,10 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     void finish_movement(std::size_t index) {
       const ordered_step one = pending_[index];
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-      is_lane_used_[one.lane] = false;
+      is_lane_used_[one.channel] = false;
       const double until = time_ < one.until ? one.until : time_;
-      for (const std::size_t j : graph_.joined[one.step - first_])
-        order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, time_, until}),
+      for (const std::size_t j : graph_.joint_steps[one.step - first_])
+        order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.channel, time_, until}),
             time_ = until;
       finish_step(one.step - first_);
     }
@@ -150,14 +150,14 @@ PARTITA_DEF block_lives lives_of(const std::vector<step_use>& steps, const std::
   block_lives all;
   const auto extend_life = [&](std::uint32_t block, std::size_t k) {
     if (block == step_use::nothing) return;
-    if (block >= all.last.size()) all.first.resize(block + 1, block_lives::never), all.last.resize(block + 1, 0);
-    all.last[block] = k;
+    if (block >= all.last_use.size()) all.first_set.resize(block + 1, all.never), all.last_use.resize(block + 1, 0);
+    all.last_use[block] = k;
   };
   for (std::size_t k = 0; k < order.size(); ++k) {
     const step_use& one = steps[order[k].step];
     for (const std::uint32_t x : one.reads) extend_life(x, k);
     extend_life(one.sets, k);
-    if (one.sets != step_use::nothing && all.first[one.sets] == block_lives::never) all.first[one.sets] = k;
+    if (one.sets != step_use::nothing && all.first_set[one.sets] == block_lives::never) all.first_set[one.sets] = k;
   }
   return all;
 }

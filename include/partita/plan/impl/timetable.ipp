@@ -40,19 +40,20 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
     const double from = all.is_measured ? measurements[2 * k] : current.from;
     const double until = all.is_measured ? measurements[2 * k + 1] : current.until;
-    if (current.action == ordered_step::what::expect) continue;  // the movement begins when its sender starts
+    if (current.action == ordered_step::what::post_receive) continue;  // the movement begins when its sender starts
     if (current.action == ordered_step::what::finish) {
       timetable::entry& started = all.entries[entry_of[current.step]];
       if (all.is_measured) started.until = until;  // the start of an estimated movement contains its end
-      started.waited += until - from;
+      started.waited_seconds += until - from;
       continue;
     }
-    const bool starts = current.action != ordered_step::what::compute, is_joined = one.joins != step_use::nothing;
+    const bool starts = current.action != ordered_step::what::compute,
+               is_joined = one.message_leader != step_use::nothing;
     if (!is_joined)
       all.entries.push_back(
           {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
     timetable::entry& entry = all.entries.back();  // movements that share messages share one entry
-    if (starts) entry.received += one.received, entry.bytes_held = held, entry.others += is_joined ? 1U : 0U;
+    if (starts) entry.received_bytes += one.received, entry.bytes_held = held, entry.joint_movements += is_joined ? 1U : 0U;
     entry_of[current.step] = all.entries.size() - 1;
     double longest_input = 0;
     for (const std::uint32_t x : one.reads)

@@ -17,8 +17,8 @@ namespace partita {
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
-  std::uint8_t dimension = 0;                           ///< the dimension that the axis shards, for `shard`
-  pending_reduction pending = pending_reduction::none;  ///< the pending reduction over the axis, for `partial`
+  std::uint8_t dimension = 0;                             ///< the dimension that the axis shards, for `shard`
+  pending_reduction reduction = pending_reduction::none;  ///< the pending reduction over the axis, for `partial`
 
   static constexpr placement replicate() { return {}; }
   static constexpr placement shard(std::size_t d) {
@@ -185,7 +185,7 @@ struct sharding {
     std::size_t a = 0;
     for (const placement& p : all) {
       m.checked_axis(a);
-      if (p.kind == placement::what::partial) s = s.partial(a, p.pending);
+      if (p.kind == placement::what::partial) s = s.partial(a, p.reduction);
       if (p.kind == placement::what::shard) {
         if (p.dimension >= rank)
           throw partition_error(text("partita::sharding::of_placements: requires dimensions below ")

@@ -45,7 +45,7 @@ constexpr sharding layout_along(const sharding& x) {
 template <class T, class Move>
 void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& exchange, const sharding& layout,
                      const shape_list& extents, Move move) {
-  const std::size_t most = exchange.most_taken();
+  const std::size_t most = exchange.max_received_elements();
   if (most == 0) return;
   if (is_move_forbidden(layout))
     throw partition_error(text("partita::")

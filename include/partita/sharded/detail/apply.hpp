@@ -226,10 +226,10 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   return record_result(op, operands, needs, blocks, y);
 }
 
-#define PARTITA_OPERATION_OF(EXTERN, T)                                                                               \
+#define PARTITA_INSTANTIATE_OPERATION(EXTERN, T)                                                                      \
   EXTERN template sharded_tensor<T> run_operation<T>(const applied_operation&, const std::vector<sharded_tensor<T>>&, \
                                                      const fixed_layouts&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_OPERATION_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_OPERATION, extern)
 
 }  // namespace partita::detail
 

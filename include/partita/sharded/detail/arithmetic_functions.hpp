@@ -5,39 +5,40 @@
 
 namespace partita::element_functions {
 
-inline constexpr element_properties additive = holomorphic({&detail::additive_rule}),
-                                    truncated_additive =
+inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
+                                    truncating_additive_properties =
                                         holomorphic({&detail::additive_rule, detail::integers::truncated});
 
 // Functions of two elements.
-inline constexpr element_function add{"add", additive, [](auto a, auto b) { return a + b; }, passed_on(), passed_on()};
-inline constexpr element_function subtract{"subtract", additive, [](auto a, auto b) { return a - b; }, passed_on(),
-                                           reading<0>([](auto dy) { return -dy; })};
+inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },
+                                      identity_derivative(), identity_derivative()};
+inline constexpr element_function subtract{"subtract", additive_properties, [](auto a, auto b) { return a - b; },
+                                           identity_derivative(), derivative_from<0>([](auto dy) { return -dy; })};
 inline constexpr element_function multiply{
     "multiply", holomorphic({&detail::multilinear_rule}), [](auto a, auto b) { return a * b; },
-    reading<2, &detail::multilinear_rule>([](auto dy, auto b) { return dy * b; }),
-    reading<1, &detail::multilinear_rule>([](auto dy, auto a) { return dy * a; })};
+    derivative_from<2, &detail::multilinear_rule>([](auto dy, auto b) { return dy * b; }),
+    derivative_from<1, &detail::multilinear_rule>([](auto dy, auto a) { return dy * a; })};
 inline constexpr element_function divide{"divide", holomorphic({&detail::divide_rule, detail::integers::truncated}),
                                          [](auto a, auto b) { return a / b; },
-                                         reading<2>([](auto dy, auto b) { return dy / b; }),
-                                         reading<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
+                                         derivative_from<2>([](auto dy, auto b) { return dy / b; }),
+                                         derivative_from<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
 /// The derivative of maximum and minimum: dy goes to the element that is the result, half of it to each of two equal
 /// elements, and all of it to both if one is NaN.
 inline constexpr auto derivative_of_maximum = [](auto dy, auto a, auto b) {
   return a < b ? decltype(dy)(0) : a == b ? static_cast<decltype(dy)>(dy / 2) : dy;
 };
 inline constexpr element_function maximum{
-    "maximum", number_function, [](auto a, auto b) { return a > b || a != a ? a : b; },
-    reading<3>(derivative_of_maximum),
-    reading<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); })};
+    "maximum", arithmetic_function, [](auto a, auto b) { return a > b || a != a ? a : b; },
+    derivative_from<3>(derivative_of_maximum),
+    derivative_from<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); })};
 inline constexpr element_function minimum{
-    "minimum", number_function, [](auto a, auto b) { return a < b || a != a ? a : b; },
-    reading<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); }),
-    reading<3>(derivative_of_maximum)};
+    "minimum", arithmetic_function, [](auto a, auto b) { return a < b || a != a ? a : b; },
+    derivative_from<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); }),
+    derivative_from<3>(derivative_of_maximum)};
 
 /// A function that applies Function to complex numbers and returns real numbers unchanged.
 template <class Function>
-constexpr auto of_complex(Function) {
+constexpr auto identity_unless_complex(Function) {
   return [](auto x, auto... more) {
     if constexpr (std::is_arithmetic_v<decltype(x)>) return x;
     else return Function()(x, more...);
@@ -45,27 +46,28 @@ constexpr auto of_complex(Function) {
 }
 
 // Functions of an element and a number.
-inline constexpr element_function scale{"scale", additive, [](auto x, auto c) { return x * c; },
-                                        reading_nothing([](auto dy, auto c) { return dy * c; })};
-inline constexpr element_function shift{"shift", holomorphic(rising_function), [](auto x, auto c) { return x + c; },
-                                        passed_on()};
-inline constexpr element_function unshift{"subtract", holomorphic(rising_function),
-                                          [](auto x, auto c) { return x - c; }, passed_on()};
-inline constexpr element_function number_minus{"subtract", holomorphic(number_function),
+inline constexpr element_function scale{"scale", additive_properties, [](auto x, auto c) { return x * c; },
+                                        derivative_from_cotangent([](auto dy, auto c) { return dy * c; })};
+inline constexpr element_function add_number{"shift", holomorphic(nondecreasing_function),
+                                             [](auto x, auto c) { return x + c; }, identity_derivative()};
+inline constexpr element_function subtract_number{"subtract", holomorphic(nondecreasing_function),
+                                                  [](auto x, auto c) { return x - c; }, identity_derivative()};
+inline constexpr element_function number_minus{"subtract", holomorphic(arithmetic_function),
                                                [](auto x, auto c) { return c - x; },
-                                               reading_nothing([](auto dy) { return -dy; })};
-inline constexpr element_function over{"divide", truncated_additive, [](auto x, auto c) { return x / c; },
-                                       reading_nothing([](auto dy, auto c) { return dy / c; })};
+                                               derivative_from_cotangent([](auto dy) { return -dy; })};
+inline constexpr element_function over{"divide", truncating_additive_properties, [](auto x, auto c) { return x / c; },
+                                       derivative_from_cotangent([](auto dy, auto c) { return dy / c; })};
 inline constexpr element_function number_over{
-    "divide", holomorphic(number_function), [](auto x, auto c) { return c / x; },
-    reading<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
+    "divide", holomorphic(arithmetic_function), [](auto x, auto c) { return c / x; },
+    derivative_from<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
 
 /// The complex conjugate, and the identity for real numbers. This is a template, so that a program without complex
 /// elements does not instantiate it.
 template <class = void>
 inline constexpr element_function conj{
-    "conj", with_complex_derivative(additive), of_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
-    reading_nothing(of_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
+    "conj", with_complex_derivative(additive_properties),
+    identity_unless_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
+    derivative_from_cotangent(identity_unless_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
 
 // Comparisons, whose result is 1 or 0.
 #define PARTITA_COMPARISON(name, sign, properties)                                                                    \
@@ -73,12 +75,12 @@ inline constexpr element_function conj{
                                          no_derivative()};                                                            \
   inline constexpr element_function name##_number{#name, properties, [](auto x, auto c) { return x sign c; },         \
                                                   no_derivative()};
-PARTITA_COMPARISON(less, <, number_function)
-PARTITA_COMPARISON(less_equal, <=, number_function)
-PARTITA_COMPARISON(greater, >, number_function)
-PARTITA_COMPARISON(greater_equal, >=, number_function)
-PARTITA_COMPARISON(equal_to, ==, holomorphic(number_function))
-PARTITA_COMPARISON(not_equal_to, !=, holomorphic(number_function))
+PARTITA_COMPARISON(less, <, arithmetic_function)
+PARTITA_COMPARISON(less_equal, <=, arithmetic_function)
+PARTITA_COMPARISON(greater, >, arithmetic_function)
+PARTITA_COMPARISON(greater_equal, >=, arithmetic_function)
+PARTITA_COMPARISON(equal_to, ==, holomorphic(arithmetic_function))
+PARTITA_COMPARISON(not_equal_to, !=, holomorphic(arithmetic_function))
 #undef PARTITA_COMPARISON
 
 // Selection of an element by a condition.
@@ -90,15 +92,15 @@ inline constexpr element_function where{"where",
                                         holomorphic({&detail::where_rule}),
                                         [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : b; },
                                         no_derivative(),
-                                        reading<1>(derivative_where),
-                                        reading<1>(derivative_where_false)};
+                                        derivative_from<1>(derivative_where),
+                                        derivative_from<1>(derivative_where_false)};
 inline constexpr element_function where_number{
-    "where", holomorphic({.integers = detail::integers::kept}),
+    "where", holomorphic({.integer_elements = detail::integers::kept}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
-    reading<1>(derivative_where)};
-inline constexpr element_function unless_number{
-    "where", holomorphic({.integers = detail::integers::kept}),
+    derivative_from<1>(derivative_where)};
+inline constexpr element_function number_where{
+    "where", holomorphic({.integer_elements = detail::integers::kept}),
     [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),
-    reading<1>(derivative_where_false)};
+    derivative_from<1>(derivative_where_false)};
 
 }  // namespace partita::element_functions

@@ -268,8 +268,9 @@ class block_product {
   std::array<short_list<std::ptrdiff_t>, 3> steps_;
 };
 
-#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& matrix_product_in_use<T>();
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_PRODUCT_OF, extern)
+#define PARTITA_INSTANTIATE_MATRIX_PRODUCT(EXTERN, T) \
+  EXTERN template std::atomic<matrix_product<T>>& matrix_product_in_use<T>();
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_MATRIX_PRODUCT, extern)
 
 }  // namespace partita::detail
 

@@ -53,7 +53,7 @@ class bound_steps final : public step_list {
   /// The estimated times of all steps in their order.
   PARTITA_DECL timetable estimated_times() const;
   /// The measured times of the last runs of the program. Times are measured from the first call on; before, they are 0.
-  PARTITA_DECL timetable measured();
+  PARTITA_DECL timetable measured_timetable();
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t unshared_bytes() const { return unshared_bytes_; }
 

@@ -85,12 +85,12 @@ constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
 
 // The names of the layouts that layout_of_function returns. As template arguments, shardings make g++ 12 fail.
 template <bool Linear, auto Layout>
-inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
+inline constexpr sharding function_layout = layout_of_function(Linear, layout_of_name<Layout>);
 template <bool Linear, auto Layout>
 inline constexpr layout_name<layout_text(function_layout<Linear, Layout>).size()> function_layout_name =
     make_layout_name<layout_text(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
 template <auto A, auto B>
-inline constexpr sharding binary_function_layout = layout_of_function(layout_named<A>, layout_named<B>);
+inline constexpr sharding binary_function_layout = layout_of_function(layout_of_name<A>, layout_of_name<B>);
 template <auto A, auto B>
 inline constexpr layout_name<layout_text(binary_function_layout<A, B>).size()> binary_function_layout_name =
     make_layout_name<layout_text(binary_function_layout<A, B>).size()>(binary_function_layout<A, B>);

@@ -51,7 +51,7 @@ struct convolution_of_blocks {
   std::size_t places(std::size_t f) const { return with.along(f).output_extent(cells[f]); }
   /// The cells of the images that the results at these places read along feature f.
   interval input_cells(std::size_t f, interval range) const {
-    const window w = window_under(with.along(f), range);
+    const window w = input_window(with.along(f), range);
     const auto inside = cells_from_tensor(w, cells[f], boundary::zero, boundary::zero);
     if (inside.size() == 0) return {};
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
@@ -83,7 +83,7 @@ struct convolution_of_blocks {
     p.sizes.kernel = with.kernel, p.sizes.stride = with.stride, p.sizes.dilation = with.dilation;
     p.shape = {p.sizes.batch, p.sizes.in};
     for (std::size_t f = 0; f < D; ++f) {
-      p.at[f] = window_under(with.along(f), y[2 + f]);
+      p.at[f] = input_window(with.along(f), y[2 + f]);
       p.sizes.window[f] = p.at[f].size(), p.sizes.places[f] = y[2 + f].size();
       p.shape.push_back(p.at[f].size());
     }
@@ -157,8 +157,8 @@ struct convolve_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
-    if (i == 0) return operate(convolve_adjoint_operation<D, Groups>{of}, dy, w);
-    return operate(convolve_filters_operation<D, Groups>{of}, x, dy);
+    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{of}, dy, w);
+    return apply_op(convolve_filters_operation<D, Groups>{of}, x, dy);
   }
 };
 
@@ -200,8 +200,8 @@ struct convolve_adjoint_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
-    if (i == 0) return operate(convolve_operation<D, Groups>{of}, dx, w);
-    return operate(convolve_filters_operation<D, Groups>{of}, dx, y);
+    if (i == 0) return apply_op(convolve_operation<D, Groups>{of}, dx, w);
+    return apply_op(convolve_filters_operation<D, Groups>{of}, dx, y);
   }
 };
 
@@ -238,8 +238,8 @@ struct convolve_filters_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {
-    if (i == 0) return operate(convolve_adjoint_operation<D, Groups>{of}, y, dw);
-    return operate(convolve_operation<D, Groups>{of}, x, dw);
+    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{of}, y, dw);
+    return apply_op(convolve_operation<D, Groups>{of}, x, dw);
   }
 };
 

@@ -135,7 +135,7 @@ sharded_tensor<T> declared_cotangent(const custom_op& own, const char* name, std
                 << name << " has no adjoint; declare one, or stop_gradient its operands");
   auto dx = declared.cotangent(i, dy, x, y);
   if (dx.state() != nullptr && !(dx.extents() == x[i].extents()))
-    throw shape_error(text("partita::operate: requires adjoints of the extents of their operands, but that of ")
+    throw shape_error(text("partita::apply_op: requires adjoints of the extents of their operands, but that of ")
                       << name << " gives " << dx.extents() << " for operand " << i << " of extents " << x[i].extents());
   return dx;
 }

@@ -161,14 +161,14 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
   });
 }
 
-#define PARTITA_ELEMENT_ACCESS_OF(EXTERN, T)                                                                    \
+#define PARTITA_INSTANTIATE_ELEMENT_ACCESS(EXTERN, T)                                                           \
   EXTERN template tensor_block<T> gather_to_all<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);         \
   EXTERN template std::vector<T> elements_at<T>(bound_mesh*, const sharding&, const shape_list&,                \
                                                 const tensor_block<T>&, std::uint64_t,                          \
                                                 const std::vector<shape_list>&);                                \
   EXTERN template void set_elements<T>(bound_mesh*, const sharding&, const shape_list&, const tensor_block<T>&, \
                                        std::uint64_t, const std::vector<shape_list>&, const std::vector<T>&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_ACCESS_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_ELEMENT_ACCESS, extern)
 
 }  // namespace partita::detail
 

@@ -165,10 +165,10 @@ struct element_work_of_types final : custom_op, typed_element_work<T>... {
       : custom_op(function_hash), typed_element_work<T>(std::move(work))... {}
 };
 
-#define PARTITA_ELEMENT_WORK_OF(EXTERN, T)      \
-  EXTERN template struct typed_custom_op<T>;    \
-  EXTERN template struct typed_element_work<T>; \
+#define PARTITA_INSTANTIATE_ELEMENT_LOOPS(EXTERN, T) \
+  EXTERN template struct typed_custom_op<T>;         \
+  EXTERN template struct typed_element_work<T>;      \
   EXTERN template struct element_work_of_types<T>;
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENT_WORK_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_ELEMENT_LOOPS, extern)
 
 }  // namespace partita::detail

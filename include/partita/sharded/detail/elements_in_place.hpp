@@ -65,13 +65,13 @@ sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint6
   return sharded_tensor<T>(state);
 }
 
-#define PARTITA_ELEMENTS_IN_PLACE_OF(EXTERN, T)                                                                      \
+#define PARTITA_INSTANTIATE_IN_PLACE_OPERATIONS(EXTERN, T)                                                           \
   EXTERN template sharded_tensor<T> elements_in_place<T, 1>(const row_function_call<T>&, std::uint64_t, const char*, \
                                                             const std::array<const tensor_state<T>*, 1>&);           \
   EXTERN template sharded_tensor<T> elements_in_place<T, 2>(const row_function_call<T>&, std::uint64_t, const char*, \
                                                             const std::array<const tensor_state<T>*, 2>&);           \
   EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const row_function_call<T>&, std::uint64_t, const char*, \
                                                             const std::array<const tensor_state<T>*, 3>&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_ELEMENTS_IN_PLACE_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_IN_PLACE_OPERATIONS, extern)
 
 }  // namespace partita::detail

@@ -37,8 +37,8 @@ constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
   using row = std::remove_cvref_t<decltype(F)>;
-  static constexpr bool is_elementwise = true, on_integers = F.properties.integers != integers::rejected,
-                        on_complex = F.properties.complex != complex_elements::rejected;
+  static constexpr bool is_elementwise = true, on_integers = F.properties.integer_elements != integers::rejected,
+                        on_complex = F.properties.complex_elements != complex_elements::rejected;
   static constexpr std::size_t operands = row::operands;
   std::array<double, row::parameters> parameters{};
 
@@ -53,16 +53,16 @@ struct elements_op {
   std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
   /// Whether the results of F for integers are truncated.
   bool truncates() const {
-    bool all = F.properties.integers == integers::truncated;
+    bool all = F.properties.integer_elements == integers::truncated;
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
   /// The values that the cotangents of the operands `wanted_operands` read: a bit for each operand, and the next for
   /// the result.
   static std::uint32_t reads(std::uint32_t wanted_operands) {
-    std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
-    if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;
-    if constexpr (operands > 2) all |= (wanted_operands & 4U) != 0 ? derivative_of<F, 2>::reads : 0U;
+    std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::read_mask : 0U;
+    if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::read_mask : 0U;
+    if constexpr (operands > 2) all |= (wanted_operands & 4U) != 0 ? derivative_of<F, 2>::read_mask : 0U;
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
@@ -72,8 +72,8 @@ struct elements_op {
   }
 
   template <class T>
-  static constexpr row_function<T> loop =
-      &element_row<typename row::value, operands, row::parameters, F.properties.integers == integers::kept, T>::run;
+  static constexpr row_function<T> loop = &element_row<typename row::value, operands, row::parameters,
+                                                       F.properties.integer_elements == integers::kept, T>::run;
   /// The function that computes a row, with the parameters of this call.
   template <class T>
   row_function_call<T> rows() const {
@@ -104,13 +104,14 @@ struct elements_op {
                                  const sharded_tensor<T>& y) const {
     using derivative = derivative_of<F, I>;
     if constexpr (std::is_same_v<derivative, no_derivative>) return {};
-    else if constexpr (std::is_same_v<derivative, passed_on>) return dy;
+    else if constexpr (std::is_same_v<derivative, identity_derivative>) return dy;
     else {
       std::vector<sharded_tensor<T>> read{dy};
       for (std::size_t k = 0; k < operands; ++k)
-        if ((derivative::reads >> k & 1U) != 0) read.push_back(x[k]);
-      if constexpr ((derivative::reads & 8U) != 0) read.push_back(y);
-      if constexpr (is_complex<T> && F.properties.complex == complex_elements::holomorphic && derivative::reads != 0)
+        if ((derivative::read_mask >> k & 1U) != 0) read.push_back(x[k]);
+      if constexpr ((derivative::read_mask & 8U) != 0) read.push_back(y);
+      if constexpr (is_complex<T> && F.properties.complex_elements == complex_elements::holomorphic &&
+                    derivative::read_mask != 0)
         return run_elements(elements_op<conjugated_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
       else return run_elements(elements_op<operand_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
     }
@@ -137,8 +138,8 @@ sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>
   return run_operation<T>(bound_operation<Op::operands>(op, x), x);
 }
 
-#define PARTITA_SUMMED_TO_OF(EXTERN, T) \
+#define PARTITA_INSTANTIATE_SUMMED_TO(EXTERN, T) \
   EXTERN template sharded_tensor<T> sum_to_shape<T>(const rule&, std::size_t, const sharded_tensor<T>&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_SUMMED_TO_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_SUMMED_TO, extern)
 
 }  // namespace partita::detail

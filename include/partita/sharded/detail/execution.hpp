@@ -92,7 +92,7 @@ class scoped_log {
   scoped_value<bool> dry_run_;
 };
 
-/// The largest number of blocks that a step reads. This number is larger than the operand limit of operate().
+/// The largest number of blocks that a step reads. This number is larger than the operand limit of apply_op().
 inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.

@@ -170,7 +170,7 @@ struct transform_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(transform_operation{inverse, norm, kind, real, !transposed}, dy);
+    return apply_op(transform_operation{inverse, norm, kind, real, !transposed}, dy);
   }
 };
 

@@ -54,7 +54,7 @@ struct take_along_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(add_along_axis_operation<D>{x.extents()[D]}, dy, indices);
+    return apply_op(add_along_axis_operation<D>{x.extents()[D]}, dy, indices);
   }
 };
 template <std::size_t D>
@@ -93,7 +93,7 @@ struct add_along_axis_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(take_along_operation<D>{}, dx, indices);
+    return apply_op(take_along_operation<D>{}, dx, indices);
   }
 };
 
@@ -142,7 +142,7 @@ struct gather_nd_operation {
     if (i == 1) return {};
     shape_list extents;
     for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
-    return operate(scatter_add_nd_operation<K>{extents}, dy, indices);
+    return apply_op(scatter_add_nd_operation<K>{extents}, dy, indices);
   }
 };
 template <std::size_t K>
@@ -189,7 +189,7 @@ struct scatter_add_nd_operation {
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
     if (i == 1) return {};
-    return operate(gather_nd_operation<K>{}, dx, indices);
+    return apply_op(gather_nd_operation<K>{}, dx, indices);
   }
 };
 

@@ -111,7 +111,7 @@ struct tensors_of_program {
   }
   /// Returns f(x), a tensor of the same element type as x.
   template <class F>
-  static tensor mapped(const tensor& x, const F& f) {
+  static tensor transform(const tensor& x, const F& f) {
     return f(x);
   }
   static void ensure_unique_memory(bound_steps& steps, tensor& result, std::uint32_t number) {

@@ -25,7 +25,7 @@ class planned_exchange {
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
-  std::size_t most_taken() const { return max_received_; }
+  std::size_t max_received_elements() const { return max_received_; }
   /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 

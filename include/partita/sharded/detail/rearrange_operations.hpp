@@ -16,7 +16,7 @@
 namespace partita {
 
 /// The indices start, start + step, … that are below stop.
-struct progression {
+struct index_progression {
   std::size_t start = 0, stop = 0, step = 1;
 
   constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }
@@ -122,7 +122,7 @@ struct flip_operation : rearrangement<flip_operation<D...>, D...> {
   interval read(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(*this, dy);
+    return apply_op(*this, dy);
   }
 };
 
@@ -146,7 +146,7 @@ struct roll_operation : rearrangement<roll_operation<D...>, D...> {
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
     std::array<std::ptrdiff_t, sizeof...(D)> back = by;
     for (std::ptrdiff_t& one : back) one = -one;
-    return operate(roll_operation(back), dy);
+    return apply_op(roll_operation(back), dy);
   }
 };
 
@@ -179,10 +179,10 @@ struct tile_operation : rearrangement<tile_operation<D...>, D...> {
   template <std::size_t K, std::size_t First, std::size_t... More, class X>
   X sum_copies(const X& dy, const shape_list& x) const {
     const std::size_t n = x[First];
-    X sum = operate(slice_operation<First>{{interval{0, times[K] == 0 ? 0 : n}}}, dy);
+    X sum = apply_op(slice_operation<First>{{interval{0, times[K] == 0 ? 0 : n}}}, dy);
     for (std::size_t t = 1; t < times[K]; ++t)
-      sum = add(sum, operate(slice_operation<First>{{interval{t * n, (t + 1) * n}}}, dy));
-    if (times[K] == 0) sum = operate(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
+      sum = add(sum, apply_op(slice_operation<First>{{interval{t * n, (t + 1) * n}}}, dy));
+    if (times[K] == 0) sum = apply_op(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
     if constexpr (sizeof...(More) == 0) return sum;
     else return sum_copies<K + 1, More...>(sum, x);
   }
@@ -195,10 +195,10 @@ struct strided_operation;
 template <std::size_t... D>
 struct spread_operation : rearrangement<spread_operation<D...>, D...> {
   static constexpr std::size_t parameters = 2;
-  std::array<progression, sizeof...(D)> of;
+  std::array<index_progression, sizeof...(D)> of;
   std::array<std::size_t, sizeof...(D)> extents;
 
-  spread_operation(const std::array<progression, sizeof...(D)>& indices,
+  spread_operation(const std::array<index_progression, sizeof...(D)>& indices,
                    const std::array<std::size_t, sizeof...(D)>& final_extents)
       : of(indices), extents(final_extents) {}
 
@@ -224,22 +224,22 @@ struct spread_operation : rearrangement<spread_operation<D...>, D...> {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(strided_operation<D...>(of), dy);
+    return apply_op(strided_operation<D...>(of), dy);
   }
 };
 template <std::size_t... D>
 struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
-  std::array<progression, sizeof...(D)> of;
+  std::array<index_progression, sizeof...(D)> of;
 
-  explicit strided_operation(const std::array<progression, sizeof...(D)>& indices) : of(indices) {}
+  explicit strided_operation(const std::array<index_progression, sizeof...(D)>& indices) : of(indices) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
-      const progression one = of[k++];
+      const index_progression one = of[k++];
       if (one.step == 0 || one.start > one.stop || one.stop > y[d])
         throw shape_error(
             text("partita::strided_slice: requires indices of the tensor and a step of at least 1, but got "
@@ -257,7 +257,7 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(spread_operation<D...>(of, {x.extents()[D]...}), dy);
+    return apply_op(spread_operation<D...>(of, {x.extents()[D]...}), dy);
   }
 };
 
@@ -325,7 +325,7 @@ struct triangle_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(*this, dy);
+    return apply_op(*this, dy);
   }
 };
 
@@ -358,7 +358,7 @@ using shift_along = std::ptrdiff_t;
 template <std::size_t>
 using count_in_dimension = std::size_t;
 template <std::size_t>
-using progression_along = progression;
+using progression_along = index_progression;
 
 /// Whether X has at least two dimensions, as far as its type shows.
 template <class X>

@@ -221,12 +221,12 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
   });
 }
 
-#define PARTITA_RESHARD_OF(EXTERN, T)                                                                                 \
+#define PARTITA_INSTANTIATE_BLOCK_RESHARD(EXTERN, T)                                                                  \
   EXTERN template tensor_block<T> crop<T>(const tensor_block<T>&, const short_list<interval>&,                        \
                                           const short_list<interval>&);                                               \
   EXTERN template std::size_t planned_bytes<T>(bound_mesh&, const sharding&, const sharding&, const shape_list&);     \
   EXTERN template tensor_block<T> resharded<T>(bound_mesh&, const tensor_block<T>&, const sharding&, const sharding&, \
                                                const shape_list&);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_RESHARD_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_BLOCK_RESHARD, extern)
 
 }  // namespace partita::detail

@@ -169,8 +169,8 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   pass.run();
 }
 
-#define PARTITA_BACKWARD_OF(EXTERN, T) \
+#define PARTITA_INSTANTIATE_BACKWARD(EXTERN, T) \
   EXTERN template void run_backward<T>(const sharded_tensor<T>&, const sharded_tensor<T>&, std::uint64_t);
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_BACKWARD_OF, extern)
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_BACKWARD, extern)
 
 }  // namespace partita::detail

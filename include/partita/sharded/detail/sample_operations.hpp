@@ -111,7 +111,7 @@ struct sample_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(sample_adjoint_operation<Rule, Rank>{of}, dy);
+    return apply_op(sample_adjoint_operation<Rule, Rank>{of}, dy);
   }
 };
 template <class Rule, std::size_t Rank>
@@ -138,7 +138,7 @@ struct sample_adjoint_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const {
-    return operate(sample_operation<Rule, Rank>{of}, dx);
+    return apply_op(sample_operation<Rule, Rank>{of}, dx);
   }
 };
 
@@ -169,7 +169,7 @@ struct largest_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(largest_backward_operation<Rule, Rank>{of}, dy, x);
+    return apply_op(largest_backward_operation<Rule, Rank>{of}, dy, x);
   }
 };
 /// The adjoint of largest_operation: (dy, x) -> dy at the inputs that were the largest. The largest taps are selected

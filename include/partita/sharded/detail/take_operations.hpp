@@ -143,13 +143,13 @@ struct take_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(take_adjoint_op<D, Rank, Cut>{indices, x.extents()[D]}, dy);
+    return apply_op(take_adjoint_op<D, Rank, Cut>{indices, x.extents()[D]}, dy);
   }
 };
 template <std::size_t D, std::size_t Rank, bool Cut>
 template <class X>
 X take_adjoint_op<D, Rank, Cut>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
-  return operate(take_operation<D, Rank, Cut>{indices}, dx);
+  return apply_op(take_operation<D, Rank, Cut>{indices}, dx);
 }
 
 }  // namespace partita::detail

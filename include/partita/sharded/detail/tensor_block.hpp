@@ -77,8 +77,8 @@ void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&st
   for_each_row(shape, std::to_array(steps), row);
 }
 
-#define PARTITA_BLOCK_OF(EXTERN, T) EXTERN template struct tensor_block<T>;
-PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_BLOCK_OF, extern)
+#define PARTITA_INSTANTIATE_TENSOR_BLOCK(EXTERN, T) EXTERN template struct tensor_block<T>;
+PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_TENSOR_BLOCK, extern)
 
 }  // namespace partita::detail
 

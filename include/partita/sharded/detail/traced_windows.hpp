@@ -52,8 +52,8 @@ struct traced_window final : operation_window,
   explicit traced_window(const Op& declared, std::size_t rank)
       : operation_window(tensors(), dimensions_of_rank(rank)), op(declared) {}
 
-  received_share received(std::size_t i, std::size_t place, const sharding* layouts,
-                          const shape_list* shapes) const override {
+  received_share receive_cost(std::size_t i, std::size_t place, const sharding* layouts,
+                              const shape_list* shapes) const override {
     if constexpr (reads_features<Op>) {
       if ((Op::windowed >> i & 1U) == 0) return {};
       const auto read = op.window(i, mesh_block(layouts[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});

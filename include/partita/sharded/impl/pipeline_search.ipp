@@ -13,9 +13,9 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   /// The estimated times and memory of consecutive layers for one micro-batch.
   struct stage_estimate {
     double forward = 0, backward = 0, update = 0;
-    std::size_t peak = 0;  ///< bytes of memory on a worker
-    std::size_t kept = 0;  ///< of these, the bytes that the forward pass keeps for the backward pass
-    std::size_t sent = 0;  ///< the bytes of a worker's block of the result
+    std::size_t peak = 0;        ///< bytes of memory on a worker
+    std::size_t kept_bytes = 0;  ///< of these, the bytes that the forward pass keeps for the backward pass
+    std::size_t sent_bytes = 0;  ///< the bytes of a worker's block of the result
     search_candidate layouts{};
   };
   std::map<std::array<std::size_t, 4>, stage_estimate> known;
@@ -53,10 +53,10 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     for (const step_event& e : step.events) {
       if (e.kind == step_event::what::update) one.update += e.of == arrives ? 0 : e.seconds;
       else (e.backward ? one.backward : one.forward) += e.seconds;
-      if (!e.backward) one.kept = e.bytes_held > weights ? e.bytes_held - weights : 0;
+      if (!e.backward) one.kept_bytes = e.bytes_held > weights ? e.bytes_held - weights : 0;
     }
     const value result{static_cast<std::uint32_t>(g.values() - 1)};
-    one.sent = g.block_bytes(result, done[result], bytes);
+    one.sent_bytes = g.block_bytes(result, done[result], bytes);
     one.peak = step.peak() - no_states;
     one.layouts = found.best;
     return one;
@@ -89,18 +89,18 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     one.workers_of_stage = workers, one.micro_batches = micro_batches;
     one.stages.resize(stages);
     for (std::size_t p = stages, last = network.layers; p > 0; last = begin[p--][last])
-      one.stages[p - 1].first = begin[p][last], one.stages[p - 1].last = last;
+      one.stages[p - 1].first_layer = begin[p][last], one.stages[p - 1].end_layer = last;
     pipeline_shape shape{{}, static_cast<std::uint32_t>(micro_batches)};
     std::vector<const stage_estimate*> estimates;
     for (found_stage& s : one.stages) {
-      const stage_estimate& e = estimated(workers, s.first, s.last, rows);
+      const stage_estimate& e = estimated(workers, s.first_layer, s.end_layer, rows);
       s.layouts = e.layouts;
       shape.group_of.push_back(static_cast<std::uint32_t>(estimates.size()));
       estimates.push_back(&e);
-      one.updating = std::max(one.updating, e.update);
-      if (s.last < network.layers)
-        one.times.moving = std::max(
-            one.times.moving, options.between.latency + static_cast<double>(e.sent) * options.between.seconds_per_byte);
+      one.update_seconds = std::max(one.update_seconds, e.update);
+      if (s.end_layer < network.layers)
+        one.times.moving = std::max(one.times.moving, options.between.latency + static_cast<double>(e.sent_bytes) *
+                                                                                    options.between.seconds_per_byte);
     }
     // 3. Simulate each order.
     for (const pipeline_order order : options.orders) {
@@ -115,7 +115,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
       one.run = simulate(shape, tasks_of(order, shape, one.times), one.times);
       one.peak = 0;
       for (const stage_estimate* e : estimates)
-        one.peak = std::max(one.peak, e->peak + (std::max(one.run.most_kept, 1U) - 1) * e->kept);
+        one.peak = std::max(one.peak, e->peak + (std::max(one.run.most_kept, 1U) - 1) * e->kept_bytes);
       ++candidates;
       least = std::min(least, one.peak);
       if (one.peak > options.memory || (is_found && one.seconds() >= best.seconds())) continue;

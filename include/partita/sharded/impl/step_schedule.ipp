@@ -99,7 +99,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.sets = own_block_[node.first_result];
       for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
         own_block_[node.first_result + j] = one.sets;
-        one.bytes += bytes_of(node.first_result + j, plan_.completion->used(e.operation, node.operands + j));
+        one.bytes += bytes_of(node.first_result + j, plan_.completion->used_layout(e.operation, node.operands + j));
       }
     }
     void differentiate(const step_event& e, step_use& one) {
@@ -112,7 +112,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.sets = new_block();
       for (std::size_t i = 0; i < node.operands; ++i) {
         const value v = g_.of(node, i);
-        one.bytes += bytes_of(v.number, plan_.completion->used(e.operation, i));
+        one.bytes += bytes_of(v.number, plan_.completion->used_layout(e.operation, i));
         cotangents_[v.number].push_back(one.sets);
       }
     }
@@ -148,8 +148,8 @@ PARTITA_DEF timetable schedule_of(const step_plan& plan, const order_limits& lim
 PARTITA_DEF step_cost overlapped_cost(const step_plan& plan) {
   const timetable times = schedule_of(plan), in_order = schedule_of(plan, order_limits::in_program_order());
   step_cost cost = plan.cost;
-  const double overlapped = cost.computing + cost.moving - times.seconds();
-  cost.hidden = overlapped > 0 ? overlapped : 0;
+  const double overlapped = cost.computing_seconds + cost.moving_seconds - times.seconds();
+  cost.hidden_seconds = overlapped > 0 ? overlapped : 0;
   // Memory other than that of the results of steps is the same in every order.
   if (times.peak() > in_order.peak()) cost.peak += times.peak() - in_order.peak();
   return cost;

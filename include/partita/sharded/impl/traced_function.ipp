@@ -45,21 +45,21 @@ PARTITA_DEF value traced_function::operand(std::size_t o, std::size_t i) const {
 PARTITA_DEF void traced_function::run_all_operations(detail::running_values& values) const {
   const completion& done = complete();
   // 1. Reshard the arguments to their completed layouts.
-  for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], closed_layout(done[inputs_[i]]));
   // 2. Find the layouts in which operations read operands and leave results.
   std::vector<detail::placed_operation> laid_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const std::size_t n = operations().operation(o).operands;
     std::vector<sharding> needs;
-    for (std::size_t i = 0; i < n; ++i) needs.push_back(laid(done[operand(o, i)]));
-    const sharding after = laid(done[operand(o, n)]);
+    for (std::size_t i = 0; i < n; ++i) needs.push_back(closed_layout(done[operand(o, i)]));
+    const sharding after = closed_layout(done[operand(o, n)]);
     sharding made = after;
     // The reshards of an operation change the layout in which it reads an operand or leaves its result.
     for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
       const graph_reshard& move = done.reshards[next];
-      if (move.tensor < n) needs[move.tensor] = laid(move.to);
-      else made = laid(move.from);
+      if (move.tensor < n) needs[move.tensor] = closed_layout(move.to);
+      else made = closed_layout(move.from);
     }
     laid_operations.push_back({std::move(needs), made, after});
   }
@@ -76,7 +76,7 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
   bool is_elementwise = work.is_elementwise && n > 0 && needs[0].same_layout(made) &&
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_elementwise && i < n; ++i) {
-    is_elementwise = needs[i].same_layout(laid(complete()[operand(o, i)]));
+    is_elementwise = needs[i].same_layout(closed_layout(complete()[operand(o, i)]));
     for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // sharded dimensions of the result that operand i has, too
       for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
         is_elementwise =
@@ -85,8 +85,8 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
   return is_elementwise;
 }
 
-PARTITA_DEF detail::untyped_tensor traced_function::run_mixed_program(const detail::untyped_tensor* arguments,
-                                                                      std::uint64_t type) const {
+PARTITA_DEF detail::untyped_tensor traced_function::run_real_complex_program(const detail::untyped_tensor* arguments,
+                                                                             std::uint64_t type) const {
   if (program_->mixed == nullptr)
     throw error(
         "partita::trace: requires arguments of one type of elements, as the program has no operation that leads from "
@@ -129,7 +129,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   return all.mix(result_.number).value();
 }
 
-PARTITA_DEF sharding traced_function::laid(const sharding& s) {
+PARTITA_DEF sharding traced_function::closed_layout(const sharding& s) {
   sharding closed = s;
   closed.open = closed.must_replicate = 0;
   closed.priority = 0;

@@ -35,7 +35,7 @@ struct lowered_plan {
   PARTITA_DECL void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
                              const std::ptrdiff_t* strides, std::size_t stage = 0);
   PARTITA_DECL void add_kept_box(const std::size_t* shape, const std::size_t* source_position,
-                                 const std::size_t* at_destination);
+                                 const std::size_t* destination_start);
   std::ptrdiff_t peer_offset(std::size_t k) const { return there[k * (1 + rank)]; }
   const std::ptrdiff_t* peer_strides(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
 
@@ -72,11 +72,12 @@ void lower_plan(const exchange_plan<Rank>& plan, lowered_plan& low) {
     low.receives.add(t.worker, in_source_order(t.where.shape(), plan.axes).data(),
                      in_source_order(t.at, plan.axes).data());
   if (plan.accumulate) {
-    for (const transfer<Rank>& t : plan.receives) low.sum_positions.push_back(plan.turn_of(t.worker));
-    low.sum_positions.push_back(plan.turn_of(plan.worker));
+    for (const transfer<Rank>& t : plan.receives) low.sum_positions.push_back(plan.position_in_sum(t.worker));
+    low.sum_positions.push_back(plan.position_in_sum(plan.worker));
   }
   for (const kept_box<Rank>& k : plan.kept)
-    low.add_kept_box(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
+    low.add_kept_box(k.where.shape().data(), k.source_start.data(),
+                     in_source_order(k.destination_start, plan.axes).data());
 }
 template <std::size_t Rank>
 lowered_plan lowered(const exchange_plan<Rank>& plan) {

@@ -45,12 +45,12 @@ class element_messages {
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
-    if (choose_routes(group, n).sum() == block_route::directly)
+    if (choose_routes(group, n).sum() == block_route::direct)
       return reduce_from_blocks(group, op, own_block, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
     const char* together = own_block;
-    tree.for_below_smallest_first(me, [&](std::size_t other) {
+    tree.for_each_child_smallest_first(me, [&](std::size_t other) {
       char* const from = together != nullptr ? incoming(n) : into;
       receive(from, n, group.members[other]);
       if (together != nullptr) op.combine(into, together, from, n);
@@ -70,9 +70,9 @@ class element_messages {
                      std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                      bool given = false) const {
     switch (choose_routes(group, n).sum_to_all()) {
-      case block_route::directly:
+      case block_route::direct:
         return exchange_blocks(group, op, own_block, into, n, pending, blocks, incoming, given);
-      case block_route::in_parts:
+      case block_route::split:
         return reduce_parts(group, op, own_block, into, n, pending, blocks, incoming, given);
       default:
         collect(group, op, own_block, into, n, blocks, incoming);

@@ -44,7 +44,7 @@ class exact_collection {
         group_messages.receive(buffer + k * length * element, length, node_members.members[k + 1]);
         node_terms_->add(buffer + k * length * element);
       }
-      tree.for_below_smallest_first(me, [&](std::size_t other) {
+      tree.for_each_child_smallest_first(me, [&](std::size_t other) {
         group_messages.receive_bytes(terms_message_, node_leaders.members[other]);
         node_terms_->add_message(terms_message_);
       });

@@ -43,7 +43,8 @@ struct dissemination {
     return n;
   }
   constexpr double seconds(const link_cost& link) const {
-    return static_cast<double>(rounds()) * link.latency + static_cast<double>(2 * messages()) * link.message;
+    return static_cast<double>(rounds()) * link.latency +
+           static_cast<double>(2 * messages()) * link.seconds_per_message;
   }
 };
 

@@ -70,7 +70,7 @@ PARTITA_DEF void checkpoint_verifier::finish() {
 
 PARTITA_DEF bool checkpoint_verifier::matches_header(const npy_header_found& found) const {
   const npy_header& h = found.header;
-  bool same = found.problem.empty() && h.rank == manifest_entry_.extents.size() && !h.fortran_order &&
+  bool same = found.error_message.empty() && h.rank == manifest_entry_.extents.size() && !h.fortran_order &&
               h.data_at == data_offset_ &&
               manifest_entry_.type == npy_type_text(h.byte_order, h.kind, h.item_bytes).c_str();
   for (std::size_t d = 0; same && d < h.rank; ++d) same = h.extents[d] == manifest_entry_.extents[d];

@@ -18,9 +18,9 @@ PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, common_file& sourc
   if (error != 0) return front;
   const npy_header_found found =
       parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
-  if (!found.problem.empty()) {
-    front.call_error =
-        call.refuse(file_error::kind::io, (text("requires a .npy file; of ") << path.c_str() << ", " << found.problem));
+  if (!found.error_message.empty()) {
+    front.call_error = call.refuse(file_error::kind::io,
+                                   (text("requires a .npy file; of ") << path.c_str() << ", " << found.error_message));
     return front;
   }
   front.header = found.header;

@@ -131,7 +131,7 @@ PARTITA_DEF bool collective_movement::receives_blocks(group_direction direction)
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_block(const collective_call& call,
                                                                                       const local_error& before,
                                                                                       speculative_send* ahead) {
-  const worker_group* joined = plan_.joined();
+  const worker_group* joined = plan_.member_group();
   return agreed_structure(
       *world_, broadcast_plans_, {call_fingerprint(call), before, true, ahead},
       [&](const structure& known) { return call.matches_key(known.key, plan_.small); },
@@ -211,7 +211,7 @@ PARTITA_DEF void collective_movement::open_channels() {
 PARTITA_DEF collective_job collective_movement::make_job(const collective_call& call, const untyped_block* y) const {
   collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
   if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
-    job.parts = plan_.rooted()->contributors();
+    job.parts = plan_.root_group()->contributors();
   return job;
 }
 

@@ -186,7 +186,7 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
   // Request wanted rows of workers on other nodes from the representatives of these workers on this node.
   const auto worker_asked = [&](std::size_t j) {
     const bool is_on_other_node = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
-    return is_on_other_node ? members.lane(wanted.owner[j], here) : workers;
+    return is_on_other_node ? members.representative(wanted.owner[j], here) : workers;
   };
   const auto requested_owners =
       lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.owner[j]; });

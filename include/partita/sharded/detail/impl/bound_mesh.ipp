@@ -13,7 +13,7 @@ PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const shardin
   steps.assign(plan.begin(), plan.end());
   most_bytes = plan.bytes();
   for (const reshard_step& one : steps) moves = moves || one.rounds > 0;
-  if (place < from.on.size()) bytes = received_in(plan, from, shape, place).elements * element_bytes;
+  if (place < from.on.size()) bytes = receive_cost(plan, from, shape, place).elements * element_bytes;
 }
 
 PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)

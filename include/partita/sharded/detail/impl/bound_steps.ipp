@@ -27,9 +27,9 @@ PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& 
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     step_use& use = step_uses_[k];
     if (const auto& exchange = steps_[k].exchange) {
-      const auto most = static_cast<double>(exchange->most_taken() * exchange->kind().bytes);
+      const auto most = static_cast<double>(exchange->max_received_elements() * exchange->kind().bytes);
       const double once = most == 0 ? 0 : link.latency;
-      use.seconds = once + most * link.byte;
+      use.seconds = once + most * link.seconds_per_byte;
       use.once = joined_exchange::takes(*exchange) ? once : 0;
     } else {
       auto touched = static_cast<double>(use.bytes);
@@ -48,7 +48,7 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
       if (one.is_outside || !one.is_set || one.moved != (moved == 1)) continue;
-      lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
+      lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first_set[k], lives.last_use[k], 0});
       block_numbers_[moved].push_back(k);
     }
     bytes += assign_storage_offsets(lifetimes_[moved]);
@@ -60,9 +60,10 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
   std::vector<std::uint32_t> lanes(steps_.size(), 0);
   std::vector<std::vector<std::shared_ptr<planned_exchange>>> parts(steps_.size());
   for (const ordered_step& one : order_.events) {
-    lanes[one.step] = one.lane;
+    lanes[one.step] = one.channel;
     if (one.action != ordered_step::what::start) continue;
-    const std::uint32_t first = step_uses_[one.step].joins == nothing ? one.step : step_uses_[one.step].joins;
+    const std::uint32_t first =
+        step_uses_[one.step].message_leader == nothing ? one.step : step_uses_[one.step].message_leader;
     parts[first].push_back(steps_[one.step].exchange);
   }
   struct opened {
@@ -73,8 +74,8 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     std::shared_ptr<planned_exchange>& exchange = steps_[k].exchange;
     if (!exchange) continue;
-    steps_[k].takes_part = exchange->takes_part() && step_uses_[k].joins == nothing;
-    if (step_uses_[k].joins != nothing) continue;
+    steps_[k].takes_part = exchange->takes_part() && step_uses_[k].message_leader == nothing;
+    if (step_uses_[k].message_leader != nothing) continue;
     if (parts[k].size() > 1) {
       steps_[k].joined = std::make_shared<joined_exchange>(parts[k]);
       steps_[k].takes_part = on.open(*steps_[k].joined, lanes[k]);
@@ -119,7 +120,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   drop_unread_blocks();
   bool moves = false;
   for (const step_use& one : step_uses_) moves = moves || one.moves;  // the result is the same on all workers
-  const bool may_overlap = moves && options.pending > 1;
+  const bool may_overlap = moves && options.max_pending > 1;
   const bool overlap =
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
@@ -131,7 +132,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
     std::optional<program_order> agreed;
     if (ahead > 0 || join)
       agreed = agree_on_program_order(on, step_uses_, forward_, blocks_.size(),
-                                      {ahead > 0 ? options.pending : 1, ahead}, join);
+                                      {ahead > 0 ? options.max_pending : 1, ahead}, join);
     if (!agreed) {
       ahead = 0, join = false;
       agreed = order_program(step_uses_, forward_, order_limits::in_program_order(), false);
@@ -194,8 +195,8 @@ PARTITA_DEF void bound_steps::begin_trace() {
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.events.size(); ++k) {
     const ordered_step& one = order_.events[k];
-    if (one.action != what::expect && one.action != what::finish && step_uses_[one.step].joins == nothing)
-      lanes.push_back(one.lane);
+    if (one.action != what::post_receive && one.action != what::finish && step_uses_[one.step].message_leader == nothing)
+      lanes.push_back(one.channel);
     if (k < order_.backward_begin) forward = lanes.size();
   }
   trace_.begin(estimated_times(), std::move(lanes), forward);
@@ -221,10 +222,10 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         waiting_steps_.push_back(k);
         if (pending_.empty()) start_next_movement();  // if movements are pending, advance() starts this one later
         break;
-      case ordered_step::what::expect:
+      case ordered_step::what::post_receive:
         one.exchange->expect(address(use.sets));
         break;
-      case ordered_step::what::give:
+      case ordered_step::what::post_send:
         one.exchange->give(address(use.reads[0]));
         add_pending_movement(one);
         break;
@@ -245,7 +246,7 @@ PARTITA_DEF double bound_steps::seconds_now() {
 
 PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(step_uses_, order_.events); }
 
-PARTITA_DEF timetable bound_steps::measured() {
+PARTITA_DEF timetable bound_steps::measured_timetable() {
   step_times_.resize(2 * order_.events.size(), 0);
   // Subtract the time that has passed between the forward and the backward pass.
   std::vector<double> times = step_times_;

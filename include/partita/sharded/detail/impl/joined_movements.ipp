@@ -41,7 +41,7 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
 PARTITA_DEF std::vector<ordered_step> order_and_join_steps(std::vector<step_use>& steps, std::size_t first,
                                                            std::size_t end, const order_limits& limits, double now) {
   std::size_t orders_left = 64;  // chosen: binding stays fast, and most programs try fewer orders
-  for (std::size_t k = first; k < end; ++k) steps[k].joins = step_use::nothing;
+  for (std::size_t k = first; k < end; ++k) steps[k].message_leader = step_use::nothing;
   std::vector<ordered_step> best = order_steps(steps, first, end, limits, now);
   const auto until = [&](const std::vector<ordered_step>& order) { return order.empty() ? now : order.back().until; };
   /// Whether n of these movements, from number `from` on, can share messages: then an order of all steps exists that
@@ -49,14 +49,14 @@ PARTITA_DEF std::vector<ordered_step> order_and_join_steps(std::vector<step_use>
   const auto join = [&](const std::vector<std::uint32_t>& movements, std::size_t from, std::size_t n) {
     if (n < 2 || orders_left == 0) return false;
     --orders_left;
-    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].joins = movements[from];
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].message_leader = movements[from];
     std::vector<ordered_step> order = order_steps(steps, first, end, limits, now);
     const double rounding = 1e-9 * (until(best) - now);
     if (order.size() == best.size() && until(order) <= until(best) + rounding) {
       best = std::move(order);
       return true;
     }
-    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].joins = step_use::nothing;
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].message_leader = step_use::nothing;
     return false;
   };
   for (const movements_of_level& group : find_small_movements(steps, first, end))

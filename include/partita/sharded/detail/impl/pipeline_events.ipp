@@ -15,7 +15,7 @@ class pipeline_writer {
         steps_(steps),
         numbers_{shape.stages(), shape.micro_batches},
         steps_of_task_(numbers_.count()),
-        end_times_(shape.numbers(), 0) {
+        end_times_(shape.task_count(), 0) {
     for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
       end_times_[shape_.number(one.task)] = one.until;
@@ -36,14 +36,14 @@ class pipeline_writer {
         case kind::task:
           add_task_steps(run_.tasks[one.task_number].task);
           break;
-        case kind::expect:
+        case kind::post_receive:
           lane = static_cast<std::uint32_t>(std::find(lanes.begin(), lanes.end(), false) - lanes.begin());
           if (lane == lanes.size()) lanes.push_back(true);
           lanes[lane] = true;
-          move(one.movement, ordered_step::what::expect, lane);
+          move(one.movement, ordered_step::what::post_receive, lane);
           break;
-        case kind::give:
-          move(one.movement, ordered_step::what::give, lane);
+        case kind::post_send:
+          move(one.movement, ordered_step::what::post_send, lane);
           break;
         case kind::finish:
           move(one.movement, ordered_step::what::finish, lane);
@@ -57,7 +57,7 @@ class pipeline_writer {
  private:
   /// The kinds of events, in the order in which events of equal time are executed. Every task takes some time, so the
   /// movements that it needs begin earlier.
-  enum class kind : std::uint8_t { give, finish, expect, task };
+  enum class kind : std::uint8_t { post_send, finish, post_receive, task };
   struct event {
     double time = 0;
     kind what = kind::task;
@@ -84,14 +84,14 @@ class pipeline_writer {
     double expected = -1;  // before the task that the receivers execute when the sender sends
     for (const simulated_task& other : run_.tasks)
       if (other.group == one.group && other.from < given) expected = other.from;
-    events_.push_back({expected, kind::expect, k, movement});
-    events_.push_back({given, kind::give, k, movement});
+    events_.push_back({expected, kind::post_receive, k, movement});
+    events_.push_back({given, kind::post_send, k, movement});
     events_.push_back({one.from, kind::finish, k, movement});
   }
   void move(std::uint32_t movement, ordered_step::what done, std::uint32_t lane) {
     for (const std::uint32_t k : steps_of_task_[movement])
       if (steps_[k].moves) order_.push_back({done, k, lane});
-      else if (done == ordered_step::what::give) order_.push_back({ordered_step::what::compute, k});
+      else if (done == ordered_step::what::post_send) order_.push_back({ordered_step::what::compute, k});
   }
   void add_steps(const std::vector<std::uint32_t>& steps) {
     for (const std::uint32_t k : steps) {

@@ -10,7 +10,7 @@ PARTITA_DEF planned_exchange::planned_exchange(box_overlaps boxes, std::size_t w
     : plan_(plan_boxes(boxes, worker)),
       boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
       kind_(kind),
-      max_received_(boxes_->most_taken()) {}
+      max_received_(boxes_->max_received_elements()) {}
 
 PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::copy_plan() const {
   return std::shared_ptr<planned_exchange>(new planned_exchange(*this));
@@ -24,7 +24,7 @@ PARTITA_DEF bool planned_exchange::open(transport& channels) {
   if (!takes_part()) return false;
   if (can_forward && boxes) {
     const std::vector<int>& first_of = channels.members().node_table();
-    boxes->share_nodes(members_by_node({first_of.begin(), first_of.end()}));
+    boxes->prefer_same_node(members_by_node({first_of.begin(), first_of.end()}));
     for (const bool second : {false, true}) steps_.push_back(plan_boxes(*boxes, plan_.worker, second));
   }
   const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };

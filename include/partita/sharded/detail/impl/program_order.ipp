@@ -14,7 +14,7 @@ namespace partita::detail {
 
 PARTITA_DEF program_order order_program(std::vector<step_use>& uses, std::size_t forward, const order_limits& limits,
                                         bool join) {
-  for (step_use& one : uses) one.joins = step_use::nothing;
+  for (step_use& one : uses) one.message_leader = step_use::nothing;
   const auto ordered = [&](std::size_t first, std::size_t end, double now) {
     return join ? order_and_join_steps(uses, first, end, limits, now) : order_steps(uses, first, end, limits, now);
   };
@@ -54,7 +54,7 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
     sent = {computed.value(), exchanges.size(), own.backward_begin};
     for (const ordered_step& one : own.events) {
       const std::uint64_t number = one.action == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
-      sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.action));
+      sent.push_back(number << 32U | std::uint64_t{one.channel} << 2U | static_cast<std::uint64_t>(one.action));
       sent.push_back(std::bit_cast<std::uint64_t>(one.from));
       sent.push_back(std::bit_cast<std::uint64_t>(one.until));
     }
@@ -93,12 +93,12 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
   }
   // 4. Set which movements share their messages: those that start one after the other in the same lane.
   std::uint32_t leader = step_use::nothing;
-  for (step_use& one : uses) one.joins = step_use::nothing;
+  for (step_use& one : uses) one.message_leader = step_use::nothing;
   for (std::size_t k = 0; k < order.events.size(); ++k) {
     if (order.events[k].action != ordered_step::what::start) continue;
     const bool joins = k > 0 && order.events[k - 1].action == ordered_step::what::start &&
-                       order.events[k - 1].lane == order.events[k].lane;
-    if (joins) uses[order.events[k].step].joins = leader;
+                       order.events[k - 1].channel == order.events[k].channel;
+    if (joins) uses[order.events[k].step].message_leader = leader;
     else leader = order.events[k].step;
   }
   return order;

@@ -92,8 +92,9 @@ class wider_box_finder {
           std::max(received_more, volume(read(o, wide[k].box, operand[k].box)) - volume(read(o, own, operand[k].box)));
     }
     if (computed_more == 0) return;
-    const double before = link_.latency + saved * element_bytes_ * link_.byte;
-    const double after = received_more * element_bytes_ * link_.byte + computed_more * of_element / multiply_adds_;
+    const double before = link_.latency + saved * element_bytes_ * link_.seconds_per_byte;
+    const double after =
+        received_more * element_bytes_ * link_.seconds_per_byte + computed_more * of_element / multiply_adds_;
     if (after >= before) return;
     for (const std::size_t one : path)
       wider_results_[one].computed = wide,

@@ -138,7 +138,7 @@ PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured
   for (std::size_t k = first; k < end; ++k) {
     const timetable::entry& one = measured.entries[k];
     it.steps.push_back({program, static_cast<std::uint32_t>(k), of.calls - 1, trace_record::at(one.from),
-                        trace_record::at(one.until), static_cast<std::int64_t>(one.waited * 1e9)});
+                        trace_record::at(one.until), static_cast<std::int64_t>(one.waited_seconds * 1e9)});
   }
 }
 

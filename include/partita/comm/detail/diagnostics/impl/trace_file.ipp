@@ -87,7 +87,7 @@ PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker,
   };
   const auto name_of = [](const timetable::entry& one) {
     std::string name(one.operation.empty() ? "a value" : one.operation.c_str());
-    if (one.others > 0) name += " and " + std::to_string(one.others) + " more";
+    if (one.joint_movements > 0) name += " and " + std::to_string(one.joint_movements) + " more";
     return json_escaped(one.moves ? "moves for " + name : name);
   };
   const auto add_microseconds = [&](const char* key, double seconds) {  // an estimate may be below a nanosecond
@@ -109,7 +109,7 @@ PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker,
              (e.is_backward ? '1' : '0') + R"(,"pass":)" + (k < one.forward ? '0' : '1');
       add_microseconds(R"(,"from":)", e.from);
       add_microseconds(R"(,"until":)", e.until);
-      add_microseconds(R"(,"waiting":)", e.waited);
+      add_microseconds(R"(,"waiting":)", e.waited_seconds);
       all += R"(,"operation":")" + name_of(e) + "\"}}";
       to.flush_if_full();
     }

@@ -46,11 +46,11 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   std::vector<char> joined(is_leaving ? own().sends.size() : own().receives.size(), 0);
   list written, read, messages;  // sorted by the worker on the other side of the staging area, or of the network
   for (const node_message& m : all.messages) {
-    if (!m.joined) continue;
+    if (!m.is_joint) continue;
     const std::size_t owner = is_leaving ? m.from : m.to;
     std::size_t& stage = filled[place_of_worker(owner)];
     if (owner == own_worker_) messages.push_back({is_leaving ? m.to : m.from, 0, 0, m.elements, stage});
-    for (std::size_t b = m.first; b < m.last; ++b) {
+    for (std::size_t b = m.first_box; b < m.end_box; ++b) {
       const crossing_box& one = all.boxes[b];
       const std::size_t local = is_leaving ? one.from : one.to;
       if (local == own_worker_) joined[one.box] = 1, written.push_back({owner, one.plan, one.box, one.elements, stage});

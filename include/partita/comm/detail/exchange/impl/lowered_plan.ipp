@@ -15,9 +15,9 @@ PARTITA_DEF void lowered_plan::add_send(std::size_t to, const std::size_t* shape
 }
 
 PARTITA_DEF void lowered_plan::add_kept_box(const std::size_t* shape, const std::size_t* source_position,
-                                            const std::size_t* at_destination) {
+                                            const std::size_t* destination_start) {
   kept.add(worker, shape, source_position);
-  kept_destinations.add(worker, shape, at_destination);
+  kept_destinations.add(worker, shape, destination_start);
 }
 
 PARTITA_DEF void lowered_plan::clear_boxes() {

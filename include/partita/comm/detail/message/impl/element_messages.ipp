@@ -47,13 +47,13 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
   const std::size_t me = group.position;
   const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
-  if (route == block_route::in_parts) {
+  if (route == block_route::split) {
     if (me == 0) start_spread(pending, group, data, n);
     else forward_parts(group, routes, data, n, pending);
     return pending.wait();
   }
   const binomial_tree tree{group.members.size()};
-  if (me != 0) receive(data, n, group.members[route == block_route::directly ? 0 : tree.above(me)]);
+  if (me != 0) receive(data, n, group.members[route == block_route::direct ? 0 : tree.above(me)]);
   if (me == 0 || route == block_route::along_tree) send_down_tree(pending, group, route, data, n);
   pending.wait();
 }
@@ -62,17 +62,17 @@ PARTITA_DEF void element_messages::start_spread(posted_messages& sent, const wor
                                                 std::size_t n) const {
   const block_routes routes = choose_routes(group, n);
   const block_route route = routes.spread();
-  if (route != block_route::in_parts) return send_down_tree(sent, group, route, data, n);
-  for (std::size_t k = 0, pieces = routes.pieces(); k < pieces; ++k) {
-    const interval part = routes.part(n, pieces, k);
-    post_send(sent, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+  if (route != block_route::split) return send_down_tree(sent, group, route, data, n);
+  for (std::size_t k = 0, piece_count = routes.piece_count(); k < piece_count; ++k) {
+    const interval part = routes.part(n, piece_count, k);
+    post_send(sent, data + bytes(part.start), part.size(), group.members[routes.forwarding_member(k)]);
   }
 }
 
 PARTITA_DEF std::size_t element_messages::first_receiver(const worker_group& group, std::size_t n) const {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
-  if (me == 0 || choose_routes(group, n).sum() == block_route::directly) return 0;
+  if (me == 0 || choose_routes(group, n).sum() == block_route::direct) return 0;
   return tree.is_leaf(me) ? tree.above(me) : me;
 }
 
@@ -82,7 +82,7 @@ PARTITA_DEF void element_messages::scatter_parts(const worker_group& group, cons
   const block_route route = choose_routes(group, n).sum_to_all();
   for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
     const std::size_t to = (group.position + turn) % size;
-    const interval part = route == block_route::directly ? interval{0, n} : block_routes::part(n, size, to);
+    const interval part = route == block_route::direct ? interval{0, n} : block_routes::part(n, size, to);
     post_send(sent, own_block + bytes(part.start), part.size(), group.members[to]);
   }
 }
@@ -91,23 +91,23 @@ PARTITA_DEF void element_messages::send_down_tree(posted_messages& sent, const w
                                                   const char* data, std::size_t n) const {
   const std::size_t size = group.members.size();
   const auto give = [&](std::size_t other) { post_send(sent, data, n, group.members[other]); };
-  if (route == block_route::along_tree) return binomial_tree{size}.for_below(group.position, give);
+  if (route == block_route::along_tree) return binomial_tree{size}.for_each_child(group.position, give);
   for (std::size_t k = 1; k < size; ++k) give(k);
 }
 
 PARTITA_DEF void element_messages::forward_parts(const worker_group& group, const block_routes& routes, char* data,
                                                  std::size_t n, posted_messages& pending) const {
-  const std::size_t me = group.position, pieces = routes.pieces();
+  const std::size_t me = group.position, piece_count = routes.piece_count();
   const auto each = [&](bool own, auto f) {
-    for (std::size_t k = 0; k < pieces; ++k)
-      if ((routes.passed_on_by(k) == me) == own) f(k, routes.part(n, pieces, k));
+    for (std::size_t k = 0; k < piece_count; ++k)
+      if ((routes.forwarding_member(k) == me) == own) f(k, routes.part(n, piece_count, k));
   };
   each(true, [&](std::size_t, interval part) {
     await_message(pending, data + bytes(part.start), part.size(), group.members[0]);
   });
   std::size_t next = 0;  // the index of the next message from the root
   each(false, [&](std::size_t k, interval part) {
-    await_message(pending, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    await_message(pending, data + bytes(part.start), part.size(), group.members[routes.forwarding_member(k)]);
   });
   each(true, [&](std::size_t, interval part) {
     const std::size_t first = next;

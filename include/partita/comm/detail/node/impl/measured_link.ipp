@@ -26,13 +26,13 @@ PARTITA_DEF measured_link link_trial::measure_link() {
   link.cost.latency = clamp_to_range(round_trip / 2, 1e-7, 1);
   // Measure the cost of a message by a burst of small messages.
   constexpr std::uint64_t burst = 16;
-  link.cost.message =
+  link.cost.seconds_per_message =
       clamp_to_range((faster_of_two_trials(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
   // Measure the cost of a byte by one message, whose size is doubled until it takes long enough.
   const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
   for (std::uint64_t bytes = 32768; bytes <= max_bytes; bytes *= 2) {
     const double seconds = faster_of_two_trials(1, bytes) - round_trip;
-    link.cost.byte = clamp_to_range(seconds / static_cast<double>(bytes), 1e-12, 1e-5);
+    link.cost.seconds_per_byte = clamp_to_range(seconds / static_cast<double>(bytes), 1e-12, 1e-5);
     if (seconds > long_enough) break;
   }
   // Find the longest message that is sent eagerly.
