@@ -119,9 +119,9 @@ number element(std::size_t i, std::size_t j, std::size_t k) {
 bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rounds, bench::rows& out) {
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
-  const block x = make_block<number>(p_x, dynamic_extents<3>(n), element);
+  const block x = block_from<number>(p_x, dynamic_extents<3>(n), element);
   const xt::xtensor<double, 3> r =
-      make_block<double>(p_x, dynamic_extents<3>(n), [](auto... i) { return element(i...).real(); });
+      block_from<double>(p_x, dynamic_extents<3>(n), [](auto... i) { return element(i...).real(); });
   const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
   const auto to_half_spectrum = fourier_transform<0, 1, 2>(p_x, p_y, real_to_complex, {.real_extent = n[2]});
   block y({n[0], balanced_part(n[1], everyone.size(), everyone.id()).size(), n[2]}),
@@ -162,8 +162,8 @@ void compare_with_cube(const world& everyone, std::size_t n, int rounds, bench::
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
   const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
-  const block x = make_block<number>(p_x, extents(n, n, n), element),
-              z = make_block<number>(p_x, extents(n - 1, n + 1, n + 3), element);
+  const block x = block_from<number>(p_x, extents(n, n, n), element),
+              z = block_from<number>(p_x, extents(n - 1, n + 1, n + 3), element);
   block of_cube = f(x), of_others = f(z);
   std::vector<double> cube, others;
   for (int k = -2; k < rounds; ++k) {
@@ -183,7 +183,7 @@ bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::row
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
   const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
-  const block x = make_block<number>(p_x, extents(n, n, n), element);
+  const block x = block_from<number>(p_x, extents(n, n, n), element);
   const block y = 2.0 * x, z = 3.0 * x;
   block a, b, c, d = f(x), e = f(y), g = f(z);
   std::tie(a, b, c) = f(x, y, z);
@@ -211,9 +211,9 @@ bool compare_nas_ft(const world& everyone, const char* name, const std::array<st
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto transform = fourier_transform<0, 1, 2>(p_x);
   const auto inverse = transform.inverse(dynamic_extents<3>(n));
-  const block x = make_block<number>(p_x, dynamic_extents<3>(n), element);
+  const block x = block_from<number>(p_x, dynamic_extents<3>(n), element);
   const auto decay_on = [&](const auto& p) {
-    return xt::xtensor<double, 3>(make_block<double>(p, dynamic_extents<3>(n), [&](auto... i) {
+    return xt::xtensor<double, 3>(block_from<double>(p, dynamic_extents<3>(n), [&](auto... i) {
       const std::array at{static_cast<std::size_t>(i)...};
       double sum = 0;
       for (std::size_t d = 0; d < 3; ++d) sum -= 4e-5 * static_cast<double>(std::min(at[d], n[d] - at[d]));

@@ -32,7 +32,7 @@ DECISIONS = "Decisions"
 # what a program calls first: each has an entry in the reference
 FRONT_DOOR = """world partition workers zero_volume broadcast sum_reduce all_sum_reduce repartition reduce all_reduce all_gather
 all_to_all reduce_scatter compose halo_exchange halo_exchanges linear convolution sequential to_svg add subtract multiply divide
-maximum minimum power elementwise broadcast_in_dim as_rank make_block mesh sharding propagate plan_reshard shard shard_from
+maximum minimum power elementwise broadcast_in_dim as_rank block_from mesh sharding propagate plan_reshard shard shard_from
 shard_blocks reshard matmul einsum relu gelu tanh softmax sum mean transpose reshape slice concatenate lookup where cast clip
 value_and_gradient trace search save_npy load_npy save_checkpoint load_checkpoint save_tensors load_tensors sum_over maximum_over
 all_of exclusive_scan balanced_extents stop_signal sgd adam sharded_adam index_exchange send_to segments token_dispatcher
@@ -46,7 +46,7 @@ recompute stop_gradient constrain scan scan_cost tape_holds pipeline simulate se
 imag conj abs angle movements_of record_movements partition_of placed_mesh named_parameters clip_by_global_norm global_norm
 sharded_sgd sharded_adamw bound_program save_optimiser load_optimiser checkpoint_saver checkpoint_steps save_hdf5 load_hdf5
 halo_cells for_interior for_border adjoint_test relabelled partitioned_elementwise cartesian_partition reduce_over minimum_over
-inclusive_scan union_of cut decomposition balanced_part block_if_active max_pooling average_pooling upsampling batch_norm layer_norm
+inclusive_scan union_of cut decomposition balanced_part block_on max_pooling average_pooling upsampling batch_norm layer_norm
 group_norm rms_norm embedding dropout flatten initialise kaiming_uniform mse_loss cross_entropy_loss softmax_cross_entropy adamw
 transposed_convolution rule_from_shardy as_shardy plan_step complete registry gradient reshape_rule mesh_block cotangent""".split()
 

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   auto rows = everyone.partition(extents(everyone.size(), 1));     // each worker holds some rows of the matrix
   auto columns = everyone.partition(extents(1, everyone.size()));  // later each worker holds some columns
 
-  const auto x = make_block(rows, extents<8, 6>{}, [](auto i, auto j) { return 10 * i + j; });
+  const auto x = block_from(rows, extents<8, 6>{}, [](auto i, auto j) { return 10 * i + j; });
   repartition to_columns(rows, columns);
   const auto y = to_columns(x);                 // every element goes to the worker that holds its column
   const auto restored = to_columns.adjoint(y);  // the adjoint moves every element back to its row

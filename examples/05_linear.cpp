@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   auto p_w = everyone.partition<3, 4>();               // the weights are on all twelve workers
   linear<double> layer(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});
   initialise(layer, weight_at);                            // by global index: the same layer on any partition
-  const auto x = make_block(p_x, extents<5, 16>{}, x_at);  // 4 of the 16 features of 5 samples
+  const auto x = block_from(p_x, extents<5, 16>{}, x_at);  // 4 of the 16 features of 5 samples
   const auto y = layer(x);
   const auto dx = layer.adjoint(y);  // adds to layer.weight_gradient() and layer.bias_gradient()
   // [/layer]

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   // [/kernels]
 
   // [call]
-  const auto x = make_block<int>(root, extents<10, 3>{}, [](auto i, auto j) { return 3 * i + j; });
+  const auto x = block_from<int>(root, extents<10, 3>{}, [](auto i, auto j) { return 3 * i + j; });
   const auto own_rows = scatter(x);                  // the four workers get 3, 3, 2 and 2 of the 10 rows
   const auto squares = gather(own_rows * own_rows);  // an expression is accepted as well as an array
   // [/call]

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   // [cyclic]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = make_block(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
+  const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
   const auto cyclic =
       decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // blocks of ScaLAPACK's MB = 3 and NB = 2
   repartition to_cyclic(rows, square, result_cuts(cyclic));
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
   const bool right = same_rows == a && a_restored == a &&
-                     a_transposed == make_block(rows, extents<7, 10>{}, transposed) &&
-                     uneven_rows == make_block(rows, cuts, a_at);
+                     a_transposed == block_from(rows, extents<7, 10>{}, transposed) &&
+                     uneven_rows == block_from(rows, cuts, a_at);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
   broadcast b(row, grid);
 
   // [blocks]
-  const auto x = make_block(row, extents<3, 5>{}, [](auto i, auto j) { return 5.0 * double(i) + double(j); });
+  const auto x = block_from(row, extents<3, 5>{}, [](auto i, auto j) { return 5.0 * double(i) + double(j); });
   const auto y = b(x);  // worker 0 passes 3 of 5 columns, worker 1 the other 2, workers 2 and 3 none
-  const auto z = b(block_if_active(row, 2.0 * y));  // only the workers of row pass the array 2.0 * y
+  const auto z = b(block_on(row, 2.0 * y));  // only the workers of row pass the array 2.0 * y
   // [/blocks]
 
   // [ranks]

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   // [halo]
   auto p = everyone.partition<2, 2>();
   halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {boundary::periodic, boundary::zero});
-  const field x = make_block(p, extents<rows, columns>{}, initial_heat);
+  const field x = block_from(p, extents<rows, columns>{}, initial_heat);
   auto u = h(x), next = u;  // u holds this worker's cells, with one ghost on every side
   const auto cells = h.cells();
   // [/halo]

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   // [space]
   auto p = everyone.partition<1, 1, 2, 2>();  // batch x channels x rows x columns
   convolution<double, 2> c(p, {.in_channels = 2, .out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}});
-  const xt::xtensor<double, 4> x = make_block(p, extents<3, 2, 10, 9>{}, pixel);
+  const xt::xtensor<double, 4> x = block_from(p, extents<3, 2, 10, 9>{}, pixel);
   const auto y = c(x);           // this worker's part of 3 x 4 x 10 x 9
   const auto dx = c.adjoint(y);  // all workers get the same c.weight_gradient()
   // [/space]
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   auto p_w = everyone.partition<2, 1, 1, 2>();  // out channels x in channels x features
   convolution<double, 2> d(p_x, p_y, p_w, {.in_channels = 2, .out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}});
   // [/channels]
-  const xt::xtensor<double, 4> x_d = make_block(p_x, extents<3, 2, 10, 9>{}, pixel);
+  const xt::xtensor<double, 4> x_d = block_from(p_x, extents<3, 2, 10, 9>{}, pixel);
   const auto y_d = d(x_d);  // c and d have the same initial weights, which depend on seed and global index only
   const auto dx_d = d.adjoint(y_d);
 

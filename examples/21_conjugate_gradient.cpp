@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     return sum_over(everyone, xt::sum<double>(x * y)());
   };
 
-  xt::xtensor<double, 2> r = make_block(p_u, extents<1, n>{}, load_at);  // the residual, at first the load
+  xt::xtensor<double, 2> r = block_from(p_u, extents<1, n>{}, load_at);  // the residual, at first the load
   xt::xtensor<double, 2> u = 0.0 * r, direction = r;
   double residual_square = dot(r, r);
   const double tolerance = 1e-24 * residual_square;
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   // [/solver]
 
   // check: the residual A u - b, computed again, must be nearly zero for every unknown
-  const xt::xtensor<double, 2> last_residual = a(u) - make_block(p_u, extents<1, n>{}, load_at);
+  const xt::xtensor<double, 2> last_residual = a(u) - block_from(p_u, extents<1, n>{}, load_at);
   const double residual_length = std::sqrt(dot(last_residual, last_residual));
   if (everyone.id() == 0)
     std::cout << "A chain of " << n << " links is pulled at one of them; its shape is the solution of A u = b.\n"

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   auto p = everyone.partition<grid_rows, grid_columns>();
   // the number of panels into which both operands are split along the inner dimension, for any grid
   constexpr std::size_t panels = 4;
-  xt::xtensor<int, 2> c = 0 * make_block<int>(p, extents<rows, columns>{}, c_at);
+  xt::xtensor<int, 2> c = 0 * block_from<int>(p, extents<rows, columns>{}, c_at);
   std::size_t received = 0;
   for (std::size_t k = 0; k < panels; ++k) {
     auto a_column = p.subset<grid_rows, 1>(
@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
     auto b_row = p.subset<1, grid_columns>(workers(
         k % grid_rows * grid_columns, k % grid_rows * grid_columns + grid_columns));  // workers with panel k of B
     const interval panel = balanced_part(inner, panels, k);
-    const auto a_panel = make_block<int>(a_column, extents(rows, panel.size()),
+    const auto a_panel = block_from<int>(a_column, extents(rows, panel.size()),
                                          [&](auto i, auto kk) { return a_at(i, panel.start + kk); });
-    const auto b_panel = make_block<int>(b_row, extents(panel.size(), columns),
+    const auto b_panel = block_from<int>(b_row, extents(panel.size(), columns),
                                          [&](auto kk, auto j) { return b_at(panel.start + kk, j); });
     const auto received_a = broadcast(a_column, p)(a_panel);  // broadcasts along the rows of workers
     const auto received_b = broadcast(b_row, p)(b_panel);     // broadcasts along the columns of workers
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   }
   // [/summa]
 
-  const bool right = c == make_block<int>(p, extents<rows, columns>{}, c_at);
+  const bool right = c == block_from<int>(p, extents<rows, columns>{}, c_at);
   if (everyone.id() == 0)
     std::cout << "C = A B with A " << rows << " x " << inner << " and B " << inner << " x " << columns << " on "
               << grid_rows << " x " << grid_columns << " workers, in " << panels << " panels.\n"

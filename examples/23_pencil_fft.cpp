@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   // [pencils]
   auto p_x = everyone.partition<2, 2, 1>();  // dimension 2 is not divided
   auto p_y = everyone.partition<1, 2, 2>();
-  const xt::xtensor<number, 3> x = make_block<number>(p_x, points, x_at);
+  const xt::xtensor<number, 3> x = block_from<number>(p_x, points, x_at);
 
   auto f = fourier_transform<0, 1, 2>(p_x, p_y);
   const auto y = f(x);                     // this worker's block of the transform, on p_y
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   // [real]
   auto g = fourier_transform<0, 1, 2>(p_x, real_to_complex,
                                       {.real_extent = 5});  // the kernel chooses the layout of the result
-  const xt::xtensor<double, 3> r = make_block(p_x, points, [](auto... i) { return x_at(i...).real(); });
+  const xt::xtensor<double, 3> r = block_from(p_x, points, [](auto... i) { return x_at(i...).real(); });
   const auto half = g(r);                           // half of the spectrum: 6 x 8 x 3 complex numbers
   const auto r_restored = g.inverse(points)(half);  // equals r
   const auto p_half = g.result_partition(points);   // the partition of half, which saves one move
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && everyone.id() == 0) std::ofstream(argv[1]) << pencils::to_svg(f.plan(points));
 
   const auto all = whole_transform();
-  const auto expected = make_block<number>(p_y, points, [&](auto... i) { return all(i...); });
+  const auto expected = block_from<number>(p_y, points, [&](auto... i) { return all(i...); });
   const double error = difference(y, expected);
   const double inverse_error = difference(x_restored, x) + difference(r_restored, r);
   const double adjoint_error = difference(dx, xt::xtensor<number, 3>(240.0 * x));

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   auto rows = everyone.partition<4, 1>();
   auto columns = everyone.partition<1, 4>();
   repartition to_columns(rows, columns);
-  const auto x = make_block(rows, extents<side, side>{}, [](auto i, auto j) { return double(i) - double(j); });
+  const auto x = block_from(rows, extents<side, side>{}, [](auto i, auto j) { return double(i) - double(j); });
   const auto first_result = to_columns(x);  // the first call exchanges shapes and causes page faults
 
   const auto begin = clock_type::now();

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   // [wave]
   auto p = everyone.partition<2, 2, 1>();
   halo_exchange h(p, {.before = {1, 1, 1}, .after = {1, 1, 1}}, boundary::periodic);
-  const auto at = [&](double time) { return h(make_block(p, dynamic_extents<3>(side, side, side), exact_wave(time))); };
+  const auto at = [&](double time) { return h(block_from(p, dynamic_extents<3>(side, side, side), exact_wave(time))); };
   auto before = at(-1), now = at(0);
   const auto cells = h.cells();
   const auto row = static_cast<std::ptrdiff_t>(now.shape()[2]),

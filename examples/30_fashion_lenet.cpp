@@ -63,7 +63,7 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
   std::vector<std::size_t> order(n);
   for (std::size_t k = 0; k < n; ++k) order[k] = k;
   const auto block = [&](const images& of, const auto& number, std::size_t count) {
-    return make_block(on.images, dynamic_extents<4>(count, 1, side, side), [&](auto i, auto, auto r, auto c) {
+    return block_from(on.images, dynamic_extents<4>(count, 1, side, side), [&](auto i, auto, auto r, auto c) {
       return of.pixels[(number(i) * side + r) * side + c] / brightest;
     });
   };

@@ -27,7 +27,7 @@ double error_on(const world& everyone, std::size_t n) {
   auto transform = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = n});
   auto inverse = transform.inverse(box);
 
-  const field f = make_block(p, box, [&](auto... i) { return f_at(h * double(i)...); });
+  const field f = block_from(p, box, [&](auto... i) { return f_at(h * double(i)...); });
   xt::xtensor<std::complex<double>, 3> waves = transform(f);
 
   // minus the Laplacian multiplies wave (a, b, c) by a^2 + b^2 + c^2: the worker that holds the wave divides by it
@@ -35,14 +35,14 @@ double error_on(const world& everyone, std::size_t n) {
     const double k = static_cast<double>(i < n - i ? i : n - i);
     return k * k;
   };
-  waves *= make_block(transform.result_partition(box), extents(n, n, n / 2 + 1), [&](auto a, auto b, auto c) {
+  waves *= block_from(transform.result_partition(box), extents(n, n, n / 2 + 1), [&](auto a, auto b, auto c) {
     const double by = square(a) + square(b) + square(c);
     return by > 0 ? 1 / by : 0.0;  // wave 0 is the mean, which the equation does not determine
   });
   const field u = inverse(waves);
   // [/solve]
 
-  const field expected = make_block(p, box, [&](auto... i) { return u_at(h * double(i)...); });
+  const field expected = block_from(p, box, [&](auto... i) { return u_at(h * double(i)...); });
   double largest_error = 0;
   for (std::size_t k = 0; k < u.size(); ++k)
     largest_error = std::max(largest_error, std::abs(u.data()[k] - expected.data()[k]));

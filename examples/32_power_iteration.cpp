@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     return std::sqrt(sum_over(everyone, xt::sum<double>(x * x)()));
   };
 
-  xt::xtensor<double, 2> x = make_block(p_x, extents<1, columns>{}, start_at);
+  xt::xtensor<double, 2> x = block_from(p_x, extents<1, columns>{}, start_at);
   x /= length_of(x);
   double singular_value = 0, change = 1;
   std::size_t steps = 0;

@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   auto all = everyone.partition<layers, side, side>();
   auto layer_0 = everyone.partition<side, side>();  // layer 0, where A and B begin and C ends
   broadcast to_all_layers(layer_0, all);            // copies a matrix to every layer
-  const auto a = to_all_layers(make_block<int>(layer_0, extents<rows, inner>{}, a_at));
-  const auto b = to_all_layers(make_block<int>(layer_0, extents<inner, columns>{}, b_at));
+  const auto a = to_all_layers(block_from<int>(layer_0, extents<rows, inner>{}, a_at));
+  const auto b = to_all_layers(block_from<int>(layer_0, extents<inner, columns>{}, b_at));
 
   xt::xtensor<int, 2> c = xt::zeros<int>({a.shape(0), b.shape(1)});
   const std::size_t layer = all.index()[0];
@@ -49,16 +49,16 @@ int main(int argc, char** argv) {
     auto a_holders = all.subset<layers, side, 1>(workers{0, 2, 5, 7});
     auto b_holders = all.subset<layers, 1, side>(workers{0, 1, 6, 7});
     const auto of_a = balanced_part(a.shape(1), steps, s), of_b = balanced_part(b.shape(0), steps, s);
-    const auto received_a = broadcast(a_holders, all)(block_if_active(
+    const auto received_a = broadcast(a_holders, all)(block_on(
         a_holders, xt::view(a, xt::all(), xt::range(of_a.start, of_a.stop))));  // broadcasts along rows of a layer
-    const auto received_b = broadcast(b_holders, all)(block_if_active(
+    const auto received_b = broadcast(b_holders, all)(block_on(
         b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // broadcasts along columns of a layer
     add_product(received_a, received_b, c);
   }
   const auto product = sum_reduce(all, layer_0)(c);  // adds up the products of all layers on layer 0
   // [/layers]
 
-  const bool right = product == make_block<int>(layer_0, extents<rows, columns>{}, c_at);
+  const bool right = product == block_from<int>(layer_0, extents<rows, columns>{}, c_at);
   const bool right_everywhere = all_reduce(all, all_dimensions_but<>, minimum)(as_rank<1>({right ? 1 : 0}))(0) == 1;
   if (everyone.id() == 0) {
     std::cout << "C = A B with A " << rows << " x " << inner << " and B " << inner << " x " << columns << " on "

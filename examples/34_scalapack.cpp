@@ -55,8 +55,8 @@ double solve(const world& everyone, int context, std::size_t n) {
   // [solve]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = make_block(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
-  const auto b = make_block(rows, extents(n, std::size_t{1}), b_at);
+  const auto a = block_from(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
+  const auto b = block_from(rows, extents(n, std::size_t{1}), b_at);
 
   cyclic_matrix a_cyclic(square, context, n, n), b_cyclic(square, context, n, 1);
   repartition(rows, square, result_cuts(a_cyclic.cuts)).into(a, a_cyclic.view());  // writes into ScaLAPACK's memory
@@ -105,7 +105,7 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
     run();
     return slowest(as_rank<1>({std::chrono::duration<double>(clock::now() - start).count()}))(0);
   };
-  const auto a = make_block(square, extents(n, n), a_at), b = make_block(square, extents(n, n), b_at);
+  const auto a = block_from(square, extents(n, n), a_at), b = block_from(square, extents(n, n), b_at);
 
   // [summa]
   std::vector<partition<extents<2, 1>>> columns{square.subset<2, 1>(workers{0, 2}), square.subset<2, 1>(workers{1, 3})};
@@ -114,8 +114,8 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
   const auto summa = [&] {
     c.fill(0.0);
     for (std::size_t k = 0; k < 2; ++k) {
-      const auto of_a = broadcast(columns[k], square)(block_if_active(columns[k], a));
-      const auto of_b = broadcast(rows[k], square)(block_if_active(rows[k], b));
+      const auto of_a = broadcast(columns[k], square)(block_on(columns[k], a));
+      const auto of_b = broadcast(rows[k], square)(block_on(rows[k], b));
       add_product(of_a, of_b, c);
     }
   };

@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   // [/operator]
 
   const auto node = [](std::size_t i, std::size_t j) { return 3.0 * double(i) - 2.0 * double(j); };
-  const auto x = make_block(p, extents<rows, columns>{}, node);
-  const auto y = make_block(p, extents<rows, columns>{}, [](auto i, auto j) { return double(i * i + 5 * j); });
+  const auto x = block_from(p, extents<rows, columns>{}, node);
+  const auto y = block_from(p, extents<rows, columns>{}, [](auto i, auto j) { return double(i * i + 5 * j); });
   // [check]
   const auto k_x = apply(x), k_y = apply(y);
   const double y_k_x = sum_over(everyone, xt::sum<double>(y * k_x)());

@@ -50,12 +50,12 @@ int main(int argc, char** argv) {
   const extents points(nz, ny, nx);
   auto inverse = transform.inverse(points);
 
-  const auto waves = transform(make_block(p, points, [&](auto z, auto y, auto x) {
+  const auto waves = transform(block_from(p, points, [&](auto z, auto y, auto x) {
     const std::uint64_t k = 2 * ((z * ny + y) * nx + x);
     return number(random_number(k + 1), random_number(k + 2));
   }));
   const auto square = [](std::size_t i, std::size_t n) { return std::pow(std::min(i, n - i), 2); };
-  const auto decay = make_block(transform.result_partition(points), points, [&](auto z, auto y, auto x) {
+  const auto decay = block_from(transform.result_partition(points), points, [&](auto z, auto y, auto x) {
     return -4e-6 * std::numbers::pi * std::numbers::pi * (square(x, nx) + square(y, ny) + square(z, nz));
   });
 

@@ -26,7 +26,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   const periodic_box<3> box{{n, n, n}};
   const extents points(n, n, n), half(n, n, n / 2 + 1);
   const auto velocity = [&](auto f) {
-    return make_block<double>(p, points, [&](auto... i) { return f(box.lengths[0] * double(i) / double(n)...); });
+    return block_from<double>(p, points, [&](auto... i) { return f(box.lengths[0] * double(i) / double(n)...); });
   };
   // [setup]
   const auto transform = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = n});
@@ -37,7 +37,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   // [/setup]
   const auto p_half = transform.result_partition(points);
   const auto for_each_wave = [&](auto f) {
-    return make_block<double>(p_half, half, [&](auto... i) { return f(partita::index<3>{i...}); });
+    return block_from<double>(p_half, half, [&](auto... i) { return f(partita::index<3>{i...}); });
   };
   std::array<xt::xtensor<double, 3>, 3> k;
   for (std::size_t d = 0; d < 3; ++d)

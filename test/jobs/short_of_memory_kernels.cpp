@@ -127,7 +127,7 @@ const kind kinds[] = {
          ++round;
          auto u = h->frame<double>(extents(11 + round % 2, std::size_t{9}));
          h->refresh(u);
-         got << u << (*h)(make_block(p, extents(9 + round, std::size_t{12}), [](auto i, auto j) {
+         got << u << (*h)(block_from(p, extents(9 + round, std::size_t{12}), [](auto i, auto j) {
            return static_cast<double>(7 * i + j);
          }));
        });
@@ -141,7 +141,7 @@ const kind kinds[] = {
          const halo_exchanges both(narrow, wide);
          auto [u, v] = both.frames<double>(extents(11, 8), extents(11, 8));
          both.refresh(u, v);
-         const auto x = make_block(p, extents(11, 8), [](auto i, auto j) { return static_cast<double>(7 * i + j); });
+         const auto x = block_from(p, extents(11, 8), [](auto i, auto j) { return static_cast<double>(7 * i + j); });
          const auto [a, b] = both(x, x);
          const auto [da, db] = both.adjoint(a, b);
          got << u << v << a << b << da << db;
@@ -219,14 +219,14 @@ const kind kinds[] = {
                     q = s.everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{1, s.n, 1}));
          const dynamic_extents<3> points(std::array<std::size_t, 3>{4, 6, 5});
          const auto f = fourier_transform<0, 1, 2>(p, q);
-         const auto x = make_block<std::complex<double>>(p, points, [](auto i, auto j, auto k) {
+         const auto x = block_from<std::complex<double>>(p, points, [](auto i, auto j, auto k) {
            return std::complex<double>(static_cast<double>(i + 2 * j), static_cast<double>(k));
          });
          const auto y = f(x);
          got << y << f.adjoint(y) << f.inverse()(y) << f.start(x).finish();
          const auto g = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = 5});
          const auto r =
-             make_block<double>(p, points, [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
+             block_from<double>(p, points, [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          const auto half = g(r);
          got << half << g.inverse(points)(half);
        });
@@ -236,7 +236,7 @@ const kind kinds[] = {
        const auto p = s.everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{s.n, 1, 1}));
        return compared([=](values& got) {
          const periodic_box<3> cell{{4, 6, 5}, {1, 2, 3}};
-         const auto u = make_block<double>(p, dynamic_extents<3>(cell.points),
+         const auto u = block_from<double>(p, dynamic_extents<3>(cell.points),
                                            [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          got << poisson_solver(p, cell)(u) << spectral_derivative(p, cell, 0)(u);
        });

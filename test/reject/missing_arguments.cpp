@@ -15,7 +15,7 @@
 // lines HALO_OF_WIDTHS: 12
 // first LATER: partita::repartition\(p_x, p_y\)\(x\): requires a block of the rank of its partitions
 // lines LATER: 12
-// first BLOCK_FROM: partita::make_block\(p, extents, f\): requires the extents of the whole tensor
+// first BLOCK_FROM: partita::block_from\(p, extents, f\): requires the extents of the whole tensor
 // lines BLOCK_FROM: 12
 // first NOTHING_COMPOSED: partita::compose\(a, b, ...\): requires one operator or more
 // lines NOTHING_COMPOSED: 12
@@ -77,7 +77,7 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
 #elif defined(LATER)
   auto later = r.start(cube);
 #elif defined(BLOCK_FROM)
-  auto refused = make_block(p, [](auto i, auto j) { return i + j; });
+  auto refused = block_from(p, [](auto i, auto j) { return i + j; });
 #elif defined(NOTHING_COMPOSED)
   auto refused = compose();
 #elif defined(A_NUMBER_COMPOSED)

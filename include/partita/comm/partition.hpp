@@ -182,7 +182,8 @@ partition<extents<dynamic>> union_of(const partition<P>& p, const partition<Q>& 
 }
 /// The old name of union_of, for partitions and for workers.
 template <class A, class B>
-[[deprecated("use union_of")]] auto united(const A& a, const B& b) {
+PARTITA_FORMER_NAME("use union_of")
+auto united(const A& a, const B& b) {
   return union_of(a, b);
 }
 

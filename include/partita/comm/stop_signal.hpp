@@ -22,7 +22,7 @@ class stop_signal {
 
   /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
   PARTITA_DECL bool received_by_any_worker() const;
-  [[deprecated("use received_by_any_worker")]] bool on_any() const { return received_by_any_worker(); }
+  PARTITA_FORMER_NAME("use received_by_any_worker") bool on_any() const { return received_by_any_worker(); }
 
  private:
   PARTITA_DECL static std::atomic<bool>& signal_flag();

@@ -42,8 +42,8 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 
 }  // namespace detail
 
-/// Writes a tensor that is partitioned over p to one .npy file. The policies are `source_cuts(...)`, if the shapes of the
-/// blocks do not determine the cuts, `fortran_order` and `file_options{...}`.
+/// Writes a tensor that is partitioned over p to one .npy file. The policies are `source_cuts(...)`, if the shapes of
+/// the blocks do not determine the cuts, `fortran_order` and `file_options{...}`.
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
 ///           inactive workers pass zero volume. All workers of the world call save_npy.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of

@@ -165,7 +165,7 @@ struct shardy_reader {
 /// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.
 constexpr rule rule_from_shardy(const char* written) { return detail::shardy_reader{written}.read_rule(); }
-[[deprecated("use rule_from_shardy")]] constexpr rule of_shardy(const char* w) { return rule_from_shardy(w); }
+PARTITA_FORMER_NAME("use rule_from_shardy") constexpr rule of_shardy(const char* w) { return rule_from_shardy(w); }
 
 /// Writes a rule in Shardy's notation: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's
 /// letters; otherwise they are renamed in the order in which they appear. Each dimension of extent 1 gets a factor of

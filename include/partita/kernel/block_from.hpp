@@ -32,7 +32,7 @@ decltype(auto) call_at_index(F& f, const index<Rank>& i, std::index_sequence<D..
   } else {  // checked last: a generic f may accept any arguments and then fail inside
     constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;
     static_assert(takes_index,
-                  "partita::make_block(p, extents, f): requires an f that can be called with a global index: f(i, j, "
+                  "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
                   "...), one std::size_t for each dimension, or f(partita::index<rank>)");
     if constexpr (takes_index) return f(i);
     else return 0;
@@ -57,22 +57,22 @@ inline constexpr bool first_argument_is_extents<Rank, decomposition<N>, F> = tru
 }  // namespace detail
 
 /// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …), as in
-/// `make_block(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
+/// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
 /// Shapes:   the result is this worker's block of the decomposition; its elements have type T, or the type that f
 ///           returns. An inactive worker gets no elements, but the extent of the first block along dimension 0.
 /// Requires: a decomposition with as many blocks as p has workers along each dimension [partition_error].
 /// Cost:     one call of f for each element of the block; no communication.
 template <class T = void, class P, std::size_t Rank, class F>
-auto make_block(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
+auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
   static_assert(
       P::rank() == Rank,
-      "partita::make_block(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
+      "partita::block_from(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
       "of 1");
   using element = detail::element_type_of_function<T, F, Rank>;
   constexpr auto dimensions = std::make_index_sequence<Rank>();
   if (cuts.parts() != p.extents().array())
     throw partition_error(
-        text("partita::make_block(p, cuts, f): requires cuts into as many parts as p has, got cuts into ")
+        text("partita::block_from(p, cuts, f): requires cuts into as many parts as p has, got cuts into ")
         << cuts.parts() << " for p = " << p.extents().array() << "; make the decomposition for the extents of p");
   if constexpr (Rank == 0) {
     auto block = zero_volume<element, 0>();
@@ -100,52 +100,39 @@ auto make_block(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
 
 /// Makes this worker's block of a tensor of these global extents in the balanced decomposition.
 template <class T = void, class P, std::size_t... E, class F>
-auto make_block(const partition<P>& p, const extents<E...>& global, F f) {
+auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
   static_assert(
       P::rank() == sizeof...(E),
-      "partita::make_block(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
+      "partita::block_from(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
       "of 1");
   if constexpr (P::rank() == sizeof...(E))
-    return make_block<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
+    return block_from<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
 }
 
-/// Makes this worker's balanced block of a tensor whose extents are in braces or an array: `make_block(p, {n, m}, f)`.
+/// Makes this worker's balanced block of a tensor whose extents are in braces or an array: `block_from(p, {n, m}, f)`.
 template <class T = void, class P, class F>
-auto make_block(const partition<P>& p, const detail::number_list<P::rank()>& global, F f) {
-  return make_block<T>(p, decomposition<P::rank()>::balanced(global, p.extents().array()), std::move(f));
+auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& global, F f) {
+  return block_from<T>(p, decomposition<P::rank()>::balanced(global, p.extents().array()), std::move(f));
 }
 
 /// Fallback for a call without extents between the partition and the function: a compile-time error.
 template <class T = void, class P, class... A>
   requires(!detail::first_argument_is_extents<P::rank(), A...>)
-auto make_block(const partition<P>&, const A&...) {
+auto block_from(const partition<P>&, const A&...) {
   static_assert(detail::dependent_false<A...>,
-                "partita::make_block(p, extents, f): requires the extents of the whole tensor, then f; write "
-                "make_block(p, extents(8, 12), f), or make_block(p, {8, 12}, f)");
+                "partita::block_from(p, extents, f): requires the extents of the whole tensor, then f; write "
+                "block_from(p, extents(8, 12), f), or block_from(p, {8, 12}, f)");
   return detail::rejected_call{};
 }
 
 /// Returns `x` if this worker is active on p, else a block without elements, with the extent of x along dimension 0:
-/// `b(block_if_active(p_x, a + 1.0))`. If x is a lazy expression, only active workers evaluate it.
+/// `b(block_on(p_x, a + 1.0))`. If x is a lazy expression, only active workers evaluate it.
 template <class P, ranked_array X>
-auto block_if_active(const partition<P>& p, const X& x) {
+auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;
   if (p.active()) return block(x);
   if constexpr (rank_of<X> == 0) return zero_volume<element_of<X>, 0>();
   else return zero_volume<element_of<X>, rank_of<X>>(static_cast<std::size_t>(x.shape()[0]));
-}
-
-template <class T = void, class P, class... A>
-[[deprecated("use make_block")]] auto block_from(const partition<P>& p, const A&... a) {
-  return make_block<T>(p, a...);
-}
-template <class T = void, class P, class F>
-[[deprecated("use make_block")]] auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& n, F f) {
-  return make_block<T>(p, n, std::move(f));
-}
-template <class P, ranked_array X>
-[[deprecated("use block_if_active")]] auto block_on(const partition<P>& p, const X& x) {
-  return block_if_active(p, x);
 }
 
 }  // namespace partita

@@ -141,7 +141,8 @@ class csr_matrix {
     }
   }
   template <class X>
-  [[deprecated("use product_and_ghosts")]] auto with_ghosts(const X& x) const {
+  PARTITA_FORMER_NAME("use product_and_ghosts")
+  auto with_ghosts(const X& x) const {
     return product_and_ghosts(x);
   }
 

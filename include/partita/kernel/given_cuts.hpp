@@ -43,11 +43,13 @@ result_cuts_t<sizeof...(Cuts)> result_cuts(const Cuts&... cuts) {
 }
 
 template <class... Cuts>
-[[deprecated("use source_cuts")]] auto from_cuts(const Cuts&... cuts) {
+PARTITA_FORMER_NAME("use source_cuts")
+auto from_cuts(const Cuts&... cuts) {
   return source_cuts(cuts...);
 }
 template <class... Cuts>
-[[deprecated("use result_cuts")]] auto to_cuts(const Cuts&... cuts) {
+PARTITA_FORMER_NAME("use result_cuts")
+auto to_cuts(const Cuts&... cuts) {
   return result_cuts(cuts...);
 }
 

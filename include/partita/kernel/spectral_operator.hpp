@@ -39,7 +39,7 @@ struct periodic_box {
   double angular_wave_number(std::size_t d, std::size_t i) const {
     return 2 * std::numbers::pi / lengths[d] * static_cast<double>(wave_number(i, points[d]));
   }
-  [[deprecated("use angular_wave_number")]] double wave(std::size_t d, std::size_t i) const {
+  PARTITA_FORMER_NAME("use angular_wave_number") double wave(std::size_t d, std::size_t i) const {
     return angular_wave_number(d, i);
   }
   /// The square of the length of the wave vector at an index: minus the Laplacian multiplies the wave by this number.
@@ -58,7 +58,7 @@ struct periodic_box {
       all = all && 3 * std::abs(wave_number(i[d], points[d])) < static_cast<std::ptrdiff_t>(points[d]);
     return all;
   }
-  [[deprecated("use two_thirds_rule_keeps")]] bool is_low(const index<Rank>& i) const {
+  PARTITA_FORMER_NAME("use two_thirds_rule_keeps") bool is_low(const index<Rank>& i) const {
     return two_thirds_rule_keeps(i);
   }
   /// The extents of half of the spectrum of a real field.
@@ -151,7 +151,7 @@ class spectral_operator {
         transform_(p_, std::nullopt, real_to_complex, {.real_extent = box.points[Rank - 1]}),
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(box.points))),
         factors_(
-            make_block<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
+            block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
                                              decomposition<Rank>::balanced(box.half_spectrum(), spectrum_grid()),
                                              [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })),
         number_(detail::factors_fingerprint<Rank>(box, box.half_spectrum(), factor)) {}

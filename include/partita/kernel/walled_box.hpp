@@ -61,7 +61,7 @@ class walled_operator {
         points_(box.points),
         transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(points_))),
-        factors_(make_block<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
+        factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
                                     [&](auto... i) { return double(factor(index<Rank>{i...})); })),
         number_(detail::factors_fingerprint<Rank>(box, points_, factor)) {}

@@ -67,7 +67,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<T, Rank> operator()(const X& x) {
     static_assert(detail::block_of_rank<X, T, Rank>(),
                   "partita::batch_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), x);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
     const auto& tensor = layout_.find_layout(shape, this->error_in_parameters(name));
     std::size_t elements_per_channel = 1;
@@ -96,7 +96,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
                   "partita::batch_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), dy);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->memory());

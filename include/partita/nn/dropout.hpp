@@ -43,7 +43,7 @@ class dropout {
     static_assert(detail::has_rank<X, rank>(),
                   "partita::dropout(p, options)(x): requires x of the rank of p, as an xt::xtensor");
     using T = element_of<X>;
-    xt::xtensor<T, rank> y = block_if_active(layout_.p(), x);
+    xt::xtensor<T, rank> y = block_on(layout_.p(), x);
     layout_.note(hasher(step_).mix(training_).value());
     const auto& tensor = layout_.find_layout(detail::shape_array<rank>(y.shape()));
     own_box_ = tensor.own;
@@ -63,7 +63,7 @@ class dropout {
     static_assert(detail::has_rank<Y, rank>(),
                   "partita::dropout(p, options).adjoint(dy): requires dy of the rank of p, as an xt::xtensor");
     using T = element_of<Y>;
-    xt::xtensor<T, rank> dx = block_if_active(layout_.p(), dy);
+    xt::xtensor<T, rank> dx = block_on(layout_.p(), dy);
     text error_message;
     if (!was_called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_box_.shape()))
       error_message << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "

@@ -59,7 +59,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<T, Rank> operator()(const X& x) {
     static_assert(detail::block_of_rank<X, T, Rank>(),
                   "partita::group_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), x);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
     detail::require_channels(layout_.find_layout(shape, this->error_in_parameters(name)), channel_cut_, name);
     forward_done_ = true;
@@ -81,7 +81,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
                   "partita::group_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), dy);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, false, element_counts_, this->memory());

@@ -50,7 +50,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   xt::xtensor<T, Rank> operator()(const X& x) {
     static_assert(block_of_rank<X, T, Rank>(),
                   "partita::layer_norm<T, Rank, K>(x): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), x);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = shape_array<Rank>(block.shape());
     require_extents(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
@@ -73,7 +73,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     static_assert(
         block_of_rank<Y, T, Rank>(),
         "partita::layer_norm<T, Rank, K>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
-    const xt::xtensor<T, Rank> block = block_if_active(layout_.p(), dy);
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, false, element_counts_, this->memory());

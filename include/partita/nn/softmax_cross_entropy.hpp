@@ -120,7 +120,8 @@ class softmax_cross_entropy {
     });
   }
   template <ranked_array Scores, class Labels>
-  [[deprecated("use count_correct")]] std::size_t correct(const Scores& scores, const Labels& labels) {
+  PARTITA_FORMER_NAME("use count_correct")
+  std::size_t correct(const Scores& scores, const Labels& labels) {
     return count_correct(scores, labels);
   }
 

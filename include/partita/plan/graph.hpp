@@ -22,7 +22,7 @@ struct operation_results {
   constexpr std::size_t size() const { return count; }
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
 };
-using applied [[deprecated("use operation_results")]] = operation_results;
+using applied PARTITA_FORMER_NAME("use operation_results") = operation_results;
 
 /// Operations in the order of their application, each after the operations whose results it reads. Annotations give the
 /// shardings of some values; `complete` finds the others. Value names have up to `Letters` letters.

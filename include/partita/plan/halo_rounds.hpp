@@ -15,9 +15,9 @@ enum class halo_algorithm {
   by_cost,       ///< `one_round` on one node; between nodes the cheaper one by halo_costs
   one_round,     ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
   by_dimension,  ///< up to d rounds, and 2 d messages
-  at_once [[deprecated("use one_round")]] = one_round
+  at_once PARTITA_FORMER_NAME("use one_round") = one_round
 };
-using halo_way [[deprecated("use halo_algorithm")]] = halo_algorithm;
+using halo_way PARTITA_FORMER_NAME("use halo_algorithm") = halo_algorithm;
 
 /// The number of messages of the worker that has the most, and the number of rounds.
 struct halo_costs {

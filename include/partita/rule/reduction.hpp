@@ -319,7 +319,7 @@ concept reduction_of =
 enum class pending_reduction : std::uint8_t { none, sum, avg, max, min, prod, any, all, log_sum_exp };
 
 /// The name of pending_reduction in version 0.2.
-using owed_reduction [[deprecated("use pending_reduction")]] = pending_reduction;
+using owed_reduction PARTITA_FORMER_NAME("use pending_reduction") = pending_reduction;
 
 namespace detail {
 

@@ -18,7 +18,7 @@ enum class message_form {
   typed,    ///< one message per pair, with MPI derived datatypes
   measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
 };
-struct [[deprecated("use message_form")]] messages {
+struct PARTITA_FORMER_NAME("use message_form") messages {
   using enum message_form;
 };
 

@@ -99,7 +99,7 @@ class bound_program {
   /// The measured times of this worker's last call and last backward. From the first call of measured_timetable() on,
   /// each step reads the clock twice; before, the times are 0.
   partita::timetable measured_timetable() { return steps_.measured_timetable(); }
-  [[deprecated("use measured_timetable")]] partita::timetable measured() { return measured_timetable(); }
+  PARTITA_FORMER_NAME("use measured_timetable") partita::timetable measured() { return measured_timetable(); }
 
  private:
   void agree_on_binding(const traced_function& program, const std::vector<std::size_t>& gradients_of,
@@ -107,7 +107,7 @@ class bound_program {
     hasher all(program.fingerprint());
     all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
-    all.mix(options.memory).mix(options.max_pending).mix(options.wider_windows.value_or(false));
+    all.mix(options.memory).mix(options.pending).mix(options.wider_windows.value_or(false));
     detail::local_error wrong;
     for (const double speed : {options.model.multiply_adds, options.model.memory_bytes}) {
       all.mix(std::bit_cast<std::uint64_t>(speed));

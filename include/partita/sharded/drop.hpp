@@ -57,7 +57,8 @@ auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t ste
   return apply_op(detail::drop_operation{options, step}, x);
 }
 template <class X>
-[[deprecated("use apply_dropout")]] auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
+PARTITA_FORMER_NAME("use apply_dropout")
+auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
   return apply_dropout(x, options, step);
 }
 

@@ -60,8 +60,12 @@ inline constexpr element_properties arithmetic_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties nondecreasing_function{&detail::monotone_rule};
 inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule, detail::integers::rejected};
-[[deprecated("use nondecreasing_real_function")]] inline constexpr const element_properties& rising_real_function =
-    nondecreasing_real_function;
+PARTITA_FORMER_NAME("use nondecreasing_real_function")
+inline constexpr const element_properties& rising_real_function = nondecreasing_real_function;
+PARTITA_FORMER_NAME("use nondecreasing_function")
+inline constexpr const element_properties& rising_function = nondecreasing_function;
+PARTITA_FORMER_NAME("use arithmetic_function")
+inline constexpr const element_properties& number_function = arithmetic_function;
 
 /// Changes properties to those of a function that also accepts complex elements, for which it is holomorphic with
 /// f(conj z) = conj f(z), as exp: the gradient of a real loss with respect to z is dy conj(f'(z)).
@@ -106,18 +110,31 @@ template <class Function>
 constexpr auto derivative_from_cotangent(Function f) {
   return derivative_from<0>(f);
 }
+template <unsigned Reads, class Function>
+PARTITA_FORMER_NAME("use derivative_from")
+constexpr auto reading(Function f) {
+  return derivative_from<Reads>(f);
+}
 template <class Function>
-[[deprecated("use derivative_from_x")]] constexpr auto reading_x(Function f) {
+PARTITA_FORMER_NAME("use derivative_from_cotangent")
+constexpr auto reading_nothing(Function f) {
+  return derivative_from_cotangent(f);
+}
+template <class Function>
+PARTITA_FORMER_NAME("use derivative_from_x")
+constexpr auto reading_x(Function f) {
   return derivative_from_x(f);
 }
 template <class Function>
-[[deprecated("use derivative_from_y")]] constexpr auto reading_y(Function f) {
+PARTITA_FORMER_NAME("use derivative_from_y")
+constexpr auto reading_y(Function f) {
   return derivative_from_y(f);
 }
 /// The derivative of a function whose cotangent is passed to the operand unchanged.
 struct identity_derivative {
   static constexpr unsigned read_mask = 0;
 };
+using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;
 /// The derivative of a piecewise constant function, which is 0 wherever it exists: no cotangent is passed back.
 struct no_derivative {
   static constexpr unsigned read_mask = 0;

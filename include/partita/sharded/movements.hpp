@@ -38,7 +38,8 @@ std::vector<movement> record_movements(const F& f) {
   return log;
 }
 template <class F>
-[[deprecated("use record_movements")]] std::vector<movement> movements_while(const F& f) {
+PARTITA_FORMER_NAME("use record_movements")
+std::vector<movement> movements_while(const F& f) {
   return record_movements(f);
 }
 

@@ -168,6 +168,11 @@ auto normalise_with_statistics(const X& x, const Mean& mean, const Variance& var
   const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
   return add(multiply(normal, gamma, channels), beta, channels);
 }
+template <class X, class... Statistics>
+PARTITA_FORMER_NAME("use normalise_with_statistics")
+auto normalise_by(const X& x, const Statistics&... statistics) {
+  return normalise_with_statistics(x, statistics...);
+}
 /// Batch norm in training: normalise_with_statistics with the statistics of x.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)

@@ -42,7 +42,8 @@ auto apply_op(const Op& op, const X&... x) {
   if constexpr ((detail::any_tensor<X> && ...) && detail::declares_rule<Op>) return detail::call(op, x...);
 }
 template <class Op, class... X>
-[[deprecated("use apply_op")]] auto operate(const Op& op, const X&... x) {
+PARTITA_FORMER_NAME("use apply_op")
+auto operate(const Op& op, const X&... x) {
   return apply_op(op, x...);
 }
 

@@ -81,7 +81,7 @@ class pipeline {
   const pipeline_run& simulated() const { return run_; }
   /// The measured times of this worker's last step. Times are measured from the first call of measured_timetable() on.
   timetable measured_timetable() { return steps_.measured_timetable(); }
-  [[deprecated("use measured_timetable")]] timetable measured() { return measured_timetable(); }
+  PARTITA_FORMER_NAME("use measured_timetable") timetable measured() { return measured_timetable(); }
   /// The bytes of storage for the intermediate values of all stages on this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 

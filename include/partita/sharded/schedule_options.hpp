@@ -61,7 +61,7 @@ struct schedule_options {
   /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.
   std::size_t memory = unlimited;
   /// The largest number of movements that are pending at the same time.
-  std::size_t max_pending = 4;
+  std::size_t pending = 4;
   /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
   /// their blocks where that takes less time by the estimate, so that only the first of them communicates. By default
   /// operations compute their blocks only, because products by BLAS may round elements of a larger block differently.

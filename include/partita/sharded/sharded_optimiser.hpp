@@ -18,7 +18,7 @@ namespace partita {
 struct optimiser_state_axes {
   const char* axes = "";
 };
-using state_over [[deprecated("use optimiser_state_axes")]] = optimiser_state_axes;
+using state_over PARTITA_FORMER_NAME("use optimiser_state_axes") = optimiser_state_axes;
 /// The option of a step that clips gradients to this global norm.
 struct clip_norm {
   double most;

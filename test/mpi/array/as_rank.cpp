@@ -24,8 +24,8 @@ BOOST_AUTO_TEST_CASE(take_arrays_of_a_rank_known_at_run_time_and_fill_them) {
   const world everyone(test::workers());
   const auto root = everyone.partition<1, 1>();
   const auto rows = everyone.partition(extents(everyone.size(), 1));
-  const xt::xarray<double> x = make_block(root, extents<24, 5>{}, at);
-  const matrix wanted = make_block(rows, extents<24, 5>{}, at);
+  const xt::xarray<double> x = block_from(root, extents<24, 5>{}, at);
+  const matrix wanted = block_from(rows, extents<24, 5>{}, at);
   repartition scatter(root, rows);
   BOOST_TEST((scatter(as_rank<2>(x)) == wanted));
   xt::xarray<double> y = xt::zeros<double>({wanted.shape(0), std::size_t{1}, std::size_t{5}});
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(so_do_layers) {
   const auto p_x = everyone.partition(extents(1, everyone.size()));
   const auto p_y = everyone.partition<1, 1>();
   linear<double> layer(p_x, p_y, p_x, {.in_features = 2 * everyone.size(), .out_features = 3});
-  const xt::xarray<double> x = make_block(p_x, extents(4, 2 * everyone.size()), at);
+  const xt::xarray<double> x = block_from(p_x, extents(4, 2 * everyone.size()), at);
   const xt::xarray<double> y = layer(as_rank<2>(x));
   BOOST_TEST((as_rank<2>(y) == layer(matrix(x))));
   const matrix dx = layer.adjoint(as_rank<2>(y));

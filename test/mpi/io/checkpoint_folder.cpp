@@ -32,7 +32,7 @@ struct setting {
 
   template <class Partition>
   xt::xtensor<float, 2> block(const Partition& on, float scale) const {
-    return make_block(on, global, [scale](auto i, auto j) { return scale * (1 + static_cast<float>(10 * i + j)); });
+    return block_from(on, global, [scale](auto i, auto j) { return scale * (1 + static_cast<float>(10 * i + j)); });
   }
   void save(std::uint64_t step) const {
     save_checkpoint(run, step, named("x", p, global, block(p, static_cast<float>(step % 1000))), crowded);

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_cuts_into_another_number_of_parts) {
   const auto at = [](std::size_t i, std::size_t j) { return static_cast<double>(i + j); };
   const text said = text("got cuts into [") << n + 1 << ", 1] for p = [" << n << ", 1]";
   expect_error_on_all<partition_error>(said.c_str(), [&] {
-    make_block(p, decomposition<2>::balanced({10, 7}, {n + 1, std::size_t{1}}), at);
+    block_from(p, decomposition<2>::balanced({10, 7}, {n + 1, std::size_t{1}}), at);
   });
   expect_all_well(everyone);
 }

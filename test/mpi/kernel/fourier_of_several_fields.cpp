@@ -90,7 +90,7 @@ void expect_three_calls_everywhere(const world& everyone, Kind kind, const shape
   for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
     const auto cut_by = [&, &p = p_x](const decomposition<3>& cuts) {
       return [&p, cuts](std::size_t field) {
-        return make_block<X>(p, cuts, [field](const partita::index<3>& i) { return element<X>(i, field); });
+        return block_from<X>(p, cuts, [field](const partita::index<3>& i) { return element<X>(i, field); });
       };
     };
     const shape grid = p_x.grid().shape();
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(several_fields_take_the_messages_of_one) {
   for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
     const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
     const extents<8, 6, 7> points;
-    const auto x = make_block<number>(p_x, points, [](auto... i) { return element<number>({i...}, 1); });
+    const auto x = block_from<number>(p_x, points, [](auto... i) { return element<number>({i...}, 1); });
     const auto y = f(x);
     const kernel_counts one = f.counts();
     BOOST_TEST(one.messages == f.plan(points).messages_sent(), name);

@@ -111,7 +111,7 @@ shape<Rank> random_extents(generator& random) {
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> block_of_whole(const dynamic_partition<Rank>& p, const decomposition<Rank>& cuts,
                                     test::whole_tensor<Rank>& all) {
-  return make_block<T>(p, cuts, [&](const partita::index<Rank>& i) { return element<T>(all.at(i)); });
+  return block_from<T>(p, cuts, [&](const partita::index<Rank>& i) { return element<T>(all.at(i)); });
 }
 template <std::size_t Rank>
 test::whole_tensor<Rank> random_tensor(const shape<Rank>& extents, std::size_t salt, bool real) {
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(dimensions_that_are_not_cut_move_nothing) {
   const auto p = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto f = fourier_transform<1, 2>(p, p);
   const complex_block x =
-      make_block<number>(p, extents<7, 4, 5>{}, [](auto... i) { return drawn(partita::index<3>{i...}, 1); });
+      block_from<number>(p, extents<7, 4, 5>{}, [](auto... i) { return drawn(partita::index<3>{i...}, 1); });
   for (int call = 0; call < 2; ++call) {
     const complex_block y = f(x);
     const complex_block dx = f.adjoint(y);
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(it_composes_with_other_operators_and_is_measured_and_copied
   const auto g = f.inverse(extents<6, 10>{});
   const auto both = compose(f, g);
   const xt::xtensor<number, 2> x =
-      make_block<number>(p, extents<6, 10>{}, [](auto... i) { return drawn(partita::index<2>{i...}, 9); });
+      block_from<number>(p, extents<6, 10>{}, [](auto... i) { return drawn(partita::index<2>{i...}, 9); });
   for (int call = 0; call < 4; ++call) {
     const xt::xtensor<number, 2> again = both(x), back = both.adjoint(x);
     double off = 0;
@@ -518,11 +518,11 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   const extents points(P + 2, std::size_t{3});  // the layout of the spectrum has at most 3 workers
   const auto p = everyone.partition(extents(P, std::size_t{1}));
   const auto few = everyone.partition<1, 1>();
-  const xt::xtensor<number, 2> x = make_block<number>(p, points, [](auto i, auto j) {
+  const xt::xtensor<number, 2> x = block_from<number>(p, points, [](auto i, auto j) {
     return drawn(partita::index<2>{i, j}, 5);
   });
   auto f = fourier_transform<0, 1>(p);
-  const xt::xtensor<double, 2> twice = make_block(f.result_partition(points), points, [](auto, auto) { return 2.0; });
+  const xt::xtensor<double, 2> twice = block_from(f.result_partition(points), points, [](auto, auto) { return 2.0; });
   xt::xtensor<number, 2> waves = f(x);
   BOOST_TEST((waves.shape() == twice.shape()));
   waves *= twice;
@@ -532,12 +532,12 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   BOOST_TEST(largest(off) < 1e-12);
 
   auto half = fourier_transform<0, 1>(few, few, real_to_complex, {.real_extent = 3});
-  const xt::xtensor<double, 2> one = make_block(few, points, [](auto i, auto j) {
+  const xt::xtensor<double, 2> one = block_from(few, points, [](auto i, auto j) {
     return drawn(partita::index<2>{i, j}, 6).real();
   });
   const xt::xtensor<number, 2> spectrum = half(one);
   BOOST_TEST((spectrum.shape() ==
-              make_block<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
+              block_from<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
   BOOST_TEST((half.adjoint(spectrum).shape() == one.shape()));
 }
 

@@ -20,7 +20,7 @@ xt::xtensor<double, Rank> thirds(const std::array<std::size_t, Rank>& shape, std
   return x;
 }
 template <std::size_t Rank, class P>
-xt::xtensor<double, Rank> block_if_active(const P& p, const decomposition<Rank>& cuts, std::size_t seed) {
+xt::xtensor<double, Rank> block_on(const P& p, const decomposition<Rank>& cuts, std::size_t seed) {
   return p.active() ? thirds<Rank>(cuts.shape(p.index()), seed + p.world().id()) : zero_volume<double, Rank>();
 }
 
@@ -40,9 +40,9 @@ BOOST_AUTO_TEST_CASE(fields_of_other_widths_ranks_and_partitions_get_what_each_g
   const halo_exchanges all(h_u, h_v, h_w);
   // with empty blocks, and with ghosts from more than one neighbour
   for (const std::size_t size : {3 * n, std::size_t{2}, 4 * n + 1}) {
-    const auto u = block_if_active<2>(rows, decomposition<2>::balanced({size, 5}, {n, 1}), 1);
-    const auto v = block_if_active<2>(columns, decomposition<2>::balanced({3, size}, {1, half}), 2);
-    const auto w = block_if_active<1>(line, decomposition<1>::balanced({size}, {n}), 3);
+    const auto u = block_on<2>(rows, decomposition<2>::balanced({size, 5}, {n, 1}), 1);
+    const auto v = block_on<2>(columns, decomposition<2>::balanced({3, size}, {1, half}), 2);
+    const auto w = block_on<1>(line, decomposition<1>::balanced({size}, {n}), 3);
     const auto gu = h_u(u), gv = h_v(v);
     const auto gw = h_w(w);
     for (int times = 0; times < 2; ++times) {
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(there_is_one_message_for_each_pair_whatever_the_number_of_f
   const halo_exchange one(p, {{1, 1}, {1, 1}}, boundary::periodic), two(p, {{2, 2}, {2, 2}}, boundary::periodic);
   const halo_exchanges all(one, two, one, two);
   const auto cuts = decomposition<2>::balanced({3 * n, 4}, {n, 1});
-  const auto x = block_if_active<2>(p, cuts, 1), y = block_if_active<2>(p, cuts, 2);
+  const auto x = block_on<2>(p, cuts, 1), y = block_on<2>(p, cuts, 2);
   const auto a = one(x), b = two(y);
   auto [ga, gb, gc, gd] = all(x, y, y, x);
   BOOST_TEST((ga == a && gb == b && gc == one(y) && gd == two(x)));
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(there_may_be_any_number_of_fields) {
     const auto p = everyone.partition(extents<1, dynamic, 1>(n));
     const halo_exchange h(p, {{1, 2, 1}, {1, 1, 0}}, boundary::periodic);
     const auto cuts = decomposition<3>::balanced({4, 3 * n, 5}, {1, n, 1});
-    const auto field = [&](std::size_t k) { return block_if_active<3>(p, cuts, k); };
+    const auto field = [&](std::size_t k) { return block_on<3>(p, cuts, k); };
     const halo_exchanges six(h, h, h, h, h, h);  // 23 dimensions in total
     const halo_exchanges nine(h, h, h, h, h, h, h, h, h);
     for (int times = 0; times < 2; ++times) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(ghosts_of_a_function_know_their_global_index_and_change_wit
   });
   const halo_exchange still(p, {{1, 1}, {2, 1}}, {{boundary::zero, boundary::periodic}});
   const halo_exchanges both(h, still);
-  const auto x = block_if_active<2>(p, decomposition<2>::balanced({2 * n, 3}, {n, 1}), 1);
+  const auto x = block_on<2>(p, decomposition<2>::balanced({2 * n, 3}, {n, 1}), 1);
   auto u = h(x);
   const auto is_right = [&](const auto& ghosted, const auto& zeros) {
     const auto origin = h.cells().window_start;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers) {
   const auto p = everyone.partition(extents<dynamic>(n));
   const halo_exchange h(p, {{1}, {1}}, boundary::periodic), mirror(p, {{n + 9}, {0}}, boundary::reflect);
   const halo_exchanges both(h, mirror);
-  const auto x = block_if_active<1>(p, decomposition<1>::balanced({n}, {n}), 1);
+  const auto x = block_on<1>(p, decomposition<1>::balanced({n}, {n}), 1);
   const auto says = test::refused<shape_error>([&] { both(x, x); });
   BOOST_TEST(says.find("halo_exchanges(h...)(x...): requires reflected ghosts") != std::string::npos);
   vector u = x, v = x;

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
       auto u = h.frame<double>(extents(rows, std::size_t{9}));
       set_own_cells(h.cells(), u);
       h.refresh(u);
-      const auto wanted = h(make_block(p, extents(rows, std::size_t{9}), at_cell));
+      const auto wanted = h(block_from(p, extents(rows, std::size_t{9}), at_cell));
       BOOST_TEST((u == wanted));
     }
     BOOST_TEST(h.plans_made() == 2U);  // a call uses the plan that a frame has made
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(frames_of_several_fields_are_refreshed_together) {
   auto [u, v] = both.frames<double>(global, global);
   const auto a = narrow.frame<double>(global), b = wide.frame<double>(global);
   BOOST_TEST((u == a && v == b));
-  const auto wanted_u = narrow(make_block(p, global, at_cell)), wanted_v = wide(make_block(p, global, at_cell));
+  const auto wanted_u = narrow(block_from(p, global, at_cell)), wanted_v = wide(block_from(p, global, at_cell));
   set_own_cells(narrow.cells(), u);
   set_own_cells(wide.cells(), v);
   both.refresh(u, v);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_star_sends_no_corners, *test::at_least(4)) {
   const auto p = everyone.partition<2, 2>();
   const halo_exchange all(p, {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
   const halo_exchange star(p, {.before = {1, 1}, .after = {1, 1}, .shape = halo_shape::star}, boundary::zero);
-  const auto x = make_block(p, extents<6, 6>{}, [](std::size_t, std::size_t) { return 1.0; });
+  const auto x = block_from(p, extents<6, 6>{}, [](std::size_t, std::size_t) { return 1.0; });
   const auto y = star(x);
   (void)all(x);
   if (p.active()) {
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(every_side_may_have_a_constant_of_its_own) {
   const halo_exchange h(
       p, {.before = {1, 1}, .after = {1, 1}},
       {{boundary::constant, boundary::constant}, {boundary::constant, boundary::constant}, {10.0, 20.0}, {30.0, 40.0}});
-  const auto y = h(make_block(p, extents(n, std::size_t{3}), [](std::size_t, std::size_t) { return 1.0; }));
+  const auto y = h(block_from(p, extents(n, std::size_t{3}), [](std::size_t, std::size_t) { return 1.0; }));
   const bool first = everyone.id() == 0, last = everyone.id() == n - 1;
   BOOST_TEST(y(0, 1) == (first ? 10.0 : 1.0));
   BOOST_TEST(y(2, 1) == (last ? 30.0 : 1.0));

@@ -46,7 +46,7 @@ T element_at(std::size_t i, std::size_t j) {
 
 template <class T>
 xt::xtensor<T, 2> block_of(const partition<grid_shape>& p, const decomposition<2>& cuts, bool transposed) {
-  return make_block(
+  return block_from(
       p, cuts, [&](std::size_t i, std::size_t j) { return transposed ? element_at<T>(j, i) : element_at<T>(i, j); });
 }
 template <class A, class B>

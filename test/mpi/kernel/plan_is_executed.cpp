@@ -62,7 +62,7 @@ double element_of_worker(std::size_t worker, std::size_t i, std::size_t j) {
 /// A worker's block of the balanced decomposition, with elements that encode the worker.
 template <class Extents>
 xt::xtensor<double, 2> given_block(const partition<grid_shape>& p, const Extents& whole) {
-  return make_block(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
+  return block_from(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
 }
 /// Checks that every element of y came from the worker and the box in the plan.
 void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y) {

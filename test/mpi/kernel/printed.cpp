@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {
   BOOST_TEST(begins(before, "broadcast<extents<1, 1>, extents<dynamic, dynamic>"));
   BOOST_TEST(before.find(": 0 plans made; in the last call this worker sent 0 messages of 0 bytes") !=
              std::string::npos);
-  b(block_if_active(one, xt::xtensor<double, 2>({2, 3})));
+  b(block_on(one, xt::xtensor<double, 2>({2, 3})));
   BOOST_TEST(on_stream(b).find(": 1 plan made; ") != std::string::npos);
   BOOST_TEST(
       begins(on_stream(halo_exchange(all, {.before = 1, .after = 1}, boundary::zero)), "halo_exchange<extents<"));

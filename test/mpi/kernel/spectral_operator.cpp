@@ -36,7 +36,7 @@ std::vector<dynamic_partition<3>> partitions(const world& everyone) {
 /// The block of a function of the position.
 template <class F>
 field block(const dynamic_partition<3>& p, F f) {
-  return make_block<double>(p, dynamic_extents<3>(cell.points), [&](auto... i) {
+  return block_from<double>(p, dynamic_extents<3>(cell.points), [&](auto... i) {
     std::size_t d = 0;
     const auto at = [&](std::size_t k) {
       const double x = cell.lengths[d] * static_cast<double>(k) / static_cast<double>(cell.points[d]);
@@ -59,7 +59,7 @@ double dot(const field& a, const field& b) {
   return boost::mpi::all_reduce(test::workers(), all, std::plus<double>());
 }
 field noise(const dynamic_partition<3>& p, std::size_t salt) {
-  return make_block<double>(p, dynamic_extents<3>(cell.points), [salt](auto... i) {
+  return block_from<double>(p, dynamic_extents<3>(cell.points), [salt](auto... i) {
     return static_cast<double>(hasher(salt).mix(partita::index<3>{i...}).value() % 2001) / 1000 - 1;
   });
 }
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(solutions_between_walls_are_exact_for_their_sines_and_cosin
       double of_u = 0;
       for (std::size_t d = 0; d < 3; ++d) of_u += std::pow(std::numbers::pi * double(3 - d) / room.lengths[d], 2);
       const auto of = [&](double by) {
-        return field(make_block<double>(p, dynamic_extents<3>(room.points), [&](auto... i) {
+        return field(block_from<double>(p, dynamic_extents<3>(room.points), [&](auto... i) {
           double all = by;
           std::size_t d = 0;
           const auto along = [&](std::size_t k) {
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(solutions_in_a_channel_are_exact_for_its_waves) {
     };
     const auto points = dynamic_extents<3>(channel.points);
     for (const auto& p : partitions(everyone)) {
-      const field of_u = make_block<double>(p, points, u), of_f = make_block<double>(p, points, f);
+      const field of_u = block_from<double>(p, points, u), of_f = block_from<double>(p, points, f);
       const auto solve = poisson_solver(p, channel);
       const auto shifted = helmholtz_solver(p, channel, 2.5);
       BOOST_TEST(largest_difference(solve(of_f), of_u) < 1e-13);

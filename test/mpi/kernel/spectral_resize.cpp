@@ -27,7 +27,7 @@ static_assert(
 
 template <class P>
 auto block(const P& p, const plane& whole) {
-  return make_block<complex>(p, extents(whole.shape()[0], whole.shape()[1]),
+  return block_from<complex>(p, extents(whole.shape()[0], whole.shape()[1]),
                              [&](auto i, auto j) { return whole(i, j); });
 }
 
@@ -91,10 +91,10 @@ BOOST_AUTO_TEST_CASE(one_line_of_four_waves) {
   const auto p = everyone.partition(extents(1)), q = everyone.partition(extents(everyone.size()));
   // [line]
   const spectral_resize pad(p, q, extents(4), extents(6));
-  const auto four = make_block<complex>(p, extents(4), [](auto i) { return std::array{1., 2., 6., 3.}[i]; });
+  const auto four = block_from<complex>(p, extents(4), [](auto i) { return std::array{1., 2., 6., 3.}[i]; });
   const auto six = pad(four);  // waves 0, 1, 2, 3, -2, -1: wave 2 of four was also wave -2
   // [/line]
-  const auto wanted = make_block<complex>(q, extents(6), [](auto i) { return std::array{1., 2., 3., 0., 3., 3.}[i]; });
+  const auto wanted = block_from<complex>(q, extents(6), [](auto i) { return std::array{1., 2., 3., 0., 3., 3.}[i]; });
   BOOST_TEST(law::same(six, wanted));
   const auto dx = pad.adjoint(wanted);
   if (p.active()) BOOST_TEST(law::same(dx, line{1, 2, 3, 3}));

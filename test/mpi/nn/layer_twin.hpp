@@ -76,7 +76,7 @@ struct whole_tensor {
   /// This worker's block of it.
   template <class P>
   xt::xtensor<T, Rank> block(const P& p, const decomposition<Rank>& cuts) const {
-    return make_block<T>(p, cuts, [&](const partita::index<Rank>& i) { return (*this)[i]; });
+    return block_from<T>(p, cuts, [&](const partita::index<Rank>& i) { return (*this)[i]; });
   }
 };
 

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(dropout_is_one_mask_on_every_partition) {
 BOOST_AUTO_TEST_CASE(dropout_drops_as_many_as_it_says_and_knows_its_limits) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size()));
-  const auto ones = make_block(p, extents<dynamic>(20000 * everyone.size()), [](auto) { return 1.0F; });
+  const auto ones = block_from(p, extents<dynamic>(20000 * everyone.size()), [](auto) { return 1.0F; });
   dropout layer(p, {.probability = 0.3});
   const auto y = layer(ones);
   const double kept = static_cast<double>(xt::count_nonzero(y)()) / static_cast<double>(y.size());
@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_CASE(running_statistics_follow_PyTorch) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
   const std::size_t rows = 2 * everyone.size();
-  const auto first = make_block(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 1.0 : 5.0; });
-  const auto second = make_block(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 7.0 : 9.0; });
+  const auto first = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 1.0 : 5.0; });
+  const auto second = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 7.0 : 9.0; });
   const double n = static_cast<double>(rows), share = n / (n - 1);
   const auto after = [&](std::optional<double> momentum, double mean, double variance) {
     batch_norm<double, 2> layer(p, {.channels = 1, .momentum = momentum});
@@ -304,18 +304,18 @@ BOOST_AUTO_TEST_CASE(norms_and_losses_of_cut_tensors_are_those_of_one_worker) {
   const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
   const std::size_t n = everyone.size();
   const auto number = [](auto i, auto j, auto k) { return static_cast<double>((7 * i + 5 * j * j + 3 * k) % 11) - 4; };
-  const auto whole = make_block(alone.partition<1, 1, 1>(), extents<2, 12, 3>{}, number);
+  const auto whole = block_from(alone.partition<1, 1, 1>(), extents<2, 12, 3>{}, number);
   const auto p = everyone.partition(extents(std::size_t{1}, n, std::size_t{1}));
   for (const std::size_t groups : {1U, 2U, 3U, 4U, 6U, 12U}) {
     const group_norm_options o{.groups = groups, .channels = 12, .epsilon = 0.5};
     group_norm<double, 3> cut(p, o), one(alone.partition<1, 1, 1>(), o);
-    const cube y = cut(make_block(p, extents<2, 12, 3>{}, number)), wanted = one(whole);
+    const cube y = cut(block_from(p, extents<2, 12, 3>{}, number)), wanted = one(whole);
     const auto own = cut.channels();
     BOOST_TEST(close(y, cube(xt::view(wanted, xt::all(), xt::range(own.start, own.stop), xt::all()))), groups);
   }
   const std::size_t rows = n % 2 == 0 ? 2 : 1;
   const auto q = everyone.partition(extents(rows, n / rows));
-  const auto ones = make_block(q, extents<4, 12>{}, [](auto, auto) { return 1.0; });
+  const auto ones = block_from(q, extents<4, 12>{}, [](auto, auto) { return 1.0; });
   for (const auto& [reduction, wanted] :
        {std::pair(loss_reduction::sum, -48.0), {loss_reduction::mean, -1.0}, {loss_reduction::batch_mean, -12.0}})
     BOOST_TEST((kl_loss<double, 2>(q, {.reduction = reduction})(ones, ones) == wanted));

@@ -69,7 +69,7 @@ void expect_layer(const world& everyone, const row& r, bool bias) {
              p_w = everyone.partition(extents(r.f_out, r.f_in), workers(r.w));
   linear<double, Algorithm> layer(p_x, p_y, p_w, {.in_features = r.in, .out_features = r.out, .bias = bias});
   if (bias) initialise(layer, w_at);
-  else layer.weight() = make_block(p_w, extents(r.out, r.in), w_at);  // has another shape where p_w has no worker
+  else layer.weight() = block_from(p_w, extents(r.out, r.in), w_at);  // has another shape where p_w has no worker
   const box<2> mine = layer.weight_box();
   for (std::size_t o = 0; o < layer.bias().size(); ++o) layer.bias()(o) = b_at(mine.start[0] + o);
   BOOST_TEST((layer.bias().size() != 0) ==

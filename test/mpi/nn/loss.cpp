@@ -129,13 +129,13 @@ BOOST_AUTO_TEST_CASE(of_any_rank_are_the_sum_over_all_elements_and_refuse_anothe
 BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, everyone.size()));
-  const auto ones = make_block(p, extents<3, 5>{}, [](auto, auto) { return 1.0; });
+  const auto ones = block_from(p, extents<3, 5>{}, [](auto, auto) { return 1.0; });
   kl_loss<double, 2> loss(p, {.reduction = loss_reduction::batch_mean});
   BOOST_TEST(loss(ones, ones) == -5.0);  // 15 elements of 1 (log 1 - 1), over a batch of 3
   BOOST_TEST((loss.adjoint(3.0) == -1.0 * ones));
 
   const auto cut_last = everyone.partition(extents(1, 1, everyone.size()));
-  const auto cubes = make_block(cut_last, extents<3, 1, 12>{}, [](auto, auto, auto) { return 1.0; });
+  const auto cubes = block_from(cut_last, extents<3, 1, 12>{}, [](auto, auto, auto) { return 1.0; });
   kl_loss<double, 3> of_cubes(cut_last, {.reduction = loss_reduction::batch_mean});
   BOOST_TEST(of_cubes(cubes, cubes) == -12.0);  // each sample counts once, on however many workers its elements are
 }
@@ -144,13 +144,13 @@ BOOST_AUTO_TEST_CASE(scores_far_beyond_what_exp_can_take_have_finite_losses) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size()));
   const auto x =
-      make_block(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 2000. : -2000.; });
-  const auto t = make_block(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 1. : 0.; });
+      block_from(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 2000. : -2000.; });
+  const auto t = block_from(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 1. : 0.; });
   bce_with_logits_loss<double, 1> with_logits(p);
   BOOST_TEST(with_logits(x, t) == 0.0);
   bce_loss<double, 1> bce(p);  // the logarithm of 0 counts as -100
-  const auto zero = make_block(p, extents<dynamic>(everyone.size()), [](auto) { return 0.; });
-  const auto one = make_block(p, extents<dynamic>(everyone.size()), [](auto) { return 1.; });
+  const auto zero = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 0.; });
+  const auto one = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 1.; });
   BOOST_TEST(bce(zero, one) == 100.0);
   BOOST_TEST(bce(one, one) == 0.0);
 }
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_s
   const std::size_t n = everyone.size();
   const bool last = everyone.id() + 1 == n;
   const auto p = everyone.partition(extents(n));
-  const auto half = make_block(p, extents<dynamic>(2 * n), [](auto) { return 0.5; });
+  const auto half = block_from(p, extents<dynamic>(2 * n), [](auto) { return 0.5; });
   bce_loss<double, 1> bce(p);
   xt::xtensor<double, 1> spoilt = half;
   if (last) spoilt(1) = 1.5;
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_s
 
   const auto lines = everyone.partition(extents(n, std::size_t{1}));
   cross_entropy_loss<double, 2> entropy(lines);
-  const auto scores = make_block(lines, extents<dynamic, 3>(n), [](auto, auto) { return 0.0; });
+  const auto scores = block_from(lines, extents<dynamic, 3>(n), [](auto, auto) { return 0.0; });
   const xt::xtensor<int, 1> right{0}, wrong{last ? 3 : 0}, none{last ? -1 : 0}, two{0, 0};
   BOOST_TEST(refused<shape_error>([&] { entropy(scores, wrong); }).find("got 3") != std::string::npos);
   BOOST_TEST(refused<shape_error>([&] { entropy(scores, none); }).find("got -1") != std::string::npos);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_gradient_before_a_loss_nor_after_one_that_faile
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents(n, std::size_t{1}));
-  const auto x = make_block(p, extents<dynamic, 3>(n), [](auto, auto j) { return 0.25 * static_cast<double>(j); });
+  const auto x = block_from(p, extents<dynamic, 3>(n), [](auto, auto j) { return 0.25 * static_cast<double>(j); });
   const xt::xtensor<double, 2> longer = xt::ones<double>({2, 3});
   const xt::xtensor<int, 1> labels{1}, wrong{3};
   mse_loss<double, 2> mean(p);

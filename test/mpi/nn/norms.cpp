@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_mean_far_away_leaves_the_variance_as_it_is) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
   const double far = 1e9;
-  const auto x = make_block(p, extents<dynamic, 1>(4 * everyone.size()),
+  const auto x = block_from(p, extents<dynamic, 1>(4 * everyone.size()),
                             [&](auto i, auto) { return far + (i % 2 == 0 ? 1.0 : -1.0); });
   batch_norm<double, 2> layer(p, {.channels = 1, .epsilon = 0});
   const auto y = layer(x);
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(tensors_that_a_norm_was_not_made_for_are_refused_on_all_wor
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents(std::size_t{1}, n));
-  const auto x = make_block(p, extents<1, dynamic>(2 * n), [](auto, auto j) { return static_cast<double>(j); });
+  const auto x = block_from(p, extents<1, dynamic>(2 * n), [](auto, auto j) { return static_cast<double>(j); });
   batch_norm<double, 2> wrong(p, {.channels = 2 * n + 1}), single(p, {.channels = 2 * n});
   BOOST_TEST(refused<shape_error>([&] { wrong(x); }).find("channels in dimension 1") != std::string::npos);
   BOOST_TEST(refused<shape_error>([&] { single(x); }).find("one element has no variance") != std::string::npos);

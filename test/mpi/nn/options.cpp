@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(of_operations_on_sharded_tensors) {
 
 BOOST_AUTO_TEST_CASE(of_schedules_and_files) {
   const schedule_options steps{};
-  BOOST_TEST((steps.memory == all_bytes && steps.max_pending == 4));
+  BOOST_TEST((steps.memory == all_bytes && steps.pending == 4));
   const scan_options scanned{};
   BOOST_TEST((scanned.recompute_every == 0 && scanned.checkpoints == 0 && scanned.memory == 0));
   const pipeline_options line{};

@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(means_and_interpolations_by_powers_of_two_pass_the_adjoint_
 BOOST_AUTO_TEST_CASE(what_no_window_can_be_is_refused_on_all_workers) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(std::size_t{1}, std::size_t{1}, everyone.size()));
-  const auto x = make_block(p, extents<2, 1, 5>{}, [](auto, auto, auto i) { return static_cast<double>(i); });
+  const auto x = block_from(p, extents<2, 1, 5>{}, [](auto, auto, auto i) { return static_cast<double>(i); });
   const auto says = [](const char* part, auto call) {
     const std::string said = refused<shape_error>(call);
     BOOST_TEST(said.find(part) != std::string::npos, "it says: " << said);

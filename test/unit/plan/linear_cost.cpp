@@ -138,10 +138,11 @@ BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
 }
 
 BOOST_AUTO_TEST_CASE(each_number_of_a_cost_is_told_by_its_name) {
-  BOOST_TEST(
-      words(linear_cost{.flops = 1, .sent_bytes = 2, .received_bytes = 3, .messages = 4, .peak_bytes = 5, .staging = 6}) ==
-      "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
-      "staging\n");
+  const linear_cost cost{
+      .flops = 1, .sent_bytes = 2, .received_bytes = 3, .messages = 4, .peak_bytes = 5, .staging = 6};
+  BOOST_TEST(words(cost) ==
+             "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
+             "staging\n");
 }
 
 BOOST_AUTO_TEST_CASE(of_equally_fast_algorithms_one_with_fewer_workers_is_chosen_and_of_those_the_first) {

@@ -130,7 +130,7 @@ class fourier_run {
 
   void transform_layout() {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
-    if (!here.p.active()) {  // no block in this layout: an empty block as of make_block, of the type afterwards
+    if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
       const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
       has_result_type_ = has_result_type_ || changes_element_type(finished_layout_count_);
       for (std::size_t f = 0; f < N; ++f) {

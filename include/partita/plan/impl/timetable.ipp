@@ -53,7 +53,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
       all.entries.push_back(
           {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
     timetable::entry& entry = all.entries.back();  // movements that share messages share one entry
-    if (starts) entry.received_bytes += one.received, entry.bytes_held = held, entry.joint_movements += is_joined ? 1U : 0U;
+    if (starts) entry.received_bytes += one.received, entry.bytes_held = held, entry.joint_movements += is_joined;
     entry_of[current.step] = all.entries.size() - 1;
     double longest_input = 0;
     for (const std::uint32_t x : one.reads)

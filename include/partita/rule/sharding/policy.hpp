@@ -29,7 +29,7 @@ struct policy {
   enum class reshard : std::uint8_t { allow, forbid };
   /// What happens to a dimension that is sharded although the operation needs it unsharded: a gather, or an error.
   enum class unshard : std::uint8_t { gather, refuse };
-  using whole [[deprecated("use unshard")]] = unshard;
+  using whole PARTITA_FORMER_NAME("use unshard") = unshard;
   /// How the axes of merged and split dimensions are propagated.
   enum class merged_axes : std::uint8_t {
     same_blocks_only,  ///< axes are propagated wherever the blocks stay the same
@@ -39,13 +39,14 @@ struct policy {
 
   conflict axis_conflict = conflict::cost;        ///< how a mesh axis is assigned that several dimensions request
   conflict disagreement = conflict::cost;         ///< how a dimension is sharded that several tensors shard differently
-  conflict equivalent_operands = conflict::cost;    ///< both, for equivalent operands (concatenate, stack)
-  uneven blocks = uneven::balanced;   ///< which blocks of different sizes are allowed
-  reshard moves = reshard::allow;     ///< whether operands may be resharded
-  unshard needed = unshard::gather;       ///< what is done if an operation needs a dimension unsharded
-  merged_axes merged_dimensions = merged_axes::same_blocks_only;  ///< how axes of merged and split dimensions are propagated
-  bool by_precedence = false;  ///< batch dimensions choose first, then rows and columns, then summed dimensions
-  bool new_dimensions = true;  ///< a dimension that only results have may be sharded
+  conflict equivalent_operands = conflict::cost;  ///< both, for equivalent operands (concatenate, stack)
+  uneven blocks = uneven::balanced;               ///< which blocks of different sizes are allowed
+  reshard moves = reshard::allow;                 ///< whether operands may be resharded
+  unshard needed = unshard::gather;               ///< what is done if an operation needs a dimension unsharded
+  merged_axes merged_dimensions =
+      merged_axes::same_blocks_only;  ///< how axes of merged and split dimensions are propagated
+  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
+  bool new_dimensions = true;         ///< a dimension that only results have may be sharded
   bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
   bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
   bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free

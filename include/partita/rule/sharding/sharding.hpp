@@ -103,7 +103,7 @@ struct sharding {
     s.pending = {};
     return s;
   }
-  [[deprecated("use without_partials")]] constexpr sharding finished() const { return without_partials(); }
+  PARTITA_FORMER_NAME("use without_partials") constexpr sharding finished() const { return without_partials(); }
   /// A copy of the sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;

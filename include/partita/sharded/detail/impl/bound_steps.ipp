@@ -120,7 +120,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   drop_unread_blocks();
   bool moves = false;
   for (const step_use& one : step_uses_) moves = moves || one.moves;  // the result is the same on all workers
-  const bool may_overlap = moves && options.max_pending > 1;
+  const bool may_overlap = moves && options.pending > 1;
   const bool overlap =
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
@@ -132,7 +132,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
     std::optional<program_order> agreed;
     if (ahead > 0 || join)
       agreed = agree_on_program_order(on, step_uses_, forward_, blocks_.size(),
-                                      {ahead > 0 ? options.max_pending : 1, ahead}, join);
+                                      {ahead > 0 ? options.pending : 1, ahead}, join);
     if (!agreed) {
       ahead = 0, join = false;
       agreed = order_program(step_uses_, forward_, order_limits::in_program_order(), false);
@@ -195,7 +195,8 @@ PARTITA_DEF void bound_steps::begin_trace() {
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.events.size(); ++k) {
     const ordered_step& one = order_.events[k];
-    if (one.action != what::post_receive && one.action != what::finish && step_uses_[one.step].message_leader == nothing)
+    const auto leader = step_uses_[one.step].message_leader;
+    if (one.action != what::post_receive && one.action != what::finish && leader == nothing)
       lanes.push_back(one.channel);
     if (k < order_.backward_begin) forward = lanes.size();
   }
