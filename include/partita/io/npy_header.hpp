@@ -32,8 +32,8 @@ struct npy_header {
 
 /// A header, or an error message if the bytes are not a header.
 struct npy_header_found {
-  npy_header header;  ///< the header, if the bytes are one
-  text error_message;       ///< what is wrong, or empty
+  npy_header header;   ///< the header, if the bytes are one
+  text error_message;  ///< what is wrong, or empty
 };
 
 /// The maximum number of bytes of a header. A parser needs at most this number of bytes of a file.

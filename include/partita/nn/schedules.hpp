@@ -35,12 +35,12 @@ struct step {
 struct cosine {
   double rate;
   std::size_t steps;
-  double final_rate = 0;
+  double last = 0;
 
   double operator()(std::size_t k) const {
-    if (k >= steps) return final_rate;
+    if (k >= steps) return last;
     const double share = static_cast<double>(k) / static_cast<double>(steps);
-    return final_rate + (rate - final_rate) * 0.5 * (1 + std::cos(std::numbers::pi * share));
+    return last + (rate - last) * 0.5 * (1 + std::cos(std::numbers::pi * share));
   }
 };
 

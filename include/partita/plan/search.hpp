@@ -35,11 +35,11 @@ struct search_options {
 /// The result of a search. The program must outlive the result.
 template <class Graph>
 struct search_answer_of {
-  const Graph* program = nullptr;      ///< the program that was searched
-  step_model model{};                  ///< the machine for which costs were estimated
-  policy by{};                         ///< the policy of completions
+  const Graph* program = nullptr;                    ///< the program that was searched
+  step_model model{};                                ///< the machine for which costs were estimated
+  policy by{};                                       ///< the policy of completions
   std::size_t memory = 0, evaluated_candidates = 0;  ///< the memory limit, the number of candidates that were evaluated
-  bool is_exact = false;               ///< whether all candidates were evaluated
+  bool is_exact = false;                             ///< whether all candidates were evaluated
   search_candidate best{}, runner_up{};
   search_candidate best_without_limit{};  ///< the fastest candidate without the memory limit, if it differs
 

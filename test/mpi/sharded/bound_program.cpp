@@ -282,8 +282,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
     test::expect_refused<error>([&] { program.bind<double>(everyone, {0}, {.overlap = first}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {0}, {.memory = first ? 1U << 20U : 1U << 21U}); });
-    test::expect_refused<error>(
-        [&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
+    test::expect_refused<error>([&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {.model = {.memory_bytes = first ? 1e9 : 2e9}}); });
   }

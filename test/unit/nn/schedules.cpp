@@ -23,18 +23,18 @@ BOOST_AUTO_TEST_CASE(constant_step_and_warm_up_are_exact) {
 }
 
 BOOST_AUTO_TEST_CASE(cosine_falls_from_its_rate_to_its_last_one) {
-  const schedules::cosine wave{.rate = 3, .steps = 4, .final_rate = 1};
+  const schedules::cosine wave{.rate = 3, .steps = 4, .last = 1};
   BOOST_TEST(wave(0) == 3);
   BOOST_TEST(std::abs(wave(1) - (2 + std::sqrt(0.5))) < 1e-15);
   BOOST_TEST(std::abs(wave(2) - 2) < 1e-15);
   BOOST_TEST(wave(4) == 1);
   BOOST_TEST(wave(1000) == 1);
-  BOOST_TEST((schedules::cosine{.rate = 3, .steps = 0, .final_rate = 1}(0)) == 1);
+  BOOST_TEST((schedules::cosine{.rate = 3, .steps = 0, .last = 1}(0)) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(every_step_of_a_schedule_is_its_formula) {
   for (const std::size_t steps : {1U, 2U, 7U, 100U}) {
-    const schedules::cosine wave{.rate = 5, .steps = steps, .final_rate = 0.5};
+    const schedules::cosine wave{.rate = 5, .steps = steps, .last = 0.5};
     const schedules::step falling{.rate = 5, .every = steps, .factor = 0.25};
     const schedules::warm_up warmed(steps, wave);
     double stepped = 5;
