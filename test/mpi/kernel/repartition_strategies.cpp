@@ -66,7 +66,7 @@ template <class T>
 void every_way_gives_the_same() {
   const rows c;
   for (const strategy how : strategies)
-    for (const messages form : forms)
+    for (const message_form form : forms)
       BOOST_TEST_CONTEXT("strategy " << static_cast<int>(how) << ", messages " << static_cast<int>(form)) {
         const repartition r(c.p_x, c.p_y, how, form);
         const repartition turn(c.p_x, c.p_x, permute<1, 0>, how, form);
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(messages_are_one_for_each_pair_of_workers_on_different_node
     const auto x = c.block<float>(0);
     // the plan is looked up collectively
     const std::size_t agreement = test::messages_of_an_agreement(c.everyone);
-    for (const messages form : {message_form::by_size, message_form::packed, message_form::typed}) {
+    for (const message_form form : {message_form::by_size, message_form::packed, message_form::typed}) {
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, form), x) == pairs + agreement);
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, strategy::message, form), x) ==
                  plan.messages_sent() + agreement);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_plans_nor_faults_whatev
   rows c, d;
   d.height = 350;
   for (const strategy how : strategies)
-    for (const messages form : forms)
+    for (const message_form form : forms)
       BOOST_TEST_CONTEXT("strategy " << static_cast<int>(how) << ", messages " << static_cast<int>(form)) {
         const repartition r(c.p_x, c.p_y, how, form);
         const auto x = c.block<float>(0), x2 = d.block<float>(0);
