@@ -23,27 +23,23 @@ namespace element_functions {
 inline constexpr element_properties additive_complex_properties = with_complex_derivative(additive_properties),
                                     complex_number = with_complex_derivative(arithmetic_function);
 inline constexpr element_function real_part{
-    "real", additive_complex_properties, identity_unless_complex([](auto z) { return decltype(z)(z.real()); }),
-    derivative_from<0, &detail::additive_rule>(
-        identity_unless_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
+    "real", additive_complex_properties, apply_if_complex([](auto z) { return decltype(z)(z.real()); }),
+    derivative_from<0, &detail::additive_rule>(apply_if_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
 inline constexpr element_function imaginary_part{
-    "imag", additive_complex_properties, identity_unless_complex([](auto z) { return decltype(z)(z.imag()); }),
-    derivative_from<0, &detail::additive_rule>(
-        identity_unless_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
+    "imag", additive_complex_properties, apply_if_complex([](auto z) { return decltype(z)(z.imag()); }),
+    derivative_from<0, &detail::additive_rule>(apply_if_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
 /// The derivative of the absolute value: z / |z|, and 0 where z is 0.
 inline constexpr auto abs_derivative =
-    identity_unless_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
+    apply_if_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
 /// The derivative of the angle: i z / |z|², and 0 where z is 0.
-inline constexpr auto angle_derivative = identity_unless_complex(
-    [](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
+inline constexpr auto angle_derivative =
+    apply_if_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
 inline constexpr element_function absolute_value{
-    "abs", complex_number, identity_unless_complex([](auto z) { return decltype(z)(std::abs(z)); }),
-    derivative_from_x(
-        identity_unless_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
+    "abs", complex_number, apply_if_complex([](auto z) { return decltype(z)(std::abs(z)); }),
+    derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
 inline constexpr element_function angle_of{
-    "angle", complex_number, identity_unless_complex([](auto z) { return decltype(z)(std::arg(z)); }),
-    derivative_from_x(
-        identity_unless_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
+    "angle", complex_number, apply_if_complex([](auto z) { return decltype(z)(std::arg(z)); }),
+    derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
 
 }  // namespace element_functions
 

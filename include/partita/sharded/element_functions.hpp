@@ -122,7 +122,7 @@ namespace element_functions {
 
 /// A function that applies Function to real numbers and returns integers unchanged.
 template <class Function>
-constexpr auto identity_unless_real(Function) {
+constexpr auto apply_if_real(Function) {
   return [](auto x) {
     if constexpr (std::is_integral_v<decltype(x)>) return x;
     else return Function()(x);
@@ -134,12 +134,12 @@ constexpr auto identity_unless_real(Function) {
 // --- rounding: an integer is its own floor; the derivative is 0 ---
 
 PARTITA_ELEMENT_FUNCTION(floor, nondecreasing_function,
-                         element_functions::identity_unless_real([](auto x) { return std::floor(x); }), no_derivative())
+                         element_functions::apply_if_real([](auto x) { return std::floor(x); }), no_derivative())
 PARTITA_ELEMENT_FUNCTION(ceil, nondecreasing_function,
-                         element_functions::identity_unless_real([](auto x) { return std::ceil(x); }), no_derivative())
+                         element_functions::apply_if_real([](auto x) { return std::ceil(x); }), no_derivative())
 /// Rounds to the nearest integer, and halves to the nearest even integer.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, nondecreasing_function,
-                                   element_functions::identity_unless_real([](auto x) { return std::nearbyint(x); }),
+                                   element_functions::apply_if_real([](auto x) { return std::nearbyint(x); }),
                                    no_derivative())
 /// The sign of an element, which is 1, 0 or -1, and 0 for NaN.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(

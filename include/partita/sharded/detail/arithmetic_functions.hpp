@@ -38,7 +38,7 @@ inline constexpr element_function minimum{
 
 /// A function that applies Function to complex numbers and returns real numbers unchanged.
 template <class Function>
-constexpr auto identity_unless_complex(Function) {
+constexpr auto apply_if_complex(Function) {
   return [](auto x, auto... more) {
     if constexpr (std::is_arithmetic_v<decltype(x)>) return x;
     else return Function()(x, more...);
@@ -66,8 +66,8 @@ inline constexpr element_function number_over{
 template <class = void>
 inline constexpr element_function conj{
     "conj", with_complex_derivative(additive_properties),
-    identity_unless_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
-    derivative_from_cotangent(identity_unless_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
+    apply_if_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
+    derivative_from_cotangent(apply_if_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
 
 // Comparisons, whose result is 1 or 0.
 #define PARTITA_COMPARISON(name, sign, properties)                                                                    \
