@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <partita/comm/world.hpp>
 #include <partita/core/rejected_call.hpp>
+#include <partita/core/version.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <utility>

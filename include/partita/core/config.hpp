@@ -38,14 +38,6 @@
 #define PARTITA_DEBUG_CONTAINERS ""
 #endif
 
-/// Marks a name that goes with the next version. A use is a compiler warning only where PARTITA_WARN_OF_FORMER_NAMES is
-/// defined, so that programs which are compiled with -Werror survive an update.
-#ifdef PARTITA_WARN_OF_FORMER_NAMES
-#define PARTITA_FORMER_NAME(use) [[deprecated(use)]]
-#else
-#define PARTITA_FORMER_NAME(use)
-#endif
-
 #define PARTITA_STRINGIZE(x) #x
 #define PARTITA_VERSION_TEXT(major, minor, patch) \
   PARTITA_STRINGIZE(major) "." PARTITA_STRINGIZE(minor) "." PARTITA_STRINGIZE(patch)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/rule/sharding/rule.hpp>
 
 namespace partita {

@@ -11,6 +11,7 @@
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/one_call.hpp>
 #include <partita/core/rejected_call.hpp>
+#include <partita/core/version.hpp>
 #include <partita/kernel/index_exchange.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/send_to.hpp>

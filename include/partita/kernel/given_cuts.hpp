@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/version.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <type_traits>
 

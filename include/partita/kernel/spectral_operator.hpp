@@ -11,6 +11,7 @@
 #include <numbers>
 #include <optional>
 #include <partita/core/hash.hpp>
+#include <partita/core/version.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/fourier_transform.hpp>
 #include <string>

@@ -12,6 +12,7 @@
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/core/rejected_call.hpp>
+#include <partita/core/version.hpp>
 #include <partita/plan/cut.hpp>
 #include <type_traits>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/plan/operation_window.hpp>
 #include <partita/rule/sharding/propagate.hpp>
 #include <vector>

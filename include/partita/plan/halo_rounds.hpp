@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/version.hpp>
 #include <partita/plan/halo_plan.hpp>
 #include <vector>
 

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <partita/core/version.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -1,6 +1,8 @@
 // How the blocks of a kernel are transported, and how messages are built: options that a caller may choose.
 #pragma once
 
+#include <partita/core/version.hpp>
+
 namespace partita {
 
 /// The transport of blocks between two workers. All workers must pass the same value to the kernel.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/core/version.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/outside_tensors.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/nn/dropout.hpp>
 #include <partita/rule/sharding/rules/elementwise.hpp>
 #include <partita/sharded/operate.hpp>

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/rule/sharding/rules/elementwise.hpp>
 #include <tuple>
 #include <type_traits>

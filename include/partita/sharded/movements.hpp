@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <tuple>

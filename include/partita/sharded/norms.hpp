@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/version.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/tensor_functions.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/version.hpp>
 #include <partita/sharded/call.hpp>
 #include <type_traits>
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <partita/core/rejected_call.hpp>
+#include <partita/core/version.hpp>
 #include <partita/plan/pipeline_order.hpp>
 #include <partita/sharded/detail/outside_tensors.hpp>
 #include <partita/sharded/detail/pipeline_events.hpp>

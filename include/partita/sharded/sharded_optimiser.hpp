@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <partita/core/version.hpp>
 #include <partita/sharded/gradient_norm.hpp>
 #include <partita/sharded/named_parameters.hpp>
 #include <tuple>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/core/version.hpp>
 
 namespace partita {
 

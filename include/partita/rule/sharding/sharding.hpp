@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/short_list.hpp>
+#include <partita/core/version.hpp>
 #include <partita/rule/sharding/bounded_list.hpp>
 #include <partita/rule/sharding/mesh.hpp>
 #include <partita/rule/sharding/pending_reduction.hpp>
