@@ -39,7 +39,7 @@ PARTITA_DEF long_text timeline::svg() {
   }
   text_width += 16;
   const px column = text_width + wide + 24;
-  on.words(0, row - 6, title, bold);
+  on.words(0, row - 6, title, {.size = 12});
   on.words(column, row + row - 5, column_title, bold);
   on.words(column + memory, row + row - 5, long_text("memory, at most ") << bytes_text(peak), bold);
   const auto time_position = [&](double seconds) {
