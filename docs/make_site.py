@@ -343,7 +343,7 @@ class pages:
                 self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
             wide = re.search(r'<svg[^>]*? width="(\d+)', file.read_text()) if file.is_file() else None
-            least = f' style="min-width: {int(wide[1]) * 3 // 4}px"' if wide else ""      # so that its words can be read on a phone
+            least = f' style="min-width: {int(wide[1]) * 68 // 100}px"' if wide else ""      # so that its words can be read on a phone
             return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"{least}/></span>'
 
         seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub

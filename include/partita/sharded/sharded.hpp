@@ -36,8 +36,8 @@ class typed_sharded {
   /// Converts a tensor whose layout is known at run time. The layouts must be equal [partition_error].
   explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
     if (!value_.layout().same_layout(layout()))
-      throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
-                            << "" << layout() << ", but it lies " << value_.layout() << "; reshard it first");
+      throw partition_error(text("partita::sharded: requires a tensor in the layout of the type, ")
+                            << "" << layout() << ", but it has the layout " << value_.layout() << "; reshard it first");
   }
 
   const shape_list& extents() const { return value_.extents(); }

@@ -25,7 +25,7 @@ PARTITA_DEF void add_time_axis(drawing& on, drawing::px from, drawing::px to, dr
 
 PARTITA_DEF long_text timeline::svg() {
   using px = drawing::px;
-  constexpr px row = 22, wide = 480, memory = 190, full = 60;  // the width of the memory column, and of its longest bar
+  constexpr px row = 22, wide = 360, memory = 180, full = 60;  // the width of the memory column, and of its longest bar
   const drawing::style plain{13, drawing::anchor::start, dark_colour.ink, false, false};
   drawing::style bold = plain;
   bold.bold = true;
@@ -39,7 +39,7 @@ PARTITA_DEF long_text timeline::svg() {
   }
   text_width += 16;
   const px column = text_width + wide + 24;
-  on.words(0, row - 6, title, bold);
+  on.words(0, row - 6, title, {.size = 12});
   on.words(column, row + row - 5, column_title, bold);
   on.words(column + memory, row + row - 5, long_text("memory, at most ") << bytes_text(peak), bold);
   const auto time_position = [&](double seconds) {

@@ -8,7 +8,7 @@ namespace partita::detail {
 PARTITA_DEF void require_whole_value(const sharding& s, const char* call) {
   if (s.is_partial())
     throw partition_error(text("partita::sharded_tensor::")
-                          << call << ": requires a value whose sums are taken, but it lies " << s
+                          << call << ": requires a value whose sums are taken, but it has the layout " << s
                           << "; reshard it to a layout that is not partial first");
 }
 
