@@ -5,6 +5,7 @@
 #include <partita/io/sharded_npy.hpp>
 #include <random>
 #include "../sharded/layouts.hpp"
+#include "refused.hpp"
 
 using namespace partita;
 
@@ -34,4 +35,33 @@ BOOST_AUTO_TEST_CASE(a_saved_tensor_is_read_under_any_layout) {
     if (everyone.id() < m.size()) BOOST_TEST((z == same));
     BOOST_CHECK_THROW(shard_from(everyone, workers - 1, t, {5, 4}, x), shape_error);
   }
+}
+
+/// All calls that make a tensor refuse a layout of fewer or of more dimensions than the tensor has.
+BOOST_AUTO_TEST_CASE(layouts_of_another_number_of_dimensions_are_refused) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const test::folder folder(test::workers());
+  const std::string path = folder / "x.npy";
+  const shape_list extents{4, 6};
+  const xt::xtensor<double, 2> x = xt::ones<double>({4, 6});
+  const auto one = [](const auto&) { return 1.; };
+  const sharded_tensor<double> whole = shard(everyone, m.layout("", ""), x);
+  save_npy<2>(path, whole);
+  for (const sharding& layout : {m.layout("a"), m.layout(""), m.layout("", "a", ""), m.layout("", "", "")}) {
+    const std::string words = (text(": requires one entry of the layout for each dimension, but ")
+                               << "" << layout << " is given for extents [4, 6]; write")
+                                  .c_str();
+    const auto refuses = [&](const char* call, auto made) {
+      test::expect_refused<shape_error>(made, (call + words).c_str());
+    };
+    refuses("partita::shard", [&] { shard(everyone, layout, x); });
+    refuses("partita::shard", [&] { shard<double>(everyone, layout, extents, one); });
+    refuses("partita::shard", [&] { shard_blocks(everyone, layout, extents, x); });
+    refuses("partita::shard", [&] { shard_from(everyone, 0, layout, extents, x); });
+    refuses("partita::shard", [&] { load_npy<double, 2>(path, everyone, layout, extents); });
+    refuses("partita::reshard", [&] { reshard(whole, layout); });
+    refuses("partita::reshard", [&] { reshard(whole, placed_mesh(m), layout); });
+  }
+  BOOST_TEST((reshard(whole, m.layout("a", "")).extents() == extents));  // the world still works
 }

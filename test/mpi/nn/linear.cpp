@@ -74,6 +74,17 @@ void expect_layer(const world& everyone, const row& r, bool bias) {
   for (std::size_t o = 0; o < layer.bias().size(); ++o) layer.bias()(o) = b_at(mine.start[0] + o);
   BOOST_TEST((layer.bias().size() != 0) ==
              (bias && p_w.active() && p_w.index()[1] == 0 && layer.weight().shape()[0] != 0));
+  const linear_plan plan = layer.plan();
+  BOOST_TEST((plan.worker == everyone.id() && plan.algorithm == Algorithm && plan.weights == mine));
+  BOOST_TEST((plan.multiplies == p_w.active()));
+  BOOST_TEST((plan.has_bias == (bias && p_w.active() && p_w.index()[1] == 0)));
+  if constexpr (Algorithm == weight_stationary) {
+    BOOST_TEST((plan.input == broadcast(p_x, p_w).plan() && plan.members.empty()));
+    BOOST_TEST((plan.output == sum_reduce(p_w, p_y, transpose_src).plan()));
+  } else {
+    BOOST_TEST((plan.input == group_plan{} && plan.output == group_plan{}));
+    BOOST_TEST((plan.members == (p_x.active() ? r.x : std::vector<std::size_t>{})));
+  }
 
   for (std::size_t batch : {3U, 1U, 0U, 20U}) {
     layer.zero_gradients();

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_convolution_of_cubes_is_that_of_the_whole) {
   const auto p = over_features(everyone);
   for (const padding_mode mode : {padding_mode::zeros, padding_mode::circular}) {
     const convolution_options<3> o{.in_channels = 4,
-                                   .out_channels = 2,
+                                   .out_channels = 6,
                                    .kernel = {3, 1, 2},
                                    .stride = {1, 2, 1},
                                    .padding = {1, 0, 1},
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_convolution_of_cubes_is_that_of_the_whole) {
                                    .groups = 2,
                                    .mode = mode};
     const test::whole_convolution<3> oracle{o, test::small_integers<5>(o.weight_shape(), 1),
-                                            test::small_integers<1>({2}, 2)};
+                                            test::small_integers<1>({6}, 2)};
     const block x = test::small_integers<5>({2, 4, 5, 3, 7}, 3);
     const block y = oracle.forward(x), dy = test::small_integers<5>(shape_of(y), 4);
     block dw;
@@ -139,6 +139,27 @@ BOOST_AUTO_TEST_CASE(a_transposed_convolution_of_cubes_is_the_adjoint_of_the_who
   l.weight() = oracle.w;
   expect_as_whole(p, l, x, y, dy, oracle.forward(dy));
   BOOST_TEST((l.weight_gradient() == 2 * dw));
+}
+
+/// A partition of fewer workers than the world: the others have no weights, no bias, and empty results.
+BOOST_AUTO_TEST_CASE(layers_of_some_workers_leave_the_others_idle) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(p5(1, 1, 1, 1, 1), workers({everyone.size() - 1}));
+  const block x = p.active() ? block(xt::ones<double>({1, 1, 1, 1, 2})) : block(shape{});
+  const auto expect = [&](auto layer, std::size_t cells) {
+    layer.weight().fill(2), layer.bias().fill(3);
+    for (int times = 1; times <= 2; ++times) {
+      const block y = layer(x), dx = layer.adjoint(y);
+      BOOST_TEST((y.size() == (p.active() ? cells : 0U) && dx.size() == x.size()));
+      for (const double one : y) BOOST_TEST(one == (p.active() ? 5 : 0));
+      for (const double one : dx) BOOST_TEST(one == (p.active() ? 10 : 0));
+      for (const double one : layer.bias_gradient()) BOOST_TEST(one == 5. * times * static_cast<double>(cells));
+    }
+    BOOST_TEST(layer.bias().size() == (p.active() ? 1U : 0U));
+    BOOST_TEST(layer.weight().size() == (p.active() ? 1U : 0U));
+  };
+  expect(convolution<double, 3>(p, {.in_channels = 1, .out_channels = 1, .kernel = {1, 1, 1}}), 2);
+  expect(transposed_convolution<double, 3>(p, {.in_channels = 1, .out_channels = 1, .kernel = {1, 1, 1}}), 2);
 }
 
 /// Weights are uniform in (-b, b): by default 1 / b^2 is the number of weights of one output; kaiming_uniform and

@@ -47,6 +47,8 @@ BOOST_AUTO_TEST_CASE(an_array_refers_to_its_memory_and_may_be_written) {
   xt::xarray<double> a = numbered({3, 4});
   auto r = as_rank<2>(a);
   static_assert(strided_array<decltype(r)> && rank_of<decltype(r)> == 2 && !owns<decltype(r)>);
+  static_assert(rank_of<decltype(a)> == static_cast<std::size_t>(-1) && !ranked_array<decltype(a)>);
+  static_assert(rank_of<std::vector<double>> == static_cast<std::size_t>(-1) && !ranked_array<std::vector<double>>);
   const auto block = block_of(r);
   BOOST_TEST(block.data == a.data());
   BOOST_TEST((block.shape == std::array<std::size_t, 2>{3, 4} && block.dense()));

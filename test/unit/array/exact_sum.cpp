@@ -86,6 +86,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_cancels_is_gone_and_what_is_left_is_kept, T, 
   BOOST_TEST(sum_of<T>({one, half_ulp, T(0)}) == one);                       // ties to even
   BOOST_TEST(sum_of<T>({one + limits::epsilon(), half_ulp, T(0)}) == one + 2 * limits::epsilon());
   BOOST_TEST(sum_of<T>({-one, -half_ulp, -least}) == -one - limits::epsilon());
+  // All bits of the sum are set, and it is rounded up: to a number with one bit more.
+  const T all_bits = 2 - limits::epsilon();
+  for (const T size : {T(1), std::ldexp(T(1), 40), std::ldexp(T(1), -40)})
+    for (const T more : {least, T(0)}) {
+      BOOST_TEST(sum_of<T>({size * all_bits, size * half_ulp, more}) == 2 * size);
+      BOOST_TEST(sum_of<T>({-size * all_bits, -size * half_ulp, -more}) == -2 * size);
+    }
   BOOST_TEST(sum_of<T>({least, least, -least}) == least);
   BOOST_TEST(std::isinf(sum_of<T>({most, most, most})));
 }

@@ -1,6 +1,8 @@
 // The call log of a worker: a line for each of its last calls, the newest first.
 #include <partita/comm/detail/diagnostics/call_log.hpp>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -46,4 +48,24 @@ BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
              "  call 5 of world 2 (and 2 before like it): call a\n"
              "  call 3 of world 2: call b\n"
              "  the making of a world: call w\n");
+}
+
+/// A process that may open no more files keeps its slot in its own memory, where no other process finds it.
+BOOST_AUTO_TEST_CASE(a_worker_without_a_spare_file_has_a_slot_of_its_own) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit no_more{0, 0};
+    if (::setrlimit(RLIMIT_NOFILE, &no_more) != 0) ::_exit(2);
+    try {
+      auto& slots = partita::detail::status_slots::instance();
+      const bool right = slots.address().file == 0 && slots.own().slot_secret == slots.address().slot_secret &&
+                         slots.own().process == static_cast<std::uint64_t>(::getpid());
+      ::_exit(right ? 0 : 3);
+    } catch (...) {
+      ::_exit(4);
+    }
+  }
+  int status = -1;
+  BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
+  BOOST_TEST((WIFEXITED(status) ? WEXITSTATUS(status) : -1) == 0);
 }

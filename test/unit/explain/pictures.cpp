@@ -320,6 +320,7 @@ BOOST_AUTO_TEST_CASE(a_pipeline_has_a_row_for_each_group) {
     for (std::uint32_t g = 0; g < 6; ++g)
       BOOST_TEST(says(svg, "group " + std::to_string(g)) == (g < groups), g << " of " << groups);
   }
+  BOOST_TEST(!says(parse(to_svg(pipeline_run{})), "group 0"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 #include <partita/nn/upsampling.hpp>
 
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -198,6 +199,28 @@ BOOST_AUTO_TEST_CASE(the_largest_is_the_first_of_equal_ones_and_the_first_NaN) {
     largest.backward(by, dy.data(), dx.data());
     for (std::size_t o = 0; o < m; ++o) BOOST_TEST((y[o] == wanted[o] || (std::isnan(y[o]) && std::isnan(wanted[o]))));
     BOOST_TEST(dx == back, boost::test_tools::per_element());
+  }
+}
+
+/// The first call reserves memory for the largest intermediate result, so that neither buffer grows step by step.
+BOOST_AUTO_TEST_CASE(both_buffers_are_allocated_once) {
+  using extents = std::array<std::size_t, 3>;
+  for (const extents& window : {extents{9, 4, 5}, extents{2, 8, 3}}) {
+    const extents outputs{11 - window[0], 12 - window[1], 8 - window[2]};
+    detail::local_taps<3> by;
+    std::size_t most = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      by.along[d] = taps_of_adaptive_window({0, outputs[d]}, window[d], outputs[d]);
+      by.window[d] = window[d], by.outputs[d] = outputs[d];
+      most *= std::max(window[d], outputs[d]);
+    }
+    const std::vector<double> x(volume_of(by.window), 1), dy(volume_of(by.outputs), 1);
+    std::vector<double> y(dy.size()), dx(x.size());
+    detail::taps_buffers<double> there, back;
+    detail::apply_taps(by, x.data(), there, y.data());
+    detail::apply_taps_adjoint(by, dy.data(), back, dx.data());
+    for (const auto* buffers : {&there, &back})
+      BOOST_TEST((buffers->from.capacity() >= most && buffers->to.capacity() >= most));
   }
 }
 

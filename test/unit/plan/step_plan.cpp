@@ -132,6 +132,18 @@ BOOST_AUTO_TEST_CASE(a_program_without_parameters_has_no_way_back_and_moves_what
   BOOST_TEST(plan.cost.movements == done.reshards.size());
 }
 
+/// Blocks without elements need no computation and no memory.
+BOOST_AUTO_TEST_CASE(a_step_of_empty_blocks_costs_nothing) {
+  static_assert(step_cost{} == step_cost{0, 0, 0, 0, 0, 0, 0});
+  graph g{m};
+  const value x = g.input({0, 32}, m.layout("data", ""), "x");
+  g.apply(rules::matmul, {x, g.parameter({32, 0}, m.layout("", "model"), "w")}, "y");
+  const step_plan plan = plan_step(complete(g));
+  BOOST_TEST(plan.peak() == 0U);
+  BOOST_TEST(plan.cost.computing == 0);
+  BOOST_TEST(plan.cost.received == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_worker_holds_its_blocks_until_nobody_reads_them) {
   graph g(m);
   const value x = g.input({16, 32}, m.layout("data", ""), "x");

@@ -7,6 +7,7 @@
 #include <partita/sharded/detail/joined_movements.hpp>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 using namespace partita;
@@ -45,6 +46,33 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
   for (step_use& one : program) one.seconds = one.once = 0;
   BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
+}
+
+/// One order of the steps is tried for each pair of movements. After 64 orders no more movements share messages.
+BOOST_AUTO_TEST_CASE(at_most_64_orders_of_the_steps_are_tried) {
+  for (const std::size_t tried : {0U, 1U, 62U, 63U, 64U, 65U}) {
+    std::vector<step_use> program;
+    std::uint32_t last = 0, next = 1;  // the block that the next steps read, and the next unused block
+    const auto move = [&](std::uint32_t from) {
+      program.push_back({.reads = {from}, .sets = next, .moves = true, .seconds = 5, .once = 3});
+      return next++;
+    };
+    const auto compute = [&](std::vector<std::uint32_t> from, double seconds) {
+      program.push_back({.reads = std::move(from), .sets = next, .seconds = seconds});
+      return next++;
+    };
+    // If these two movements shared messages, the first one would have to wait for the long computation.
+    for (std::size_t k = 0; k < tried; ++k) {
+      const std::uint32_t early = move(last), computed = compute({last}, 20), late = move(computed);
+      last = compute({early, late}, 1);
+    }
+    const auto first = static_cast<std::uint32_t>(program.size());
+    const std::uint32_t a = move(last), b = move(last);
+    compute({a, b}, 1);
+    detail::order_and_join_steps(program, 0, program.size(), {2, 10});
+    for (std::uint32_t k = 0; k < first; ++k) BOOST_TEST(program[k].joins == step_use::nothing);
+    BOOST_TEST((program[first + 1].joins == first) == (tried < 64), tried << " pairs before");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_lose_time) {
