@@ -198,6 +198,15 @@ BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
   const repartition r(everyone.partition(extents(everyone.size(), 1)), everyone.partition(extents(1, everyone.size())));
   const all_sum_reduce a(p, dimensions<0>);
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(a(x)) : void(r(x)); });
+  const auto rows = everyone.partition(extents(everyone.size(), 1)),
+             columns = everyone.partition(extents(1, everyone.size()));
+  for (const strategy way : {strategy::mixed, strategy::message})
+    for (const messages form :
+         {messages::by_size, messages::packed, messages::chunked, messages::typed, messages::measured}) {
+      if (way == strategy::mixed && form == messages::by_size) continue;
+      const repartition otherwise(rows, columns, odd ? way : strategy::mixed, odd ? form : messages::by_size);
+      expect_error_on_all<disagreement_error>(differ, [&] { otherwise(x); });
+    }
   const broadcast viewed(root, p, shared_view);
   const sum_reduce exact(p, root, reproducible);
   const all_sum_reduce exact_for_all(p, dimensions<0>, reproducible);
