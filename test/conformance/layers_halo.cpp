@@ -148,8 +148,8 @@ void run_window(const json& c, mismatches& wrong) {
   const auto shape = numbers(c.at("px").at("shape")), global = numbers(c.at("global"));
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const sliding kernel{c.at("kernel")[d], c.at("stride")[d], c.at("padding")[d], c.at("dilation")[d]};
-    wrong.expect(kernel.places(global[d]) == c.at("y_global")[d], "other outputs along dimension ", d);
-    const cut outputs = cut::balanced(kernel.places(global[d]), shape[d]);
+    wrong.expect(kernel.output_extent(global[d]) == c.at("y_global")[d], "other outputs along dimension ", d);
+    const cut outputs = cut::balanced(kernel.output_extent(global[d]), shape[d]);
     std::size_t inner = 1;
     for (std::size_t e = d + 1; e < shape.size(); ++e) inner *= shape[e];
     for (std::size_t place = 0; place < c.at("out_box").size(); ++place) {

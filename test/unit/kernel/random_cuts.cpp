@@ -217,12 +217,12 @@ text one_case(std::mt19937& random, census& seen) {
       break;
     }
 
-  const auto source_cuts = source_cuts(cuts_of<Rank>(given));
-  const auto result_cuts = result_cuts(cuts_of<Rank>(wanted));
+  const auto from = source_cuts(cuts_of<Rank>(given));
+  const auto to = result_cuts(cuts_of<Rank>(wanted));
   const auto &p_x = source.places, &p_y = result.places;
-  if (staggered) return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, result_cuts), x, y);
-  if (in_balance) return forth_and_back(sequentially::repartition(p_x, p_y, source_cuts, permute<P...>), x, y);
-  return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, source_cuts, result_cuts), x, y);
+  if (staggered) return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, to), x, y);
+  if (in_balance) return forth_and_back(sequentially::repartition(p_x, p_y, from, permute<P...>), x, y);
+  return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, from, to), x, y);
 }
 
 }  // namespace

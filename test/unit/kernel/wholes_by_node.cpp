@@ -83,11 +83,11 @@ BOOST_AUTO_TEST_CASE(every_part_travels_once_to_each_other_node_and_reaches_ever
     const trial t(seed);
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> arrived, crossed;  // by part and member, part and node
     for (const two_step_plan<2>& plan : t.gather) {
-      const auto& whole = t.tensor.whole;
-      BOOST_TEST((plan.first.extents == whole && plan.first.destination_shape == whole));
-      BOOST_TEST((plan.first.source_shape == t.tensor.parts[t.position(plan.first.worker)].shape()));
-      BOOST_TEST((plan.second.extents == whole && plan.second.source_shape == whole));
-      BOOST_TEST((plan.second.destination_shape == whole));
+      const auto& whole = t.tensor.extents;
+      BOOST_TEST((plan.first_step.extents == whole && plan.first_step.destination_shape == whole));
+      BOOST_TEST((plan.first_step.source_shape == t.tensor.parts[t.position(plan.first_step.worker)].shape()));
+      BOOST_TEST((plan.second_step.extents == whole && plan.second_step.source_shape == whole));
+      BOOST_TEST((plan.second_step.destination_shape == whole));
       const std::size_t me = t.position(plan.first_step.worker);
       std::set<std::size_t> has{me};
       for (const auto& r : plan.first_step.receives) {
