@@ -76,7 +76,7 @@ void expect_layer(const world& everyone, const row& r, bool bias) {
              (bias && p_w.active() && p_w.index()[1] == 0 && layer.weight().shape()[0] != 0));
   const linear_plan plan = layer.plan();
   BOOST_TEST((plan.worker == everyone.id() && plan.algorithm == Algorithm && plan.weights == mine));
-  BOOST_TEST((plan.multiplies == p_w.active()));
+  BOOST_TEST((plan.holds_weights == p_w.active()));
   BOOST_TEST((plan.has_bias == (bias && p_w.active() && p_w.index()[1] == 0)));
   if constexpr (Algorithm == weight_stationary) {
     BOOST_TEST((plan.input == broadcast(p_x, p_w).plan() && plan.members.empty()));

@@ -114,7 +114,8 @@ BOOST_AUTO_TEST_SUITE(plan_search)
 BOOST_AUTO_TEST_CASE(the_answer_is_the_optimum_of_all_there_are) {
   std::mt19937_64 random(11);
   const search_answer none;  // before a search
-  BOOST_TEST((!none.is_exact && none.program == nullptr && none.judged == 0 && none.annotations().empty()));
+  BOOST_TEST(
+      (!none.is_exact && none.program == nullptr && none.evaluated_candidates == 0 && none.annotations().empty()));
   for (std::size_t k = 0; k < 1 + test::random_cases(8); ++k) {
     const graph g = random_program(random, std::size_t{64} << random() % 4, 2, 1 + random() % 6);
     search_options how;

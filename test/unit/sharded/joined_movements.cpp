@@ -70,8 +70,8 @@ BOOST_AUTO_TEST_CASE(at_most_64_orders_of_the_steps_are_tried) {
     const std::uint32_t a = move(last), b = move(last);
     compute({a, b}, 1);
     detail::order_and_join_steps(program, 0, program.size(), {2, 10});
-    for (std::uint32_t k = 0; k < first; ++k) BOOST_TEST(program[k].joins == step_use::nothing);
-    BOOST_TEST((program[first + 1].joins == first) == (tried < 64), tried << " pairs before");
+    for (std::uint32_t k = 0; k < first; ++k) BOOST_TEST(program[k].message_leader == step_use::nothing);
+    BOOST_TEST((program[first + 1].message_leader == first) == (tried < 64), tried << " pairs before");
   }
 }
 
