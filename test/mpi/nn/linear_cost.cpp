@@ -81,7 +81,7 @@ void expect_bytes(const world& everyone) {
     const std::size_t before = test::bytes_sent();
     placed.round();
     const std::size_t sent = test::bytes_sent() - before;
-    BOOST_TEST(sent == placed.predicted().sent);
+    BOOST_TEST(sent == placed.predicted().sent_bytes);
   });
 }
 
