@@ -13,7 +13,7 @@ namespace partita::numpy {
 /// Shapes:   operands of lower rank are extended on the left with ones; corresponding extents must be equal or 1.
 /// Requires: at least one array [compile time]; extents that NumPy broadcasts [shape_error].
 /// Cost:     none; assigning the result costs one pass over it.
-/// Adjoint:  array_broadcast of each operand, with the trailing dimensions as broadcast_dimensions.
+/// Adjoint:  the chain rule for f, then the adjoint of array_broadcast for each operand.
 template <class F, class... E>
   requires(sizeof...(E) > 0 && (detail::array_operand<E> && ...) && (array_expression<E> || ...))
 auto elementwise(F f, E&&... e) {

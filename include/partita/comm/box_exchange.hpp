@@ -115,7 +115,7 @@ class box_exchange {
   bool oversubscribed_, channel_keeps_boxes_ = false, is_second_exchange_ = false;
   bool was_summed_early_ = false;
   // whether the exchange does more than move boxes: it adds boxes, another exchange follows, or it is traced
-  bool has_more_work_ = false;
+  bool does_more_than_move_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> transports_;
   std::vector<std::size_t> channels_of_transports_;

@@ -57,7 +57,7 @@ class collective_channels {
   }
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
-  bool has_more_work() const { return has_more_work_; }
+  bool has_more_work() const { return does_more_than_move_; }
   /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return group_channels_[k]; }
 
@@ -74,7 +74,7 @@ class collective_channels {
   std::vector<std::unique_ptr<class way>> added_channels_;
   traffic traffic_;
   bool has_begun_early_ = false;
-  bool has_more_work_ = plan_.groups.empty() || trace::on();
+  bool does_more_than_move_ = plan_.groups.empty() || trace::on();
   std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
   std::vector<collective_channel> group_channels_;
 };

@@ -67,14 +67,14 @@ struct combinable_value<X> {
 
 /// The workers whose values are combined for a worker: all workers, the workers up to and including it, or the workers
 /// before it.
-enum class combined_workers { all, up_to_this_worker, before_this_worker };
+enum class scan_range { all, up_to_this_worker, before_this_worker };
 
 /// Reduces the values of some workers to one value, in the order of the workers' ids. Every worker does the same
 /// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time: chosen to keep the
 /// buffer small.
 template <class R, class X>
-typename combinable_value<X>::result combine_over_workers(const world& everyone, const X& x,
-                                                          combined_workers worker_range, const char* call) {
+typename combinable_value<X>::result combine_over_workers(const world& everyone, const X& x, scan_range worker_range,
+                                                          const char* call) {
   using traits = combinable_value<X>;
   using T = typename traits::element;
   constexpr std::size_t slot = 3;  // the index of the buffer; kernels use 0 to 2
@@ -101,9 +101,9 @@ typename combinable_value<X>::result combine_over_workers(const world& everyone,
                          .value(),
                      {}, describe);
 
-    const std::size_t stop = worker_range == combined_workers::all                  ? state.size()
-                             : worker_range == combined_workers::before_this_worker ? state.id()
-                                                                                    : state.id() + 1;
+    const std::size_t stop = worker_range == scan_range::all                  ? state.size()
+                             : worker_range == scan_range::before_this_worker ? state.id()
+                                                                              : state.id() + 1;
     for (std::size_t first = 0; first < size; first += most) {
       const std::size_t n = size - first < most ? size - first : most;
       const auto count = static_cast<int>(n);
@@ -123,7 +123,7 @@ typename combinable_value<X>::result combine_over_workers(const world& everyone,
 
 /// Combines one value of each worker, with compile-time errors for values that cannot be combined.
 template <class R, class X>
-auto combine_over_workers_checked(const world& everyone, const X& x, combined_workers worker_range, const char* call) {
+auto combine_over_workers_checked(const world& everyone, const X& x, scan_range worker_range, const char* call) {
   using T = typename combinable_value<X>::element;
   constexpr bool are_numbers = element_in_place<T>;
   static_assert(are_numbers,
@@ -156,7 +156,7 @@ auto combine_over_workers_checked(const world& everyone, const X& x, combined_wo
 template <class X, class Named>
 auto reduce_over(const world& everyone, const X& x, Named) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
-      everyone, x, detail::combined_workers::all, "partita::reduce_over(everyone, x)");
+      everyone, x, detail::scan_range::all, "partita::reduce_over(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
@@ -170,19 +170,19 @@ auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction
 /// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. See reduce_over for the other rules.
 template <class X>
 auto sum_over(const world& everyone, const X& x) {
-  return detail::combine_over_workers_checked<sum_t>(everyone, x, detail::combined_workers::all,
+  return detail::combine_over_workers_checked<sum_t>(everyone, x, detail::scan_range::all,
                                                      "partita::sum_over(everyone, x)");
 }
 /// The largest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto maximum_over(const world& everyone, const X& x) {
-  return detail::combine_over_workers_checked<maximum_t>(everyone, x, detail::combined_workers::all,
+  return detail::combine_over_workers_checked<maximum_t>(everyone, x, detail::scan_range::all,
                                                          "partita::maximum_over(everyone, x)");
 }
 /// The smallest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto minimum_over(const world& everyone, const X& x) {
-  return detail::combine_over_workers_checked<minimum_t>(everyone, x, detail::combined_workers::all,
+  return detail::combine_over_workers_checked<minimum_t>(everyone, x, detail::scan_range::all,
                                                          "partita::minimum_over(everyone, x)");
 }
 #define PARTITA_REQUIRES_WORLD(name) \
@@ -204,13 +204,13 @@ PARTITA_FALLBACK_OVERLOAD(minimum_over) {
 /// other rules.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
-  return detail::combine_over_workers_checked<all_t>(everyone, condition, detail::combined_workers::all,
+  return detail::combine_over_workers_checked<all_t>(everyone, condition, detail::scan_range::all,
                                                      "partita::all_of(everyone, x)");
 }
 /// Whether a condition holds on at least one worker. See reduce_over for the other rules.
 template <class X>
 auto any_of(const world& everyone, const X& condition) {
-  return detail::combine_over_workers_checked<any_t>(everyone, condition, detail::combined_workers::all,
+  return detail::combine_over_workers_checked<any_t>(everyone, condition, detail::scan_range::all,
                                                      "partita::any_of(everyone, x)");
 }
 
@@ -221,7 +221,7 @@ auto any_of(const world& everyone, const X& condition) {
 template <class X, class Named = sum_t>
 auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
-      everyone, x, detail::combined_workers::before_this_worker, "partita::exclusive_scan(everyone, x)");
+      everyone, x, detail::scan_range::before_this_worker, "partita::exclusive_scan(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
@@ -235,7 +235,7 @@ auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduct
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
-      everyone, x, detail::combined_workers::up_to_this_worker, "partita::inclusive_scan(everyone, x)");
+      everyone, x, detail::scan_range::up_to_this_worker, "partita::inclusive_scan(everyone, x)");
 }
 template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {

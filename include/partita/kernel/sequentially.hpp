@@ -126,7 +126,7 @@ class repartition {
   auto operator()(const std::vector<X>& x) {
     static_assert(rank_of<X> == rank,
                   "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
-    last_plans_ = detail::make_plans(p_x_, p_y_, list_block_shapes(p_x_, x), cuts_, x.size());
+    last_plans_ = detail::plan_all_workers(p_x_, p_y_, list_block_shapes(p_x_, x), cuts_, x.size());
     return detail::carry_out(last_plans_, x, keep_batch);
   }
   /// Moves dy back to the decomposition of the last x, or to the balanced decomposition if dy does not have the shape

@@ -72,7 +72,7 @@ struct periodic_box {
 
 namespace detail {
 
-/// The partition of an operator on fields in a box of rank Rank.
+/// Returns p with run-time extents; p must have the rank of the box whose fields the operator takes [compile time].
 template <std::size_t Rank, class P>
 dynamic_partition<Rank> partition_of_box(const partition<P>& p) {
   static_assert(P::rank() == Rank,

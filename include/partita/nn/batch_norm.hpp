@@ -41,7 +41,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
   static constexpr const char* name = "partita::batch_norm(p, options)(x)";
 
  public:
@@ -127,7 +127,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     is_counted[1] = true;
     return detail::element_map<Rank>(shape, is_counted);
   }
-  static interval channel_range(const partition<any_shape>& p, const batch_norm_options& options) {
+  static interval channel_range(const partition<any_grid_shape>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Throws an error if the norm does not accept x. All workers have equal arguments, so all throw the same error.

@@ -37,7 +37,7 @@ namespace partita {
 template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::convolution<T, Features>: requires elements of type float or double");
@@ -51,8 +51,8 @@ class convolution {
                   "partita::convolution(p_x, options): requires p_x = batch x 1 x features..., of rank Features + 2");
     if constexpr (X::rank() == rank) {
       const auto split = detail::convolution_split_by_output(p_x.grid(), options);
-      state_ = std::make_unique<state>(partition<any_shape>(p_x), partition<any_shape>(p_x), partition<any_shape>(p_x),
-                                       split);
+      state_ = std::make_unique<state>(partition<any_grid_shape>(p_x), partition<any_grid_shape>(p_x),
+                                       partition<any_grid_shape>(p_x), split);
     }
   }
   template <class X, class... A>
@@ -71,8 +71,8 @@ class convolution {
       const auto split = detail::convolution_split_by_weights(p_x.grid(), p_y.grid(), p_w.grid(), options);
       if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
         throw partition_error("partita::convolution(p_x, p_y, p_w, options): requires partitions of one world");
-      state_ = std::make_unique<state>(partition<any_shape>(p_x), partition<any_shape>(p_y), partition<any_shape>(p_w),
-                                       split);
+      state_ = std::make_unique<state>(partition<any_grid_shape>(p_x), partition<any_grid_shape>(p_y),
+                                       partition<any_grid_shape>(p_w), split);
     }
   }
 
@@ -117,8 +117,8 @@ class convolution {
 
  private:
   struct state {
-    state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
-          const partition<any_shape>& w_partition, const detail::convolution_split<Features>& work_split)
+    state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
+          const partition<any_grid_shape>& w_partition, const detail::convolution_split<Features>& work_split)
         : p_y(y_partition),
           weight_partition(w_partition),
           split(work_split),
@@ -126,7 +126,7 @@ class convolution {
           output({y_partition, split}),
           sum_gradients(split.form() == detail::convolution_form::by_output
                             ? make_sum_over_workers(weight_partition, std::make_index_sequence<rank>())
-                            : all_sum_reduce<any_shape>(weight_partition, all_dimensions_but<0, 1>)) {
+                            : all_sum_reduce<any_grid_shape>(weight_partition, all_dimensions_but<0, 1>)) {
       if (weight_partition.active()) w = split.weights(weight_partition.index());
       weight_gradient = xt::zeros<T>(w.shape());
       bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{bias_count()});
@@ -136,8 +136,9 @@ class convolution {
       for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= w_partition.grid().shape()[d];
     }
     template <std::size_t... D>
-    static all_sum_reduce<any_shape> make_sum_over_workers(const partition<any_shape>& p, std::index_sequence<D...>) {
-      return all_sum_reduce<any_shape>(p, dimensions<D...>);
+    static all_sum_reduce<any_grid_shape> make_sum_over_workers(const partition<any_grid_shape>& p,
+                                                                std::index_sequence<D...>) {
+      return all_sum_reduce<any_grid_shape>(p, dimensions<D...>);
     }
     bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }
 
@@ -268,11 +269,11 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<any_shape> p_y, weight_partition;
+    partition<any_grid_shape> p_y, weight_partition;
     detail::convolution_split<Features> split;
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;
-    all_sum_reduce<any_shape> sum_gradients;
+    all_sum_reduce<any_grid_shape> sum_gradients;
     detail::prepared_extents<rank> prepared_outputs;
     std::size_t workers_per_block = 1;
     bool forward_done = false;

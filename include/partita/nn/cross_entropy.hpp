@@ -34,7 +34,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
 
  public:
   template <class Extents>
@@ -195,8 +195,8 @@ class cross_entropy_loss {
   }
 
   detail::block_layout<Rank> layout_;
-  all_reduce<any_shape, maximum_t> row_maximum_;
-  all_reduce<any_shape, sum_t> row_sum_;
+  all_reduce<any_grid_shape, maximum_t> row_maximum_;
+  all_reduce<any_grid_shape, sum_t> row_sum_;
   detail::sums_over_world loss_sums_;
   cross_entropy_options options_;
   xt::xtensor<T, Rank> softmax_;

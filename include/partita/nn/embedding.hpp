@@ -46,7 +46,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
 
  public:
   template <class Extents>
@@ -165,7 +165,7 @@ class embedding {
   }
 
   detail::block_layout<Rank> layout_;
-  all_reduce<any_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
+  all_reduce<any_grid_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
   embedding_options options_;
   box<2> weight_box_{};
   xt::xtensor<T, 2> weight_, weight_gradient_;

@@ -36,7 +36,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
   static constexpr const char* name = "partita::group_norm(p, options)(x)";
 
  public:
@@ -97,7 +97,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != kept_dimension;
     return chosen;
   }
-  static interval channel_range(const partition<any_shape>& p, const group_norm_options& options) {
+  static interval channel_range(const partition<any_grid_shape>& p, const group_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Makes a statistic of each local sample and each group of the whole tensor, as several workers may share a group.

@@ -30,7 +30,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static_assert(std::is_floating_point_v<T>, "partita::layer_norm<T, Rank, K>: requires floating-point elements");
   static_assert(K >= 1 && K <= Rank,
                 "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
   static constexpr const char* name =
       Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
 
@@ -104,13 +104,14 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                    << options.cuts->extents() << " into " << options.cuts->parts());
     return options.cuts ? *options.cuts : decomposition<K>::balanced(options.shape, parts);
   }
-  static box<K> own_box(const partition<any_shape>& p, const decomposition<K>& cuts) {
+  static box<K> own_box(const partition<any_grid_shape>& p, const decomposition<K>& cuts) {
     if (!p.active()) return {};
     index<K> i{};
     for (std::size_t d = 0; d < K; ++d) i[d] = p.index()[Rank - K + d];
     return cuts.block(i);
   }
-  static std::array<std::size_t, K> own_shape(const partition<any_shape>& p, const layer_norm_options<K>& options) {
+  static std::array<std::size_t, K> own_shape(const partition<any_grid_shape>& p,
+                                              const layer_norm_options<K>& options) {
     return own_box(p, make_cuts(p.grid().shape(), options)).shape();
   }
   /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.

@@ -54,7 +54,7 @@ struct transposed_convolution_options {
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::transposed_convolution<T, Features>: requires elements of type float or double");
@@ -200,16 +200,16 @@ class transposed_convolution {
         detail::local_convolution_of(split_, p_.index(), window_shape_, detail::as_array<rank>(x_.shape())));
   }
   template <std::size_t... D>
-  all_sum_reduce<any_shape> make_sum_over_workers(std::index_sequence<D...>) const {
-    return all_sum_reduce<any_shape>(p_, dimensions<D...>);
+  all_sum_reduce<any_grid_shape> make_sum_over_workers(std::index_sequence<D...>) const {
+    return all_sum_reduce<any_grid_shape>(p_, dimensions<D...>);
   }
 
   transposed_convolution_options<Features> options_;
-  partition<any_shape> p_;
+  partition<any_grid_shape> p_;
   detail::convolution_split<Features> split_;
   detail::window_movement<detail::convolution_planner<Features, true>> input_;
   detail::window_movement<detail::convolution_planner<Features, false>> output_;
-  all_sum_reduce<any_shape> sum_gradients_;
+  all_sum_reduce<any_grid_shape> sum_gradients_;
   detail::prepared_extents<rank> prepared_extents_;
   bool forward_done_ = false;
   xt::xtensor<T, rank> weight_, weight_gradient_;

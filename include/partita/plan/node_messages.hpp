@@ -51,7 +51,7 @@ struct node_messages {
       std::size_t elements = 0;
       for (next = k; next < boxes.size() && boxes[next].other_node == there; ++next) {
         elements += boxes[next].elements;
-        traffic.worker_pairs += next == k || !have_same_workers(next, next - 1) ? 1U : 0U;
+        traffic.worker_pairs += next == k || !are_of_same_pair(next, next - 1) ? 1U : 0U;
       }
       traffic.bytes = elements * element_bytes;
       traffic.senders = workers_of(k, next, &crossing_box::from).size();
@@ -62,7 +62,7 @@ struct node_messages {
         const std::size_t lane = done * lanes / elements;
         node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};
         const auto joins = [&](std::size_t b) {
-          return lanes == 0 ? have_same_workers(b, m) : (done + one.elements) * lanes / elements == lane;
+          return lanes == 0 ? are_of_same_pair(b, m) : (done + one.elements) * lanes / elements == lane;
         };
         for (; one.end_box < next && joins(one.end_box); ++one.end_box) one.elements += boxes[one.end_box].elements;
         done += one.elements;
@@ -83,7 +83,7 @@ struct node_messages {
   PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< What a worker posts.
 
  private:
-  bool have_same_workers(std::size_t a, std::size_t b) const {
+  bool are_of_same_pair(std::size_t a, std::size_t b) const {
     return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
   }
   /// The workers that send, or receive, the boxes first, ..., last - 1, in ascending order.

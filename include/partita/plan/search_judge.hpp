@@ -57,14 +57,14 @@ class search_judge {
         policy_(by),
         memory_(memory),
         schedule_(schedule),
-        estimate_(g),
+        estimate_inputs_(g),
         prices_(g.on(), model) {}
 
   judgement operator()(const std::vector<annotated_value>& annotations) {
     const completion_of<Graph> done = complete_annotated(annotations);
     const step_cost plain = cost_of(done, {});
     judgement out{plain, plain, 0, hash_layouts(done)};
-    if (out.cost.peak > memory_ && estimate_.has_parameters) {
+    if (out.cost.peak > memory_ && estimate_inputs_.has_parameters) {
       const step_cost sharded = cost_of(done, optimiser_state_shardings(done));
       if (sharded.peak < out.cost.peak) out.cost = sharded, out.has_sharded_states = true;
     }
@@ -94,7 +94,7 @@ class search_judge {
       if (schedule_ != nullptr)
         if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_) return cost;
     const auto nothing = [](const step_event&) {};
-    return step_walk(done, estimate_, model_, states, prices_, nothing).run();
+    return step_walk(done, estimate_inputs_, model_, states, prices_, nothing).run();
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
@@ -130,7 +130,7 @@ class search_judge {
   policy policy_;
   std::size_t memory_;
   schedule_cost schedule_;
-  step_estimate<Graph> estimate_;
+  step_estimate<Graph> estimate_inputs_;
   move_prices prices_;
 };
 

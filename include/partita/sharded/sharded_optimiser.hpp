@@ -36,7 +36,8 @@ struct clip_norm {
 template <class T, class Options>
 class sharded_optimiser {
  public:
-  sharded_optimiser(std::vector<parameter_ref<T>> parameters, const Options& options, optimiser_state_axes further = {})
+  sharded_optimiser(std::vector<parameter_ref<T>> parameters, const Options& options,
+                    optimiser_state_axes state_axes = {})
       : parameters_(std::move(parameters)), options_(options) {
     detail::require_options("partita::sharded_optimiser", options);
     for (const parameter_ref<T>& p : parameters_) {
@@ -44,7 +45,7 @@ class sharded_optimiser {
       const sharding own = detail::layout_of(w.layout());
       detail::require_whole_value(own, "sharded_optimiser");
       layouts_.push_back(detail::layout_of(p.state_layout() ? *p.state_layout()
-                                           : w.state()->on  ? cut_further(own, w.extents(), further.axes)
+                                           : w.state()->on  ? cut_further(own, w.extents(), state_axes.axes)
                                                             : own));
     }
     make_state();
@@ -63,8 +64,8 @@ class sharded_optimiser {
   /// Makes an optimiser of named parameters, in their order.
   template <class Named>  // not deduced from braces, which are a list without names
     requires std::is_same_v<Named, named_parameters<T>>
-  sharded_optimiser(const Named& parameters, const Options& options, optimiser_state_axes further = {})
-      : sharded_optimiser(parameters.all(), options, further) {}
+  sharded_optimiser(const Named& parameters, const Options& options, optimiser_state_axes state_axes = {})
+      : sharded_optimiser(parameters.all(), options, state_axes) {}
   template <class Named>
     requires std::is_same_v<Named, named_parameters<T>>
   explicit sharded_optimiser(const Named& parameters) : sharded_optimiser(parameters.all()) {}

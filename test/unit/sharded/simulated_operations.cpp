@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     wrong += !holds(detail::roll_operation<0>({static_cast<std::ptrdiff_t>(before) - 2}), {a + 1, b}, {a + 1, b});
     wrong += !holds(detail::tile_operation<0>({1 + after}), {a + 1, b}, {(a + 1) * (1 + after), b});
     const index_progression some{from, to, 1 + before};
-    wrong += !holds(detail::spread_operation<0>({some}, {a}), {some.size(), b}, {a, b});
+    wrong += !holds(detail::insert_zeros_operation<0>({some}, {a}), {some.size(), b}, {a, b});
     if (some.size() > 0) wrong += !holds(detail::strided_operation<0>({some}), {a, b}, {some.size(), b});
   }
   BOOST_TEST(wrong == 0U);

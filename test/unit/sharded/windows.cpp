@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(what_is_rearranged_is_read_from_the_smallest_interval) {
       for (std::size_t step = 1; step <= 3; ++step) {
         const index_progression of{start, n, step};
         expect_what_is_read("strided_slice", detail::strided_operation<0>({of}), n, of.size());
-        expect_what_is_read("spread", detail::spread_operation<0>({of}, {n}), of.size(), n);
+        expect_what_is_read("spread", detail::insert_zeros_operation<0>({of}, {n}), of.size(), n);
       }
   }
 }

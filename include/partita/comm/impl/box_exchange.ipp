@@ -31,7 +31,7 @@ PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_pla
 }
 
 PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
-  has_more_work_ = plan_.accumulate || trace::on();
+  does_more_than_move_ = plan_.accumulate || trace::on();
   if (channel_plans_.size() != ways.size()) channel_plans_.resize(ways.size(), lowered_plan(plan_.rank));
   for (lowered_plan& share : channel_plans_) share.copy_properties(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
@@ -68,7 +68,7 @@ PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
 
 PARTITA_DEF void box_exchange::append_exchange(std::unique_ptr<box_exchange> next) {
   next_exchange_ = std::move(next);
-  next_exchange_->is_second_exchange_ = has_more_work_ = true;
+  next_exchange_->is_second_exchange_ = does_more_than_move_ = true;
 }
 
 PARTITA_DEF bool box_exchange::is_needed() const {
@@ -93,12 +93,12 @@ PARTITA_DEF void box_exchange::start(const void* x, const std::ptrdiff_t* x_stri
 
 PARTITA_DEF void box_exchange::expect(void* y, const std::ptrdiff_t* y_strides) {
   set_destination(y, y_strides);
-  if (has_more_work_) start_extra_work();
+  if (does_more_than_move_) start_extra_work();
   if (!was_summed_early_) expect_boxes();
 }
 
 PARTITA_DEF bool box_exchange::sends_speculatively() const {
-  bool all = !has_more_work_;
+  bool all = !does_more_than_move_;
   for (const auto& c : transports_) all = all && c->sends_speculatively();
   return all;
 }
@@ -135,7 +135,7 @@ PARTITA_DEF void box_exchange::roll_back() {
 
 PARTITA_DEF void box_exchange::finish() {
   if (!was_summed_early_) finish_boxes();
-  if (has_more_work_) finish_extra_work();
+  if (does_more_than_move_) finish_extra_work();
 }
 
 PARTITA_DEF void box_exchange::set_source(const void* x, const std::ptrdiff_t* x_strides) {

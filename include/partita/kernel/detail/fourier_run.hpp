@@ -65,7 +65,7 @@ class fourier_run {
       : engine_(std::move(engine)),
         route_(s.route),
         layout_moves_(s.moves),
-        result_shape_(forward ? s.block_y : s.block_x),
+        result_block_shape_(forward ? s.block_y : s.block_x),
         forward_(forward),
         outputs_(outputs) {
     for (std::size_t f = 0; f < N; ++f) at<In>()[f].block = x[f];
@@ -236,7 +236,7 @@ class fourier_run {
   template <class T>
   tensor<T> allocate_for_move(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
-    shape_type shape = result_shape_;
+    shape_type shape = result_block_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
       if (first.before[d] != first.after[d] && shape[d] == first.before[d]) shape[d] = first.after[d];
     return move.memory() != nullptr ? make_pooled<T, Rank>(*move.memory(), shape)
@@ -246,7 +246,7 @@ class fourier_run {
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
   std::vector<fields_repartition<Rank>*> layout_moves_;
-  shape_type result_shape_;
+  shape_type result_block_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
   std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the block has left

@@ -38,7 +38,7 @@ auto start_adjoint_step(const K& k, Y&& dy) {
   else return finished_step<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 
-/// The plan of an operator K does not depend on a block.
+/// An operator K that has one plan for blocks of all shapes: `k.plan()` takes no arguments.
 template <class K>
 concept has_plan = requires(const K& k) { k.plan(); };
 

@@ -48,9 +48,9 @@ void expect_extents(const repartition_cuts<Rank>& cuts, const std::array<std::si
 /// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any
 /// decomposition that tiles a tensor.
 template <class Src, class Dst, std::size_t Rank>
-worker_plans<Rank> make_plans(const grid<Src>& src, const grid<Dst>& dst,
-                              const std::vector<std::array<std::size_t, Rank>>& shapes,
-                              const repartition_cuts<Rank>& cuts, std::size_t workers) {
+worker_plans<Rank> plan_all_workers(const grid<Src>& src, const grid<Dst>& dst,
+                                    const std::vector<std::array<std::size_t, Rank>>& shapes,
+                                    const repartition_cuts<Rank>& cuts, std::size_t workers) {
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))

@@ -15,7 +15,7 @@ namespace partita::detail {
 /// Returns "[3] on worker 0 and [4] on worker 2" for the first two workers of p_x that differ; empty if all have the
 /// same batch. Collective: all workers of the world of p_x must call this function.
 template <class Extents, class Shape>
-text difference_of_batches(const partition<Extents>& p_x, const Shape& x_shape) {
+text batch_mismatch_text(const partition<Extents>& p_x, const Shape& x_shape) {
   world_state& everyone = *p_x.world().state();
   return one_call(everyone, [&]() -> text {
     everyone.report().note_agreement();

@@ -131,10 +131,11 @@ class linear_movements;
 /// Weight-stationary: x is broadcast along the columns of p_w, and the products are summed along the rows of p_w.
 template <class T>
 class linear_movements<T, weight_stationary> {
-  using any_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>& p_y, const partition<any_shape>& p_w)
+  linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>& p_y,
+                   const partition<any_grid_shape>& p_w)
       : broadcast_(p_x, p_w), sum_(p_w, p_y, transpose_src) {}
 
   arena* memory() const { return broadcast_.memory(); }
@@ -170,17 +171,18 @@ class linear_movements<T, weight_stationary> {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
 
-  broadcast<any_shape, any_shape> broadcast_;
-  sum_reduce<any_shape, any_shape, transpose_src_t> sum_;
+  broadcast<any_grid_shape, any_grid_shape> broadcast_;
+  sum_reduce<any_grid_shape, any_grid_shape, transpose_src_t> sum_;
 };
 
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
 template <class T>
 class linear_movements<T, column_parallel> {
-  using any_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>&, const partition<any_shape>&)
+  linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
+                   const partition<any_grid_shape>&)
       : gather_(p_x, dimensions<1>) {}
 
   arena* memory() const { return gather_.memory(); }
@@ -212,16 +214,17 @@ class linear_movements<T, column_parallel> {
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
  private:
-  all_gather<any_shape> gather_;
+  all_gather<any_grid_shape> gather_;
 };
 
 /// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
 template <class T>
 class linear_movements<T, row_parallel> {
-  using any_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<any_shape>& p_x, const partition<any_shape>&, const partition<any_shape>&)
+  linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
+                   const partition<any_grid_shape>&)
       : scatter_(p_x, dimensions<1>) {}
 
   arena* memory() const { return scatter_.memory(); }
@@ -251,7 +254,7 @@ class linear_movements<T, row_parallel> {
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 
  private:
-  reduce_scatter<any_shape> scatter_;
+  reduce_scatter<any_grid_shape> scatter_;
 };
 
 }  // namespace partita::detail

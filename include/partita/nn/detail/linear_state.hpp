@@ -20,10 +20,10 @@ namespace partita::detail {
 
 template <class T, linear_algorithm Algorithm>
 struct linear_state {
-  using any_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;
 
-  linear_state(const partition<any_shape>& x_partition, const partition<any_shape>& y_partition,
-               const partition<any_shape>& w_partition, const linear_options& o)
+  linear_state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
+               const partition<any_grid_shape>& w_partition, const linear_options& o)
       : options(require_valid_sizes(o)),
         p_x(x_partition),
         p_y(y_partition),
@@ -132,7 +132,7 @@ struct linear_state {
           everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
           [&] { return text("partita::linear(x)"); }, !p_x.active() || known ? 1 : 0);
       if (all_know != 0) return;
-      if (const text difference = difference_of_batches(p_x, x_shape); !difference.empty())
+      if (const text difference = batch_mismatch_text(p_x, x_shape); !difference.empty())
         throw shape_error(batch_error_message(difference));
       last_batch.assign(x_shape.begin(), x_shape.end() - 1);
     }
@@ -153,14 +153,14 @@ struct linear_state {
       if (p_x.world().level() != checks::agree)  // at other levels the other workers do not learn of the error
         throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x; ")
                           << found.sentence());
-      const text difference = difference_of_batches(p_x, x_shape);
+      const text difference = batch_mismatch_text(p_x, x_shape);
       if (difference.empty()) throw;
       throw shape_error(batch_error_message(difference));
     }
   }
 
   linear_options options;
-  partition<any_shape> p_x, p_y, p_w;
+  partition<any_grid_shape> p_x, p_y, p_w;
   linear_movements<T, Algorithm> movements;
   interval rows, columns;
   bool first_column = false, forward_done = false;

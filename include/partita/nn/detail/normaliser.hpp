@@ -69,10 +69,10 @@ struct element_map {
 /// `is_shared` dimensions. With `has_mean` the mean is subtracted; root mean square normalisation does not subtract it.
 template <class T, std::size_t Rank>
 class normaliser {
-  using any_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;
 
  public:
-  normaliser(const partition<any_shape>& p, const std::array<bool, Rank>& is_averaged,
+  normaliser(const partition<any_grid_shape>& p, const std::array<bool, Rank>& is_averaged,
              const std::array<bool, Rank>& is_shared, bool has_mean)
       : merge_moments_(p, list_dimensions(is_averaged), merge_moments{}),
         sum_statistics_(p, list_dimensions(is_averaged), partita::sum),
@@ -205,8 +205,8 @@ class normaliser {
     }
   }
 
-  all_reduce<any_shape, merge_moments> merge_moments_;
-  all_reduce<any_shape, sum_t> sum_statistics_, sum_parameters_;
+  all_reduce<any_grid_shape, merge_moments> merge_moments_;
+  all_reduce<any_grid_shape, sum_t> sum_statistics_, sum_parameters_;
   bool has_same_groups_, has_mean_;
   element_map<Rank> statistics_{std::array<std::size_t, Rank>{}}, parameters_{std::array<std::size_t, Rank>{}};
   std::vector<double> inverse_deviation_;

@@ -193,13 +193,13 @@ struct strided_operation;
 
 /// The adjoint of a strided slice, which places the elements of dy with zeros between them.
 template <std::size_t... D>
-struct spread_operation : rearrangement<spread_operation<D...>, D...> {
+struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...> {
   static constexpr std::size_t parameters = 2;
   std::array<index_progression, sizeof...(D)> of;
   std::array<std::size_t, sizeof...(D)> extents;
 
-  spread_operation(const std::array<index_progression, sizeof...(D)>& indices,
-                   const std::array<std::size_t, sizeof...(D)>& final_extents)
+  insert_zeros_operation(const std::array<index_progression, sizeof...(D)>& indices,
+                         const std::array<std::size_t, sizeof...(D)>& final_extents)
       : of(indices), extents(final_extents) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
@@ -257,7 +257,7 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return apply_op(spread_operation<D...>(of, {x.extents()[D]...}), dy);
+    return apply_op(insert_zeros_operation<D...>(of, {x.extents()[D]...}), dy);
   }
 };
 

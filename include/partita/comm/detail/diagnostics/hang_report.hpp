@@ -27,9 +27,9 @@ namespace partita::detail {
 class hang_report final : public wait_watcher {
  public:
   /// The data about itself that each worker sends to the others when a world is made.
-  struct introduction {
+  struct setup_record {
     /// Hashes of the settings with which the worker's program was compiled; the hash is 0 for a setting that no file of
-    /// the program gave. The hashes come first, and an introduction has the same size, in all versions, so that
+    /// the program gave. The hashes come first, and a setup_record has the same size, in all versions, so that
     /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, worlds = 0;
@@ -47,9 +47,9 @@ class hang_report final : public wait_watcher {
   PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
 
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
-  PARTITA_DECL static introduction own_introduction(std::uint64_t level);
+  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);
   /// Called when a world is made: gives the world a number, and finds the status slots of its workers.
-  PARTITA_DECL void set_up_world(const std::vector<introduction>& all);
+  PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
 
   /// Notes a call of this world; a later wait is reported as a wait in this call.
   void note(std::uint64_t fingerprint, const call_description& describe) {

@@ -71,9 +71,9 @@ class element_messages {
                      bool given = false) const {
     switch (choose_routes(group, n).sum_to_all()) {
       case block_route::direct:
-        return exchange_blocks(group, op, own_block, into, n, pending, blocks, incoming, given);
+        return reduce_to_all_by_blocks(group, op, own_block, into, n, pending, blocks, incoming, given);
       case block_route::split:
-        return reduce_parts(group, op, own_block, into, n, pending, blocks, incoming, given);
+        return reduce_to_all_by_parts(group, op, own_block, into, n, pending, blocks, incoming, given);
       default:
         collect(group, op, own_block, into, n, blocks, incoming);
         spread(group, into, n, pending);
@@ -133,9 +133,9 @@ class element_messages {
 
   /// Sends this member's block to all others, a piece at a time; each member combines all blocks.
   template <class Incoming>
-  void exchange_blocks(const worker_group& group, const element_operation& op, const char* own_block, char* into,
-                       std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
-                       bool given) const {
+  void reduce_to_all_by_blocks(const worker_group& group, const element_operation& op, const char* own_block,
+                               char* into, std::size_t n, posted_messages& pending, std::vector<const char*>& blocks,
+                               Incoming incoming, bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const std::size_t most = block_routes::exchanged_piece / element_kind_->bytes, piece = n < most ? n : most;
     char* const buffer = incoming(2 * (size - 1) * piece);  // the next piece arrives while this one is combined
@@ -162,9 +162,9 @@ class element_messages {
   /// An allreduce in which each member receives one part of all blocks, combines the part, and sends the result to all
   /// (reduce-scatter, then allgather).
   template <class Incoming>
-  void reduce_parts(const worker_group& group, const element_operation& op, const char* own_block, char* into,
-                    std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
-                    bool given) const {
+  void reduce_to_all_by_parts(const worker_group& group, const element_operation& op, const char* own_block, char* into,
+                              std::size_t n, posted_messages& pending, std::vector<const char*>& blocks,
+                              Incoming incoming, bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const interval own = block_routes::part(n, size, me);
     char* const buffer = incoming((size - 1) * own.size());

@@ -49,7 +49,7 @@ class persistent_messages {
   }
 
   /// Copies a message from the block to the message's slot, or from the slot to the block.
-  PARTITA_DECL void pack(std::size_t k) const;
+  PARTITA_DECL void copy_through_slot(std::size_t k) const;
 
   /// The memory of this exchange's block, without strides if it is staged.
   block_memory block() const { return {block_, is_staged_ ? nullptr : strides_.data()}; }

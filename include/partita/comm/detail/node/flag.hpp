@@ -57,7 +57,7 @@ class backoff {
   std::size_t wait_count_ = 0, max_spins_;
   clock::time_point begin_time_{}, trace_begin_time_{};
   double seconds_ = 0, next_report_seconds_ = seconds_between_reports;
-  wait_watcher* reported_watcher_ = nullptr;
+  wait_watcher* notified_watcher_ = nullptr;
   bool is_long_wait_ = false;
 };
 

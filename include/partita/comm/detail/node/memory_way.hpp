@@ -37,13 +37,13 @@ class memory_transport : public box_transport {
 
  private:
   struct target {
-    ring_boxes ring;
+    boxes_through_ring ring;
     bool has_destination = false;
     bool is_staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
     staged_boxes stage;
   };
   struct sending_worker {
-    ring_boxes ring;
+    boxes_through_ring ring;
     bool is_staged = false;
     staged_boxes stage;
   };

@@ -12,10 +12,10 @@
 namespace partita::detail {
 
 /// The boxes of one pair of workers, cut to the size of slots. The cut is kept while the size of slots stays the same.
-class ring_boxes {
+class boxes_through_ring {
  public:
   /// The boxes of a pair are consecutive in `whole`, from `first` on. The list `whole` must outlive this object.
-  ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
+  boxes_through_ring(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
       : place_(place), kind_(kind), boxes_(&whole), first_box_(first), end_box_(first), pieces_(whole.rank()) {}
 
   std::size_t place() const { return place_; }

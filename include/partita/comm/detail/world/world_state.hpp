@@ -151,7 +151,7 @@ class world_state {
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
   PARTITA_DECL void exchange_setup_data();
-  PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
+  PARTITA_DECL void expect_one_setting(const std::vector<hang_report::setup_record>& all);
   bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up_wait(); }
 
   /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.

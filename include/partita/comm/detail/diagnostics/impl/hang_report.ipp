@@ -29,15 +29,15 @@ PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm 
   own_slot_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
 }
 
-PARTITA_DEF hang_report::introduction hang_report::own_introduction(std::uint64_t level) {
-  introduction own{.level = level, .worlds = worlds(), .page = status_slots::instance().address()};
+PARTITA_DEF hang_report::setup_record hang_report::own_setup_record(std::uint64_t level) {
+  setup_record own{.level = level, .worlds = worlds(), .page = status_slots::instance().address()};
   for (unsigned k = 0; k < own.settings.size(); ++k)
     if (const char* const value = *partita_setting(k); value != nullptr) own.settings[k] = hasher().mix(value).value();
   return own;
 }
 
-PARTITA_DEF void hang_report::set_up_world(const std::vector<introduction>& all) {
-  for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
+PARTITA_DEF void hang_report::set_up_world(const std::vector<setup_record>& all) {
+  for (const setup_record& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
   ++number_;
   for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
   for (std::size_t k = 0; k < all.size(); ++k)

@@ -50,7 +50,7 @@ PARTITA_DEF void persistent_messages::give_up() {
 PARTITA_DEF bool persistent_messages::advance() {
   // Start messages in their order as long as the buffer slots that they need are free.
   for (; next_message_ < messages_.size() && has_room(next_message_); ++next_message_) {
-    if (is_outgoing_ && message_form_[next_message_] == form::through_slot) pack(next_message_);
+    if (is_outgoing_ && message_form_[next_message_] == form::through_slot) copy_through_slot(next_message_);
     check(MPI_Start(&mpi_requests_[next_message_]), "MPI_Start");
   }
   if (first_pending_ == next_message_) return first_pending_ == messages_.size();
@@ -60,7 +60,7 @@ PARTITA_DEF bool persistent_messages::advance() {
         "MPI_Testsome");
   for (int f = 0; f < n; ++f) {
     const std::size_t k = first_pending_ + static_cast<std::size_t>(completed_indices_[static_cast<std::size_t>(f)]);
-    if (!is_outgoing_ && message_form_[k] == form::through_slot) pack(k);
+    if (!is_outgoing_ && message_form_[k] == form::through_slot) copy_through_slot(k);
     is_complete_[k] = 1;
   }
   // Move the start of the list past the messages that are complete.
@@ -68,7 +68,7 @@ PARTITA_DEF bool persistent_messages::advance() {
   return first_pending_ == messages_.size();
 }
 
-PARTITA_DEF void persistent_messages::pack(std::size_t k) const {
+PARTITA_DEF void persistent_messages::copy_through_slot(std::size_t k) const {
   char* packed = slot_addresses_[k];
   for (std::size_t b = messages_[k].first; b < messages_[k].last; ++b)
     packed = pack_box(kind_, boxes_[b], rank_, block(), packed, is_outgoing_,

@@ -30,13 +30,13 @@ PARTITA_DEF void backoff::check_clock() {
   if (seconds_ < next_report_seconds_) return;
   next_report_seconds_ = seconds_ + seconds_between_reports;
   if (watcher == nullptr) return;
-  reported_watcher_ = watcher;
+  notified_watcher_ = watcher;
   is_long_wait_ = true;
-  reported_watcher_->on_long_wait(seconds_);
+  notified_watcher_->on_long_wait(seconds_);
 }
 
 PARTITA_DEF void backoff::end() {
-  if (reported_watcher_ != nullptr) reported_watcher_->on_wait_end();
+  if (notified_watcher_ != nullptr) notified_watcher_->on_wait_end();
   if (trace_begin_time_ != clock::time_point{}) trace::end_wait(clock::now() - trace_begin_time_);
 }
 

@@ -33,7 +33,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
     const listed_box b = plan_.sends[k];
     const std::size_t place = members_->place_of_worker(b.worker);
     if (receivers_.empty() || receivers_.back().ring.place() != place)
-      receivers_.push_back({ring_boxes(place, kind_, plan_.sends, k), false, false, {}});
+      receivers_.push_back({boxes_through_ring(place, kind_, plan_.sends, k), false, false, {}});
     target& t = receivers_.back();
     if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
       std::vector<std::ptrdiff_t> dense(plan_.rank);
@@ -47,11 +47,11 @@ PARTITA_DEF void memory_transport::list_boxes() {
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
     const std::size_t place = members_->place_of_worker(plan_.receives[k].worker);
     if (senders_.empty() || senders_.back().ring.place() != place)
-      senders_.push_back({ring_boxes(place, kind_, plan_.receives, k), false, {}});
+      senders_.push_back({boxes_through_ring(place, kind_, plan_.receives, k), false, {}});
     senders_.back().ring.add_next_box();
   }
   // both workers of a pair compute the same result
-  const auto is_small = [&](const ring_boxes& ring) {
+  const auto is_small = [&](const boxes_through_ring& ring) {
     return plan_.is_agreed_between_calls && !plan_.accumulate &&
            ring.bytes() <= staged_boxes::max_bytes(oversubscribed_);
   };

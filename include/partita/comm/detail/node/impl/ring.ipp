@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void ring_boxes::start(const announced_memory& at) {
+PARTITA_DEF void boxes_through_ring::start(const announced_memory& at) {
   announced_memory_ = at;
   next_piece_ = 0;
   if (at.in_place() || at.slot_bytes == slot_bytes_) return;
@@ -14,7 +14,7 @@ PARTITA_DEF void ring_boxes::start(const announced_memory& at) {
   for (std::size_t k = first_box_; k < end_box_; ++k) pieces_.add_cut((*boxes_)[k], kind_.bytes, at.slot_bytes);
 }
 
-PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
+PARTITA_DEF bool boxes_through_ring::send(node_channel& channel, const block_memory& block, bool streaming) {
   if (announced_memory_.by_message()) return send_messages(channel, block);
   for (; !done() && channel.has_empty_slot(place_); ++next_piece_) {
     pack(block, channel.next_slot_to_fill(place_), true, streaming);
@@ -23,7 +23,7 @@ PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& blo
   return done();
 }
 
-PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& block, bool streaming) {
+PARTITA_DEF bool boxes_through_ring::receive(node_channel& channel, const block_memory& block, bool streaming) {
   if (announced_memory_.by_message()) return receive_messages(channel, block);
   for (; !done() && channel.filled_slots(place_) > 0; ++next_piece_) {
     pack(block, channel.next_slot_to_take(place_), false, streaming);
@@ -32,12 +32,12 @@ PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& 
   return done();
 }
 
-PARTITA_DEF void ring_boxes::pack_all_boxes(const block_memory& block, char* packed, bool out) const {
+PARTITA_DEF void boxes_through_ring::pack_all_boxes(const block_memory& block, char* packed, bool out) const {
   for (std::size_t k = first_box_; k < end_box_; ++k)
     packed = pack_box(kind_, (*boxes_)[k], boxes_->rank(), block, packed, out, stores::cached);
 }
 
-PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const block_memory& block) {
+PARTITA_DEF bool boxes_through_ring::send_messages(const node_channel& channel, const block_memory& block) {
   for (; !done(); ++next_piece_) {
     if (mpi_request_ == MPI_REQUEST_NULL) {
       packed_.resize(announced_memory_.slot_bytes);
@@ -51,7 +51,7 @@ PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const bl
   return true;
 }
 
-PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const block_memory& block) {
+PARTITA_DEF bool boxes_through_ring::receive_messages(const node_channel& channel, const block_memory& block) {
   for (; !done(); ++next_piece_) {
     if (mpi_request_ == MPI_REQUEST_NULL) {
       packed_.resize(announced_memory_.slot_bytes);
@@ -65,13 +65,13 @@ PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const
   return true;
 }
 
-PARTITA_DEF bool ring_boxes::has_message_moved() {
+PARTITA_DEF bool boxes_through_ring::has_message_moved() {
   int moved = 0;
   check(MPI_Test(&mpi_request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
   return moved != 0;
 }
 
-PARTITA_DEF void ring_boxes::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
+PARTITA_DEF void boxes_through_ring::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
   pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block,
            announced_memory_.address + slot * announced_memory_.slot_bytes, out,
            streaming ? stores::streaming : stores::cached);

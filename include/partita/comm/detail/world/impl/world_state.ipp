@@ -165,15 +165,15 @@ PARTITA_DEF void world_state::discard_messages() {
 }
 
 PARTITA_DEF void world_state::exchange_setup_data() {
-  using introduction = hang_report::introduction;
-  auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
-  said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(check_level_));
-  constexpr auto bytes = static_cast<int>(sizeof(introduction));
+  using setup_record = hang_report::setup_record;
+  auto said = std::make_unique<std::vector<setup_record>>(size_ + 1);
+  said->back() = hang_report_->own_setup_record(static_cast<std::uint64_t>(check_level_));
+  constexpr auto bytes = static_cast<int>(sizeof(setup_record));
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallgather(&said->back(), bytes, MPI_BYTE, said->data(), bytes, MPI_BYTE, communicator_, &request),
         "MPI_Iallgather");
   finish_collective(request, said);
-  std::vector<introduction>& all = *said;
+  std::vector<setup_record>& all = *said;
   all.pop_back();
   expect_one_setting(all);  // compare settings before anything of a different program is read
   hang_report_->set_up_world(all);
@@ -184,7 +184,7 @@ PARTITA_DEF void world_state::exchange_setup_data() {
   }
 }
 
-PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::introduction>& all) {
+PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::setup_record>& all) {
   for (unsigned setting = 0; setting < all[0].settings.size(); ++setting) {
     // A program that does not use the subject of a setting gives no value for the setting.
     const auto given = [&](std::size_t k) { return all[k].settings[setting]; };
