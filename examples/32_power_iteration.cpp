@@ -71,6 +71,6 @@ int main(int argc, char** argv) {
         << std::setprecision(12) << singular_value << "-fold: found in\n"
         << steps << " steps; one worker alone finds the same within " << std::setprecision(2) << relative_error << ".\n"
         << "Look at: the way back is a.adjoint, not a second matrix. The blocks of A never move; of x and y only\n"
-        << "a row travels. x lies on workers 0 to 2, A x on 4 and 5.\n";
+        << "a row travels. x is on workers 0 to 2, A x on 4 and 5.\n";
   return relative_error < 1e-10 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

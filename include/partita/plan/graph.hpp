@@ -147,7 +147,7 @@ class basic_graph {
     const spec fits(layout, tensors_[known(v).number].shape);
     if (!(layout.on == mesh_))
       throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ")
-                            << "" << fits.layout << " lies on another; make it from that mesh");
+                            << "" << fits.layout << " is on another mesh; make it from that mesh");
     std::uint32_t& a = tensors_[v.number].annotation;
     if (a == none) {
       a = static_cast<std::uint32_t>(annotations_.size());

@@ -260,7 +260,7 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
                         << "; write \"\" for a dimension that is not cut");
     if (!(s->on == m))
       throw partition_error(text("partita::plan_reshard: requires shardings of one mesh, but ")
-                            << "" << *s << " lies on another; make it from the mesh that is given");
+                            << "" << *s << " is on another mesh; make it from the mesh that is given");
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");

@@ -90,9 +90,9 @@ template <class T>
 sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = leading_cuts(rows, x.rank());
   if (is_move_forbidden(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
-    throw partition_error(text("partita::")
-                          << call << ": requires operands that need not be moved, but one of extents " << x.extents()
-                          << " lies " << x.layout() << " and must lie " << wanted << "; reshard it before");
+    throw partition_error(text("partita::") << call << ": requires operands that need not be moved, but one of extents "
+                                            << x.extents() << " has layout " << x.layout() << " and must have layout "
+                                            << wanted << "; reshard it before");
   return reshard(x, wanted);
 }
 

@@ -118,7 +118,7 @@ auto shard_blocks(const world& everyone, const shape_list& extents, const X& x) 
 template <sharding S, class T, auto From>
 sharded<T, S> reshard(const typed_sharded<T, From>& x) {
   static_assert(S.on == layout_of_name<From>.on,
-                "partita::reshard<layout>(x): requires a layout of the mesh that x lies on");
+                "partita::reshard<layout>(x): requires a layout of the mesh that x is on");
   static_assert(S.rank() == layout_of_name<From>.rank(),
                 "partita::reshard<layout>(x): requires one entry of the layout for each dimension of x; write \"\" for "
                 "a dimension that is not cut");

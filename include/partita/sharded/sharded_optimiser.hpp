@@ -112,9 +112,10 @@ class sharded_optimiser {
   /// optimiser's state [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
-      throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
-                            << "" << layouts_[p] << " of " << state(p, s).extents() << ", got " << value.layout()
-                            << " of " << value.extents() << "; reshard it before");
+      throw partition_error(
+          text("partita::sharded_optimiser::restore: requires a tensor with the layout of the state, ")
+          << "" << layouts_[p] << " of " << state(p, s).extents() << ", got " << value.layout() << " of "
+          << value.extents() << "; reshard it before");
     states_[p][s] = value;
   }
   void restore_steps(std::size_t step_count) { steps_ = static_cast<int>(step_count); }  ///< Sets the number of steps.

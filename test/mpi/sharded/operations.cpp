@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(movements_that_are_not_written_down_can_be_refused, *test::
   const auto x = placed(everyone, m.layout("", "a"), {4, 4}, 1), w = placed(everyone, m.layout("", "a"), {4, 4}, 2);
   matmul(x, w);
   const auto says = [](const partition_error& e) {
-    return e.sentence().contains("must lie") && e.sentence().contains("bytes to a worker");
+    return e.sentence().contains("must have layout") && e.sentence().contains("bytes to a worker");
   };
   const mesh strict = m.no_implicit_reshard();
   const auto u = placed(everyone, strict.layout("", "a"), {4, 4}, 1),

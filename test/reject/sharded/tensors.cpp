@@ -4,7 +4,7 @@
 //   reshard<m.layout\(...\)>\(x\) takes them
 // expect PARTIAL_WHOLE: requires a value whose sums are taken, but this one is partial
 // expect OTHER_MESH: partita: requires operands on one mesh; make their layouts from the same mesh
-// expect RESHARD_MESH: partita::reshard<layout>\(x\): requires a layout of the mesh that x lies on
+// expect RESHARD_MESH: partita::reshard<layout>\(x\): requires a layout of the mesh that x is on
 // expect RESHARD_RANK: partita::reshard<layout>\(x\): requires one entry of the layout for each dimension of x
 // expect SHARD_RANK: partita::shard<layout>\(everyone, x\): requires one entry of the layout for each dimension of x
 // expect ELEMENTS: partita: requires operands of one element type; cast them first

@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_says_why) {
                         says("one entry of the sharding for each dimension"));
   BOOST_CHECK_EXCEPTION(g.constrain(value{7}, m.layout("data")), shape_error, says("there is no value 7"));
   BOOST_CHECK_EXCEPTION(g.constrain(x, mesh{axis{"data", 3}}.layout("data", "")), partition_error,
-                        says("lies on another"));
+                        says("is on another mesh"));
   BOOST_CHECK_EXCEPTION(g.apply(rules::matmul, {x, x}), shape_error, says("one size of each factor"));
 }
 

@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(a_move_that_is_forbidden_is_named_with_both_shardings) {
   };
   BOOST_TEST(
       refused(call) ==
-      "partita::propagate: requires tensors that need not be moved, but operand 0 [8, 64] of softmax ab->ab lies "
-      "(, data) and must lie "
+      "partita::propagate: requires tensors that need not be moved, but operand 0 [8, 64] of softmax ab->ab has layout "
+      "(, data) and must have layout "
       "(, ); reshard it before, or allow resharding");
 }
 
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_cut_that_must_be_made_whole_is_refused_if_asked_and_other
   const spec scores(m.layout("", "data"), {8, 64});
   BOOST_TEST(refused([&] { propagate(m, rules::softmax(), {scores}, strict); }) ==
              "partita::propagate: requires dimensions whole that the operation needs whole, but dimension 1 of operand "
-             "0 [8, 64] of softmax ab->ab lies (, data); gather it before, or allow policy::unshard::gather");
+             "0 [8, 64] of softmax ab->ab has layout (, data); gather it before, or allow policy::unshard::gather");
   BOOST_TEST((propagate(m, rules::softmax(0), {scores}, strict).results[0] == m.layout("", "data")));
   const propagation p = propagate(
       m, product, {spec(m.layout("", "", "data"), {8, 128, 64}), spec(m.layout("model", ""), {64, 256})}, strict);
@@ -145,7 +145,8 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
       {"partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is "
        "dimension 0 of operand 0 [6] of split (ab)->ab; give the sizes of the factors",
        [] { propagate(m, rule("(ab)->ab").named("split"), {spec(m.layout(""), {6})}); }},
-      {"partita::propagate: requires shardings of one mesh, but tensor 1 of product lies on another; make its sharding "
+      {"partita::propagate: requires shardings of one mesh, but tensor 1 of product is on another mesh; make its "
+       "sharding "
        "from the mesh that is given",
        [] {
          propagate(m, product, {x, spec(mesh{axis{"data", 3}}.layout("", ""), {64, 256})});

@@ -36,7 +36,7 @@ template <class = void>
 [[noreturn]] constexpr void throw_move_forbidden(const rule& r, std::size_t t, const sharding& from, const sharding& to,
                                                  const shape_list& shape) {
   throw partition_error(text("partita::propagate: requires tensors that need not be moved, but ")
-                        << "" << tensor_text{r, t, shape} << " lies " << from << " and must lie " << to
+                        << "" << tensor_text{r, t, shape} << " has layout " << from << " and must have layout " << to
                         << "; reshard it before, or allow resharding");
 }
 
@@ -136,7 +136,7 @@ constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& a
     if (!same)
       throw partition_error(text("partita::propagate: requires shardings of one mesh, but tensor ")
                             << k << " of " << r.name()
-                            << " lies on another; make its sharding from the mesh that is given");
+                            << " is on another mesh; make its sharding from the mesh that is given");
   }
 }
 

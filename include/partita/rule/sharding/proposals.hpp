@@ -39,8 +39,8 @@ template <class = void>
 [[noreturn]] constexpr void throw_whole_dimension_error(const rule& r, std::size_t t, std::size_t d, const spec& of) {
   throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
                              "dimension ")
-                        << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r << " lies "
-                        << of.layout << "; gather it before, or allow policy::unshard::gather");
+                        << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r
+                        << " has layout " << of.layout << "; gather it before, or allow policy::unshard::gather");
 }
 
 /// One list of axes for each factor of an operation; where proposals differ, the policy decides which proposal is used.

@@ -50,7 +50,7 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& e
   if (is_move_forbidden(layout))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
-                          << " on the mesh " << layout.on << ", which lies " << layout << ", it brings "
+                          << " on the mesh " << layout.on << ", which has layout " << layout << ", it brings "
                           << most * sizeof(T) << " bytes to a worker; reshard it before");
   on.one_call([&] {
     const announced_movement<T> one(on, name, layout, layout, extents, exchange.counts().bytes, most * sizeof(T), most);

@@ -11,9 +11,9 @@ PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
     throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
-                                            << i << " of extents " << extents << " on the mesh " << from.on << " lies "
-                                            << from << " and must lie " << to << ", which brings " << bytes
-                                            << " bytes to a worker; reshard it before");
+                                            << i << " of extents " << extents << " on the mesh " << from.on
+                                            << " has layout " << from << " and must have layout " << to
+                                            << ", which brings " << bytes << " bytes to a worker; reshard it before");
 }
 
 PARTITA_DEF std::uint32_t values_read_by_adjoint(const applied_operation& op, std::uint32_t gradients) {
