@@ -201,10 +201,10 @@ BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
   const auto rows = everyone.partition(extents(everyone.size(), 1)),
              columns = everyone.partition(extents(1, everyone.size()));
   for (const strategy way : {strategy::mixed, strategy::message})
-    for (const messages form :
-         {messages::by_size, messages::packed, messages::chunked, messages::typed, messages::measured}) {
-      if (way == strategy::mixed && form == messages::by_size) continue;
-      const repartition otherwise(rows, columns, odd ? way : strategy::mixed, odd ? form : messages::by_size);
+    for (const message_form form : {message_form::by_size, message_form::packed, message_form::chunked,
+                                    message_form::typed, message_form::measured}) {
+      if (way == strategy::mixed && form == message_form::by_size) continue;
+      const repartition otherwise(rows, columns, odd ? way : strategy::mixed, odd ? form : message_form::by_size);
       expect_error_on_all<disagreement_error>(differ, [&] { otherwise(x); });
     }
   const broadcast viewed(root, p, shared_view);

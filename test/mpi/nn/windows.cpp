@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(pooling_is_its_definition_on_any_cut) {
       kernel[d] = 1 + random_below(draws, 4), stride[d] = 1 + random_below(draws, 4);
       padding[d] = random_below(draws, kernel[d] / 2 + 1), dilation[d] = 1 + random_below(draws, 2);
       slides[d] = {kernel[d], stride[d], padding[d], dilation[d], ceil_mode};
-      fits = fits && slides[d].places(c.extents[d + 2]) > 0;
+      fits = fits && slides[d].output_extent(c.extents[d + 2]) > 0;
     }
     if (!fits) continue;
     ++done;
@@ -128,17 +128,17 @@ BOOST_AUTO_TEST_CASE(pooling_is_its_definition_on_any_cut) {
       return all;
     };
     max_pooling biggest(c.p, {kernel, stride, padding, dilation, ceil_mode});
-    const std::array<std::size_t, 4> of_max{c.extents[0], c.extents[1], slides[0].places(c.extents[2]),
-                                            slides[1].places(c.extents[3])};
+    const std::array<std::size_t, 4> of_max{c.extents[0], c.extents[1], slides[0].output_extent(c.extents[2]),
+                                            slides[1].output_extent(c.extents[3])};
     expect_same(everyone, c, biggest,
                 largest(
                     c.x, of_max, [&](std::size_t d, std::size_t o) { return under(d, o, dilation[d]); }, dy_at),
                 0);
 
     for (auto& s : slides) s.dilation = 1;
-    if (slides[0].places(c.extents[2]) == 0 || slides[1].places(c.extents[3]) == 0) continue;
-    const std::array<std::size_t, 4> of_mean{c.extents[0], c.extents[1], slides[0].places(c.extents[2]),
-                                             slides[1].places(c.extents[3])};
+    if (slides[0].output_extent(c.extents[2]) == 0 || slides[1].output_extent(c.extents[3]) == 0) continue;
+    const std::array<std::size_t, 4> of_mean{c.extents[0], c.extents[1], slides[0].output_extent(c.extents[2]),
+                                             slides[1].output_extent(c.extents[3])};
     average_pooling mean(c.p, {kernel, stride, padding, ceil_mode, counts});
     const auto divisor = [&](const place& o) {  // as in PyTorch: a window ends at the end of the padded tensor
       double all = 1;
