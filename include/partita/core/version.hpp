@@ -7,9 +7,7 @@
 /// The version as one number: version 0.2.0 is 200, version 1.4.3 is 10403.
 #define PARTITA_VERSION (PARTITA_VERSION_MAJOR * 10000 + PARTITA_VERSION_MINOR * 100 + PARTITA_VERSION_PATCH)
 
-/// Marks a name that goes with the next version. A use is a compiler warning only where PARTITA_WARN_OF_FORMER_NAMES is
-/// defined, so that programs which are compiled with -Werror survive an update.
-#ifdef PARTITA_WARN_OF_FORMER_NAMES
+#ifdef PARTITA_WARN_OF_FORMER_NAMES  // then a use of a name that goes with the next version is a compiler warning
 #define PARTITA_FORMER_NAME(use) [[deprecated(use)]]
 #else
 #define PARTITA_FORMER_NAME(use)

@@ -1,5 +1,4 @@
-// The partition argument of a picture: a partition (any type with a grid) or a grid. A picture is drawn without workers
-// and without MPI.
+// The partition argument of a picture: a partition (any type with a grid) or a grid. A picture needs no MPI.
 #pragma once
 
 #include <partita/plan/grid.hpp>

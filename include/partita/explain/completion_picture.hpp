@@ -17,8 +17,7 @@ const graph_reshard* find_reshard(const completion_of<Graph>& done, std::size_t 
   return nullptr;
 }
 
-/// Draws a program from top to bottom: one line for each value, and arcs on the left from each value to the operations
-/// that read the value.
+/// Draws a program from top to bottom: a line for each value, and arcs on the left from a value to its readers.
 template <class Graph>
 class program_listing {
  public:

@@ -1,5 +1,4 @@
-// The linear layer as a drawing: x is broadcast down the columns of the weights, and the products are summed along the
-// rows of the weights.
+// The linear layer as a drawing: x is broadcast along the weights' columns, and products are summed along their rows.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// A drawing of values below each other, one row for each value, with arcs on the left from a value to the operations
-// that read the value.
+// A drawing of values below each other, a row for each value, with arcs on the left from a value to its readers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The plan of one worker as a drawing: the boxes that the worker sends and receives, or the tree of workers that passes
-// on its block.
+// A worker's plan as a drawing: the boxes that it sends and receives, or the tree of workers that forwards its block.
 #pragma once
 
 #include <cstddef>

@@ -31,8 +31,7 @@ struct propagation_picture {
   propagation decided;
   std::vector<tensor_move> moves{};
 
-  /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of the reshard
-  /// steps.
+  /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of reshards.
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& mesh_costs = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }

@@ -29,8 +29,7 @@ class decision_writer {
 
 }  // namespace detail
 
-/// Writes one line for the layout of each operand and of each result that propagation inferred, and one line for each
-/// reshard.
+/// Writes a line for the layout of each operand and each result that propagation inferred, and one for each reshard.
 PARTITA_DECL long_text to_text(const propagation& p);
 /// Writes the layouts, the reshards, and all decisions of a propagation in order. Factors appear as letters.
 PARTITA_DECL long_text explain(const propagation& p);

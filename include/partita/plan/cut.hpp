@@ -1,5 +1,4 @@
-// How the indices of one dimension are distributed over the workers along it: balanced, with explicit sizes, or
-// block-cyclic.
+// The distribution of a dimension's indices over the workers along it: balanced, of explicit sizes, or block-cyclic.
 //
 // A cut answers in time proportional to its answer, without looping over the other workers: which indices does part k
 // hold (`part(k)`), which part holds index i (`owner(i)`), and which parts hold the indices [lo, hi)?

@@ -1,5 +1,4 @@
-// The overlaps of one block of a decomposition with the blocks of another: computed along each dimension, then combined
-// as a product.
+// The overlaps of a block of one decomposition with the blocks of another: products of the overlaps in each dimension.
 #pragma once
 
 #include <array>

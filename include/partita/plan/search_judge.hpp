@@ -1,5 +1,4 @@
-// The cost of a candidate of a search: completes the program with its annotations and walks through the step. Costs of
-// moves are cached.
+// The cost of a search's candidate: the program is completed with its annotations. Costs of moves are cached.
 #pragma once
 
 #include <cstddef>

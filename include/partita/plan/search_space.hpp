@@ -1,5 +1,4 @@
-// The search space: the possible shardings of each input, and the groups of inputs at the same place of repeated
-// layers.
+// The search space: the possible shardings of each input, and groups of the corresponding inputs of repeated layers.
 #pragma once
 
 #include <cstddef>

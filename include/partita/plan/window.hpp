@@ -1,5 +1,4 @@
-// Windows: the cells of a tensor that a worker needs along each dimension; they may overlap and reach beyond the
-// borders.
+// Windows: the cells that a worker needs along each dimension; windows may overlap and reach beyond the borders.
 #pragma once
 
 #include <array>

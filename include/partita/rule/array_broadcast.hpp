@@ -81,8 +81,7 @@ constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t ra
 
 }  // namespace detail
 
-/// Checks a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and violates no
-/// rule.
+/// Checks a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic`, so unknown, violates no rule.
 template <class Extent>
 constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                                   const broadcast_dimensions_list& dims = {}) {

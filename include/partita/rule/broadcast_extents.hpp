@@ -1,5 +1,4 @@
-// Array broadcasting at compile time: computes the extents of the result, or reports each error with a readable
-// message.
+// Array broadcasting at compile time: computes the extents of the result, or reports each error readably.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The element-wise operations with three operands, select and clamp: only scalars broadcast, and extents of 1 are not
-// expanded.
+// Select and clamp, which have three operands: only scalars are broadcast, and extents of 1 are not expanded.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,6 @@ enum class message_form {
   typed,    ///< one message per pair, with MPI derived datatypes
   measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
 };
-struct PARTITA_FORMER_NAME("use message_form") messages {
-  using enum message_form;
-};
+using messages PARTITA_FORMER_NAME("use message_form") = message_form;
 
 }  // namespace partita

@@ -44,10 +44,9 @@ struct policy {
   uneven blocks = uneven::balanced;               ///< which blocks of different sizes are allowed
   reshard moves = reshard::allow;                 ///< whether operands may be resharded
   unshard needed = unshard::gather;               ///< what is done if an operation needs a dimension unsharded
-  merged_axes merged_dimensions =
-      merged_axes::same_blocks_only;  ///< how axes of merged and split dimensions are propagated
-  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
-  bool new_dimensions = true;         ///< a dimension that only results have may be sharded
+  merged_axes merged_dimensions = merged_axes::same_blocks_only;  ///< which axes of such dimensions are propagated
+  bool by_precedence = false;  ///< batch dimensions choose first, then rows and columns, then summed dimensions
+  bool new_dimensions = true;  ///< a dimension that only results have may be sharded
   bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
   bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
   bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free

@@ -178,8 +178,7 @@ struct sharding {
       }
     return all;
   }
-  /// Makes a sharding from one placement for each mesh axis; axes that shard the same dimension are in the order of the
-  /// mesh.
+  /// Makes a sharding from a placement for each mesh axis; axes that shard one dimension are in the mesh's order.
   template <class Placements>
   static constexpr sharding of_placements(const mesh& m, std::size_t rank, const Placements& all) {
     sharding s(m, rank);

@@ -1,5 +1,4 @@
-// Rules that are correct for every operation, or for every operation on batches: the fallback when no better rule is
-// known.
+// Fallback rules, which are correct for every operation, or for every operation on batches.
 #pragma once
 
 #include <cstddef>

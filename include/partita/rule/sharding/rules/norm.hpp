@@ -108,8 +108,7 @@ constexpr operation rms_norm() {
   with.count = 1;
   return {"rms_norm", &detail::norm_rule, with};
 }
-/// x, scale, bias -> y, mean, variance of groups of channels: sharding by whole groups is allowed, spatial sharding is
-/// not.
+/// x, scale, bias -> y, mean, variance of groups of channels: whole groups may be sharded, space may not.
 constexpr operation group_norm(std::size_t groups) {
   attributes with;
   with.count = groups;
