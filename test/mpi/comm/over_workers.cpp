@@ -84,6 +84,9 @@ BOOST_AUTO_TEST_CASE(conditions_on_all_workers_and_on_any) {
   BOOST_TEST(any_of(everyone, last));
   BOOST_TEST(all_of(everyone, last) == one);
   BOOST_TEST(!all_of(everyone, !last));
+  BOOST_TEST(all_of(everyone, 7) == 1);
+  BOOST_TEST(inclusive_scan(everyone, 7, all) == 1);  // also of worker 0 alone, which combines nothing
+  BOOST_TEST(inclusive_scan(everyone, 7, any) == 1);
   BOOST_TEST(any_of(everyone, last ? 7 : 0) == 1);
   BOOST_TEST((any_of(everyone, std::array<bool, 2>{last, false}) == std::array<bool, 2>{true, false}));
 }
@@ -98,6 +101,9 @@ BOOST_AUTO_TEST_CASE(scans_combine_the_workers_before_and_up_to_this_one) {
   BOOST_TEST(inclusive_scan(everyone, 3 - static_cast<int>(id), minimum) == 3 - static_cast<int>(id));
   BOOST_TEST(exclusive_scan(everyone, 2.0, reductions::product) == std::pow(2.0, static_cast<double>(id)));
   BOOST_TEST(inclusive_scan(everyone, static_cast<double>(id), mean) == 0.5 * static_cast<double>(id));
+  // the mean of the workers before; worker 0 has none before it, and gets the identity
+  BOOST_TEST(exclusive_scan(everyone, static_cast<double>(id), mean) ==
+             (id == 0 ? 0.0 : 0.5 * static_cast<double>(id - 1)));
   double expected = 0;
   for (std::size_t k = 0; k <= id; ++k) expected = k == 0 ? awkward(0) : expected + awkward(k);
   BOOST_TEST(inclusive_scan(everyone, awkward(id)) == expected);

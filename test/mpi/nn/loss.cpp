@@ -126,6 +126,17 @@ BOOST_AUTO_TEST_CASE(of_any_rank_are_the_sum_over_all_elements_and_refuse_anothe
   }(std::make_index_sequence<8>());
 }
 
+BOOST_AUTO_TEST_CASE(a_smooth_loss_without_a_square_is_the_absolute_one_also_where_both_are_equal) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const xt::xtensor<double, 1> x{1, 2, 3}, t{2, 2, 2};
+  smooth_l1_loss<double, 1> smooth(p, {.beta = 0});
+  l1_loss<double, 1> absolute(p);
+  BOOST_TEST(smooth(x, t) == absolute(x, t));
+  BOOST_TEST((smooth.adjoint(3.0) == absolute.adjoint(3.0)));
+  BOOST_TEST((smooth.each(x, t) == xt::xtensor<double, 1>{1, 0, 1}));
+}
+
 BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, everyone.size()));

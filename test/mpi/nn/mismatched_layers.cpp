@@ -251,6 +251,18 @@ const std::vector<mismatch> table{
        if (odd) called<rms_norm<double, 2>>(l.batch(), of, std::array<std::size_t, 2>{2, 4});
        else called<layer_norm<double, 2>>(l.batch(), of, std::array<std::size_t, 2>{2, 4});
      }},
+    {"batch_norm, element type",
+     [](const layers& l, bool odd) {
+       const batch_norm_options o{.channels = 4};
+       if (odd) (void)batch_norm<float, 2>(l.batch(), o)(xt::xtensor<float, 2>(ones<2>({2, 4})));
+       else called<batch_norm<double, 2>>(l.batch(), o, std::array<std::size_t, 2>{2, 4});
+     }},
+    {"mse_loss, element type",
+     [](const layers& l, bool odd) {
+       const xt::xtensor<float, 2> x = ones<2>({2, 4});
+       if (odd) (void)mse_loss<float, 2>(l.batch()).each(x, x);
+       else (void)mse_loss<double, 2>(l.batch()).each(ones<2>({2, 4}), ones<2>({2, 4}));
+     }},
     {"dropout, evaluate",
      [](const layers& l, bool odd) {
        dropout layer(l.batch(), {.probability = 0.5});

@@ -285,6 +285,9 @@ BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
     test::expect_refused<error>([&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {.model = {.memory_bytes = first ? 1e9 : 2e9}}); });
+    test::expect_refused<error>(
+        [&] { program.bind<double>(everyone, {.model = {.multiply_adds = first ? 1e9 : 2e9}}); });
+    test::expect_refused<error>([&] { program.bind<double>(everyone, {.wider_windows = first}); });
   }
   auto step = program.bind<double>(everyone, {0});
   const auto x = made(everyone, m.layout("a"), {5}, 1), longer = made(everyone, m.layout("a"), {6}, 1);

@@ -56,6 +56,10 @@ struct small_block {
   long rowStride() const { return 1; }
   long colStride() const { return leading; }
 };
+/// A row of a matrix by columns.
+struct small_row : small_block {
+  enum { RowsAtCompileTime = 1 };
+};
 template <int Columns>
 small_block small_matrix<Columns>::block(long at, long height_of_block) {
   return {elements.data() + at, height_of_block, cols(), height};
@@ -129,6 +133,12 @@ BOOST_AUTO_TEST_CASE(a_vector_by_its_type_is_of_rank_1_or_2) {
   BOOST_TEST((as_rank<1>(column) == xt::xtensor<double, 1>{0, 1, 2}));
   as_rank<1>(column)(1) = 5;
   BOOST_TEST((as_rank<2>(column) == matrix{{0}, {5}, {2}}));
+  auto v = counted(6);
+  const small_row row{{v.data() + 1, 1, 3, 2}};
+  BOOST_TEST((as_rank<1>(row) == xt::xtensor<double, 1>{1, 3, 5}));
+  as_rank<1>(row)(2) = 7;
+  BOOST_TEST((as_rank<2>(row) == matrix{{1, 3, 7}}));
+  BOOST_TEST(v[5] == 7);
 }
 
 #if __has_include(<eigen3/Eigen/Core>)

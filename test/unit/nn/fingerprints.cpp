@@ -137,11 +137,30 @@ BOOST_AUTO_TEST_CASE(options_of_the_other_layers_differ_with_each_member) {
       "poisson_nll", {{}, {.reduction = loss_reduction::sum}, {.log_input = false}, {.epsilon = 1}});
   expect_all_different<embedding_options>("embedding",
                                           {{}, {.rows = 1}, {.columns = 1}, {.cut = embedding_cut::rows}, {.seed = 1}});
-  expect_all_different<sgd_options>("sgd", {{}, {.learning_rate = 1}, {.momentum = 0.5}});
-  expect_all_different<adam_options>("adam",
-                                     {{}, {.learning_rate = 1}, {.beta1 = 0.5}, {.beta2 = 0.5}, {.epsilon = 1}});
-  expect_all_different<adamw_options>(
-      "adamw", {{}, {.learning_rate = 1}, {.beta1 = 0.5}, {.beta2 = 0.5}, {.epsilon = 1}, {.weight_decay = 0.5}});
+  expect_all_different<sgd_options>(
+      "sgd",
+      {{}, {.learning_rate = 1}, {.momentum = 0.5}, {.dampening = 0.5}, {.weight_decay = 0.5}, {.nesterov = true}});
+  expect_all_different<adam_options>("adam", {{},
+                                              {.learning_rate = 1},
+                                              {.beta1 = 0.5},
+                                              {.beta2 = 0.5},
+                                              {.epsilon = 1},
+                                              {.weight_decay = 0.5},
+                                              {.amsgrad = true}});
+  expect_all_different<adamw_options>("adamw", {{},
+                                                {.learning_rate = 1},
+                                                {.beta1 = 0.5},
+                                                {.beta2 = 0.5},
+                                                {.epsilon = 1},
+                                                {.weight_decay = 0.5},
+                                                {.amsgrad = true}});
+}
+
+BOOST_AUTO_TEST_CASE(layers_of_other_elements_or_options_have_other_fingerprints) {
+  const dropout_options one, other{.seed = 1};
+  const std::set<std::uint64_t> all{detail::layer_fingerprint<float>(one), detail::layer_fingerprint<double>(one),
+                                    detail::layer_fingerprint<float>(other), detail::layer_fingerprint<double>(other)};
+  BOOST_TEST(all.size() == 4U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -70,4 +70,12 @@ BOOST_AUTO_TEST_CASE(reflected_ghosts_are_narrower_than_the_tensor) {
   BOOST_TEST(!halo_error<1>({3}, widths, beyond).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_constant_behind_lists_of_boundaries_is_that_of_all_sides) {
+  const std::array<boundary, 2> each{boundary::constant, boundary::zero};
+  const std::array<double, 2> three{3, 3};
+  for (const halo_boundaries<2>& edges : {halo_boundaries<2>(each, 3), halo_boundaries<2>(each, each, 3)})
+    BOOST_TEST(
+        (edges.before == each && edges.after == each && edges.value_before == three && edges.value_after == three));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -664,6 +664,8 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_a_reshard_are_those_of_the_elements_that_a_wor
       ++compared;
     }
   BOOST_TEST(compared > 40U);
+  const mesh three{axis{"a", 3}};
+  BOOST_TEST(moved_bytes(three.layout("a"), three.layout(""), {10}, 4) == 27U);  // the whole number nearest to 80 / 3
 }
 
 BOOST_AUTO_TEST_SUITE_END()

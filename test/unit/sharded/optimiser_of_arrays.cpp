@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <complex>
 #include <tuple>
 
 using namespace partita;
@@ -52,6 +53,14 @@ BOOST_AUTO_TEST_SUITE(optimisers_of_arrays)
 BOOST_AUTO_TEST_CASE(their_steps_and_bytes_are_those_of_the_optimisers_of_layers) {
   expect_the_sequential_ones<float>();
   expect_the_sequential_ones<double>();
+}
+
+BOOST_AUTO_TEST_CASE(the_norm_of_complex_gradients_counts_both_parts_of_each) {
+  using complex = std::complex<double>;
+  std::tuple gradients(vector<complex>{complex(3, 4), complex(0, 12)});
+  BOOST_TEST(global_norm(gradients) == 13);
+  BOOST_TEST(clip_by_global_norm(gradients, 6.5) == 13);
+  BOOST_TEST((std::get<0>(gradients) == vector<complex>{complex(1.5, 2), complex(0, 6)}));
 }
 
 BOOST_AUTO_TEST_CASE(options_that_no_optimiser_has_are_refused_when_it_is_made) {
