@@ -1,6 +1,7 @@
 // A saved sharded tensor is loaded correctly with any layout, and an array of one worker can be sharded over all.
 #include "../support/folder.hpp"
 
+#include <complex>
 #include <mpi_test.hpp>
 #include <partita/io/sharded_npy.hpp>
 #include <random>
@@ -64,4 +65,15 @@ BOOST_AUTO_TEST_CASE(layouts_of_another_number_of_dimensions_are_refused) {
     refuses("partita::reshard", [&] { reshard(whole, placed_mesh(m), layout); });
   }
   BOOST_TEST((reshard(whole, m.layout("a", "")).extents() == extents));  // the world still works
+}
+
+BOOST_AUTO_TEST_CASE(bytes_of_a_complex_number_change_places_within_each_of_its_parts) {
+  const std::array<std::complex<float>, 3> z{{{1.5F, -2.25F}, {0.1F, 0.2F}, {-3.7F, 1e-9F}}};
+  auto turned = z;
+  detail::swap_bytes(turned.data(), turned.size());
+  const auto *const from = reinterpret_cast<const unsigned char*>(z.data()), *const to =
+                                                                                 reinterpret_cast<const unsigned char*>(
+                                                                                     turned.data());
+  constexpr std::size_t part = sizeof(float);
+  for (std::size_t k = 0; k < sizeof z; ++k) BOOST_TEST(to[k] == from[k / part * part + part - 1 - k % part]);
 }
