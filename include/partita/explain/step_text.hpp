@@ -108,8 +108,7 @@ long_text explain(const search_answer_of<Graph>& found) {
   all << "a step takes " << detail::cost_text(found.best.cost) << "\n";
   for (const found_annotation& one : found.best.annotations) all << detail::annotation_code(g, one);
   for (const found_annotation& one : found.best.states)
-    all << "the optimiser's state of " << detail::name_of(g, one.of) << " has layout " << detail::text_of(one.layout)
-        << "\n";
+    all << "the optimiser's state of " << detail::name_of(g, one.of) << ": " << detail::text_of(one.layout) << "\n";
   if (found.runner_up.is_found) {
     const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
     all << "runner-up: " << detail::seconds_text(found.runner_up.cost.seconds()) << ", ";

@@ -71,8 +71,7 @@ class drawing {
   PARTITA_DECL void extend_to(px x, px y);
 
   long_text elements_;
-  px width_ = 0;
-  px height_ = 0;
+  px width_ = 0, height_ = 0;
 };
 
 }  // namespace partita

@@ -16,8 +16,7 @@ namespace partita {
 
 /// A half-open range of indices along one dimension: start <= i < stop.
 struct interval {
-  std::size_t start = 0;
-  std::size_t stop = 0;
+  std::size_t start = 0, stop = 0;
 
   constexpr std::size_t size() const { return stop > start ? stop - start : 0; }
   constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).value(); }
@@ -160,9 +159,7 @@ class cut {
   PARTITA_DECL std::size_t find_last_start(std::size_t i) const;
 
   kind kind_;
-  std::size_t n_;
-  std::size_t p_;
-  std::size_t width_;
+  std::size_t n_, p_, width_;
   std::vector<std::size_t> starts_;
 };
 

@@ -14,9 +14,7 @@ namespace partita {
 /// The size of the problem y = x W^T + b, independent of the distribution of x, W and y.
 struct linear_problem {
   std::size_t batch = 0;  ///< the number of rows of x: the product of all extents but the last
-  std::size_t in_features = 0;
-  std::size_t out_features = 0;
-  std::size_t element_bytes = 4;
+  std::size_t in_features = 0, out_features = 0, element_bytes = 4;
   bool bias = true;
 };
 
@@ -103,9 +101,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
 
 /// The speed of a machine, to compare products with communication: the orders of magnitude of one core and a network.
 struct linear_machine {
-  double flops_per_second = 1e11;
-  double bytes_per_second = 5e9;
-  double seconds_per_message = 2e-6;
+  double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;
   std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes
 
   constexpr double seconds(const linear_cost& cost) const {

@@ -136,8 +136,7 @@ class workers {
 
   PARTITA_DECL void reject_duplicates() const;
 
-  std::size_t first_ = 0;
-  std::size_t count_ = 0;
+  std::size_t first_ = 0, count_ = 0;
   std::vector<std::size_t> ids_;  // the ids of a list; empty for a range
 };
 

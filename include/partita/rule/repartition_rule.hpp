@@ -12,9 +12,7 @@ struct repartition_verdict {
   enum class reason { legal, partition_ranks_differ, tensor_rank_differs };
 
   reason why = reason::legal;
-  std::size_t source_rank = 0;
-  std::size_t destination_rank = 0;
-  std::size_t tensor_rank = 0;
+  std::size_t source_rank = 0, destination_rank = 0, tensor_rank = 0;
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };
