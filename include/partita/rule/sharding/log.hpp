@@ -32,9 +32,7 @@ struct decision {
 
   what outcome = what::takes_sharding;
   std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
-  std::uint8_t factor = none;
-  std::uint8_t axis = no_axis;
-  std::uint8_t by = none;
+  std::uint8_t factor = none, axis = no_axis, by = none;
   pending_reduction kind = pending_reduction::none;
   friend constexpr bool operator==(const decision&, const decision&) = default;
 };
