@@ -19,6 +19,8 @@ enum class block_route {
 /// The cost of messages between two nodes in seconds, measured with MPI on 80 Gbit; similar on slower links.
 struct link_cost {
   double latency = 10e-6, seconds_per_message = 1e-6, seconds_per_byte = 1e-10;
+  /// The time of one message of this many bytes, without the latency.
+  constexpr double message_seconds(double bytes) const { return seconds_per_message + bytes * seconds_per_byte; }
 };
 
 /// What one member of a group sends and receives: the elements, and the messages in both directions.
@@ -52,9 +54,9 @@ struct block_routes {
   constexpr double seconds_of_broadcast(block_route route) const {
     switch (route) {
       case block_route::along_tree:
-        return as_double(rounds()) * (link.latency + block_seconds());
+        return as_double(rounds()) * (link.latency + link.message_seconds(as_double(bytes)));
       case block_route::direct:
-        return link.latency + as_double(members - 1) * block_seconds();
+        return link.latency + as_double(members - 1) * link.message_seconds(as_double(bytes));
       default:  // the last piece is passed on after all pieces have left the root
         return 2 * link.latency + as_double(2 * piece_count()) * link.seconds_per_message +
                as_double(bytes) * link.seconds_per_byte * (1 + as_double(members - 2) / as_double(piece_count()));
@@ -68,7 +70,7 @@ struct block_routes {
       case block_route::direct:
         return seconds_of_broadcast(route);
       default:
-        return 2 * (link.latency + as_double(members - 1) * block_routes{1, bytes / members, link}.block_seconds());
+        return 2 * (link.latency + as_double(members - 1) * link.message_seconds(as_double(bytes / members)));
     }
   }
 
@@ -124,7 +126,6 @@ struct block_routes {
   static constexpr std::size_t max_header_bytes = 256;      // three times the headers of a packet
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
-  constexpr double block_seconds() const { return link.seconds_per_message + as_double(bytes) * link.seconds_per_byte; }
   /// The fastest algorithm for a block: the binomial tree or one of the routes listed here.
   constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
                                std::initializer_list<block_route> routes) const {
