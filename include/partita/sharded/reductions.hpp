@@ -97,7 +97,9 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     const auto summed = [&](const X& v) {
       return run_operation<T>({select_tensors(how, {0}, 1, "count"), block_work::map}, {v});
     };
-    const auto whole = [](X v) { return v.layout().is_partial() ? reshard(v, v.layout().without_partials()) : v; };
+    const auto whole = [](const X& v) {
+      return v.layout().is_partial() ? reshard(v, v.layout().without_partials()) : v;
+    };
     namespace f = element_functions;
     if constexpr (is_extreme_reduction<R>) {  // dy in equal shares to all elements that equal the extreme
       const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(whole(given))});
