@@ -57,7 +57,7 @@ class collective_channels {
   }
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
-  bool has_more_work() const { return does_more_than_move_; }
+  bool does_more_than_move() const { return does_more_than_move_; }
   /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return group_channels_[k]; }
 

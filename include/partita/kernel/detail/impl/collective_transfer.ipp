@@ -56,7 +56,7 @@ PARTITA_DEF void collective_transfer::finish() {
     if (job_->direction == group_direction::spread) finish_spread(g, channel);
     else job_->sums->finish(*this, g, channel);
   });
-  if (channels_->has_more_work()) {
+  if (channels_->does_more_than_move()) {
     if (channels_->plan().groups.empty()) job_->copy_to_own_result();
     channels_->add_traffic_to_trace(stays_pending_);
   }
