@@ -102,9 +102,7 @@ BOOST_AUTO_TEST_CASE(may_also_be_what_is_there_where_the_worker_is_active) {
   else BOOST_TEST((block.shape() == std::array<std::size_t, 2>{10, 0}));
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-BOOST_AUTO_TEST_CASE(has_the_old_names_too) {
+BOOST_AUTO_TEST_CASE(may_be_moved_by_cuts_under_their_former_names) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size(), 1));
   const auto cuts = decomposition<2>::balanced({10, 7}, {everyone.size(), 1});
@@ -113,6 +111,5 @@ BOOST_AUTO_TEST_CASE(has_the_old_names_too) {
                           messages::packed)(block) == block));
   BOOST_TEST((united(p, p).workers() == p.workers() && united(workers(0, 1), workers(0, 2)) == workers(0, 2)));
 }
-#pragma GCC diagnostic pop
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -215,10 +215,3 @@ static_assert(says(pinned, decision::what::keeps_replicating) && says(scaled, de
 static_assert(says(one_partial, decision::what::finishes_partial));
 
 }  // namespace
-
-// --- the names of version 0.2 ---
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static_assert(std::is_same_v<pending_reduction, owed_reduction>);
-static_assert(std::is_same_v<policy::whole, policy::unshard> && m.layout("").finished() == m.layout(""));
-#pragma GCC diagnostic pop
