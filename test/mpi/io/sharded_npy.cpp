@@ -71,9 +71,8 @@ BOOST_AUTO_TEST_CASE(bytes_of_a_complex_number_change_places_within_each_of_its_
   const std::array<std::complex<float>, 3> z{{{1.5F, -2.25F}, {0.1F, 0.2F}, {-3.7F, 1e-9F}}};
   auto turned = z;
   detail::swap_bytes(turned.data(), turned.size());
-  const auto *const from = reinterpret_cast<const unsigned char*>(z.data()), *const to =
-                                                                                 reinterpret_cast<const unsigned char*>(
-                                                                                     turned.data());
+  const auto* const from = reinterpret_cast<const unsigned char*>(z.data());
+  const auto* const to = reinterpret_cast<const unsigned char*>(turned.data());
   constexpr std::size_t part = sizeof(float);
   for (std::size_t k = 0; k < sizeof z; ++k) BOOST_TEST(to[k] == from[k / part * part + part - 1 - k % part]);
 }
