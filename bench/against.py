@@ -126,9 +126,8 @@ def table_lines(rows):
         yield f"| `{bench}` | {workers} | {len(ours)} | {statistics.median(ours):.2f} | {max(ours):.2f} | {noise} | {beyond} |"
     yield ""
     in_every_run = sorted((one for one in slower if one[2]), reverse=True)
-    yield ("Cases that were more than 5 % slower with the new headers, and slower in each run than in any run with the old:"
-           if in_every_run else
-           "No case was more than 5 % slower with the new headers, and slower in each run than in any run with the old.")
+    slow = "more than 5 % slower with the new headers, and slower in each run than in any run with the old"
+    yield f"Cases that were {slow}:" if in_every_run else f"No case was {slow}."
     if in_every_run:
         yield ""
         yield "| benchmark | workers | case | bytes | way, regime of the machine | over the old | minima | old, us |"

@@ -31,24 +31,27 @@ SECTIONS = {
 DECISIONS = "Decisions"
 # what a program calls first: each has an entry in the reference
 FRONT_DOOR = """world partition workers zero_volume broadcast sum_reduce all_sum_reduce repartition reduce all_reduce all_gather
-all_to_all reduce_scatter compose halo_exchange halo_exchanges linear convolution sequential to_svg add subtract multiply divide
-maximum minimum power elementwise broadcast_in_dim as_rank block_from mesh sharding propagate plan_reshard shard shard_from
-shard_blocks reshard matmul einsum relu gelu tanh softmax sum mean transpose reshape slice concatenate lookup where cast clip
-value_and_gradient trace search save_npy load_npy save_checkpoint load_checkpoint save_tensors load_tensors sum_over maximum_over
-all_of exclusive_scan balanced_extents stop_signal sgd adam sharded_adam index_exchange send_to segments token_dispatcher
-csr_matrix load_matrix_market save_matrix_market sort argsort quantile unique searchsorted top_k permutation
-fourier_transform spectral_resize spectral_derivative poisson_solver helmholtz_solver fft ifft rfft irfft dct idct dst idst
-fftshift fftfreq resize_spectrum resize_half_spectrum bind_indices take_along_axis gather_nd select_if take scatter scatter_add
-one_hot argmax argmin cumsum cumprod cummax cummin flip roll tile expand strided_slice tril triu squeeze unsqueeze stack pad
-split convolve convolve_transposed max_pool average_pool upsample attention cross_entropy normalise normalise_batch
-normalise_groups normalise_rms apply_dropout variance product_of any_of log_sum_exp log_softmax reduce_along apply_op apply_to_elements
-recompute stop_gradient constrain scan scan_cost tape_holds pipeline simulate search_pipeline measured_times to_complex real
-imag conj abs angle movements_of record_movements partition_of placed_mesh named_parameters clip_by_global_norm global_norm
-sharded_sgd sharded_adamw bound_program save_optimiser load_optimiser checkpoint_saver checkpoint_steps save_hdf5 load_hdf5
-halo_cells for_interior for_border adjoint_test relabelled partitioned_elementwise cartesian_partition reduce_over minimum_over
-inclusive_scan union_of cut decomposition balanced_part block_on max_pooling average_pooling upsampling batch_norm layer_norm
-group_norm rms_norm embedding dropout flatten initialise kaiming_uniform mse_loss cross_entropy_loss softmax_cross_entropy adamw
-transposed_convolution rule_from_shardy as_shardy plan_step complete registry gradient reshape_rule mesh_block cotangent""".split()
+all_to_all reduce_scatter compose halo_exchange halo_exchanges linear convolution sequential to_svg add subtract
+multiply divide maximum minimum power elementwise broadcast_in_dim as_rank block_from mesh sharding propagate
+plan_reshard shard shard_from shard_blocks reshard matmul einsum relu gelu tanh softmax sum mean transpose reshape
+slice concatenate lookup where cast clip value_and_gradient trace search save_npy load_npy save_checkpoint
+load_checkpoint save_tensors load_tensors sum_over maximum_over all_of exclusive_scan balanced_extents stop_signal
+sgd adam sharded_adam index_exchange send_to segments token_dispatcher csr_matrix load_matrix_market
+save_matrix_market sort argsort quantile unique searchsorted top_k permutation fourier_transform spectral_resize
+spectral_derivative poisson_solver helmholtz_solver fft ifft rfft irfft dct idct dst idst fftshift fftfreq
+resize_spectrum resize_half_spectrum bind_indices take_along_axis gather_nd select_if take scatter scatter_add
+one_hot argmax argmin cumsum cumprod cummax cummin flip roll tile expand strided_slice tril triu squeeze unsqueeze
+stack pad split convolve convolve_transposed max_pool average_pool upsample attention cross_entropy normalise
+normalise_batch normalise_groups normalise_rms apply_dropout variance product_of any_of log_sum_exp log_softmax
+reduce_along apply_op apply_to_elements recompute stop_gradient constrain scan scan_cost tape_holds pipeline simulate
+search_pipeline measured_times to_complex real imag conj abs angle movements_of record_movements partition_of
+placed_mesh named_parameters clip_by_global_norm global_norm sharded_sgd sharded_adamw bound_program save_optimiser
+load_optimiser checkpoint_saver checkpoint_steps save_hdf5 load_hdf5 halo_cells for_interior for_border adjoint_test
+relabelled partitioned_elementwise cartesian_partition reduce_over minimum_over inclusive_scan union_of cut
+decomposition balanced_part block_on max_pooling average_pooling upsampling batch_norm layer_norm group_norm rms_norm
+embedding dropout flatten initialise kaiming_uniform mse_loss cross_entropy_loss softmax_cross_entropy adamw
+transposed_convolution rule_from_shardy as_shardy plan_step complete registry gradient reshape_rule mesh_block
+cotangent""".split()
 
 
 # the modules of the reference: one for each folder of headers
@@ -117,9 +120,11 @@ MEMBERS = {name: [f"/// {words}"] for name, words in {
     "empty": "Whether there is no element.", "begin": "The first element.", "end": "One past the last element.",
     "c_str": "The characters, with a 0 behind the last one.", "zero_gradients": "Sets all gradients to 0.",
     "parameters": "The parameters and their gradients, for an optimiser.",
-    "adjoint": "The adjoint, applied to a block of the result.", "forward": "The result of the layer, as a call returns it.",
+    "adjoint": "The adjoint, applied to a block of the result.",
+    "forward": "The result of the layer, as a call returns it.",
     "plan": "The plan of a call: what this worker sends, keeps and receives.",
-    "adjoint_into": "The adjoint, into memory that the caller passes.", "start_adjoint": "Starts the adjoint; see start().",
+    "adjoint_into": "The adjoint, into memory that the caller passes.",
+    "start_adjoint": "Starts the adjoint; see start().",
 }.items()}
 OPENS, CLOSES = re.compile(r"[({]"), re.compile(r"[)}]")
 CONSTRUCTOR = "/// Constructor: the description of the class says what the arguments are and what they require."
@@ -185,8 +190,8 @@ def declared(lines):
 def is_error_message(definition):
     """Whether a definition is there to print an error message, or to help the compiler deduce: neither is a call."""
     is_type = re.search(r"^ *(struct|class|enum)\b", definition, flags=re.M)
-    return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or
-                re.search("dependent_false|false_for_types|rejected_argument|detail::any_argument", definition) and not is_type or
+    rejects = re.search("dependent_false|false_for_types|rejected_argument|detail::any_argument", definition)
+    return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or rejects and not is_type or
                 "(*)(detail::reduction_name)" in definition and not is_type or
                 re.search(r"^ *(?:explicit )?\w+\([^{;]*\) *(?:\n *)?-> ", definition, flags=re.M))
 
@@ -197,7 +202,7 @@ def variable(lines):
 
 
 def is_about(name, comment):
-    """Whether a comment names what is called so: it has a part of the name, as `source` of `source_extent`; or an operator."""
+    """Whether a comment has a part of the name, as `source` of `source_extent`; of an operator, always."""
     words = re.findall(r"[a-z]+", " ".join(comment).lower())
     return not name or name.startswith(("operator", "~")) or any(
         one == word or len(word) > 4 and one.startswith(word[:5]) or one in (word + "s", word.removesuffix("s"))
@@ -268,7 +273,8 @@ def with_constructors(lines):
         if name and (found := re.match(r"  using detail::(\w+)(?:<.*>)?::\1;", line)):
             base = re.search(rf"^  (?:explicit )?{found[1]}(\([^{{;]*?\))(?=\n| :| {{)", "\n".join(lines), flags=re.M)
             line = f"  {CONSTRUCTOR}\n  {name}{base[1] if base else '(...)'};"
-        elif name and public and re.match(rf"  (explicit(\(.*?\))? |constexpr |inline |consteval )*{name}\((?!.*any_argument)", line) and "= delete" not in line:
+        elif name and public and "= delete" not in line and re.match(
+                rf"  (explicit(\(.*?\))? |constexpr |inline |consteval )*{name}\((?!.*any_argument)", line):
             k = len(out)
             while re.match(r"  template <|   *requires", out[k - 1]) or re.match(r"   {3}", out[k - 1]) and "requires" in out[k - 2]:
                 k -= 1
@@ -343,7 +349,8 @@ class pages:
                 self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
             wide = re.search(r'<svg[^>]*? width="(\d+)', file.read_text()) if file.is_file() else None
-            least = f' style="min-width: {int(wide[1]) * 68 // 100}px"' if wide else ""      # so that its words can be read on a phone
+            # so that its words can be read on a phone
+            least = f' style="min-width: {int(wide[1]) * 68 // 100}px"' if wide else ""
             return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"{least}/></span>'
 
         seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub
@@ -562,7 +569,8 @@ def menu_of_phones(site):
     for title in [*SECTIONS, DECISIONS]:
         name = f"section-{slug(title)}.html"
         children = re.findall(r'<li><a class="el" href="([^"]+)">(.*?)</a>', (site / name).read_text())
-        sections.append({"text": title, "url": name, "children": [{"text": plain(text), "url": url} for url, text in children]})
+        listed = [{"text": plain(text), "url": url} for url, text in children]
+        sections.append({"text": title, "url": name, "children": listed})
         if not children:
             yield f"{name} has no pages"
     if related not in menu.read_text():
@@ -573,7 +581,8 @@ def menu_of_phones(site):
 
 def declared_by_code(text):
     """The names of the variables, functions and types that the code on a page declares."""
-    code = re.sub(r'<span class="(?:comment|stringliteral)">.*?</span>', "", "\n".join(re.findall(r'<div class="line">(.*?)</div>', text)))
+    code = "\n".join(re.findall(r'<div class="line">(.*?)</div>', text))
+    code = re.sub(r'<span class="(?:comment|stringliteral)">.*?</span>', "", code)
     code = html.unescape(re.sub("<[^>]+>", "", code))
     names = {name for found in re.findall(r"\bauto&? *\[([^\]]*)\]", code) for name in re.findall(r"\w+", found)}
     before = re.findall(r"\b([A-Za-z_]\w*)(?:<[^;()]*>)?[&*]* +[&*]?(\w+) *(?=[=({;,)\[:])", code)
@@ -581,11 +590,12 @@ def declared_by_code(text):
 
 
 def finish(site):
-    """Last touches: no link from `p.index()` or from code to a name that Doxygen guesses, places where code in tables may
-    break, no partita:: in the list of pages, and the colours of strings: Doxygen 1.9 takes the quotes of a template
+    """Last touches: no link from `p.index()` or from code to a name that Doxygen guesses, places where code in tables
+    may break, no partita:: in the list of pages, and the colours of strings: Doxygen 1.9 takes the quotes of a template
     argument within brackets, f(einsum<"ij->ji">(x)), for the ends of strings."""
     def one_piece(word):
-        return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|(?<=.)&lt;)(?=[^\s)])", r"\1<wbr/>", word)
+        may_break = r"(::|[_(/.,]|(?<=.)&lt;)(?=[^\s)])"
+        return word if len(html.unescape(word)) <= 14 else re.sub(may_break, r"\1<wbr/>", word)
 
     def code(found):
         text = found[1]
@@ -600,7 +610,7 @@ def finish(site):
         table = re.sub(r"(?<=[>\s])(?:[A-Z][a-z]+){2,}(?=[<,\s])", name, table)
         return re.sub(r"<code>([^<]*)</code>", code, table)
 
-    def linked(found):      # code has no link to a function of the library of the same name as its variable, or as std::pow
+    def linked(found):      # code has no link to a function that is named like its variable, or like std::pow
         kind, target, name = found.groups()
         scope = name.rpartition("::")[0].removeprefix("partita").strip(":")
         foreign = kind == "hl_enumvalue" or name in declared or scope.replace("_", "__") not in target

@@ -72,7 +72,8 @@ def picture(root):
                            f'{arrows[room, below]}</text>')
             elif below in KNOWS[room]:
                 out.append(f'<circle cx="{x + CELL / 2:g}" cy="{middle:g}" r="4" fill="#b8b8b8"/>')
-    dots = "A small dot: allowed, and not used. " if any('r="4"' in line for line in out) else ""
+    has_dots = any(below in rooms and (room, below) not in arrows for room in rooms for below in KNOWS[room])
+    dots = "A small dot: allowed, and not used. " if has_dots else ""
     out.append(f'<text x="16" y="{TOP + ROW * len(rooms) + 24}" fill="#333333">A number: so many includes of that room. '
                f'{dots}Nothing: refused by a test.</text>')
     out.append(f'<text x="16" y="{TOP + ROW * len(rooms) + 42}" fill="#333333">Blue rooms are pure: no MPI, no array, '

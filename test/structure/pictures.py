@@ -57,7 +57,8 @@ def width(text, size, bold, code):
 
 def elements(node, at=(1, 0, 0, 1, 0, 0), style=None):
     """The elements of a drawing with their transformations and their inherited styles."""
-    style = {**(style or {}), **{k: v for k, v in node.attrib.items() if k.startswith(("font-", "text-")) or k in ("x", "y", "fill")}}
+    own = {k: v for k, v in node.attrib.items() if k.startswith(("font-", "text-")) or k in ("x", "y", "fill")}
+    style = {**(style or {}), **own}
     for kind, numbers in re.findall(r"(\w+)\(([^)]*)\)", node.get("transform", "")):
         n = [float(v) for v in re.split(r"[ ,]+", numbers.strip())]
         a, b, c, d, e, f = at
@@ -85,10 +86,11 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """The contrast of two colours as WCAG defines it; of a colour that is no #rrggbb, 21."""
-    if not (re.fullmatch("#[0-9a-fA-F]{6}", one) and re.fullmatch("#[0-9a-fA-F]{6}", other)):
-        return 21
-    low, high = sorted((luminance(one), luminance(other)))
+    """The contrast of two colours, #rrggbb or black, as WCAG defines it; 0 of any other colour, which is refused."""
+    colours = ["#000000" if colour == "black" else colour for colour in (one, other)]
+    if not all(re.fullmatch("#[0-9a-fA-F]{6}", colour) for colour in colours):
+        return 0
+    low, high = sorted(map(luminance, colours))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -97,15 +99,15 @@ def errors_of(svg):
     left, top, wide, high = (float(v) for v in root.get("viewBox").split())
     texts, boxes = [], []
     for node, at, style in elements(root):
-        tag = node.tag.split("}")[-1]
+        tag, fill = node.tag.split("}")[-1], style.get("fill", "#000000")
         if tag == "rect" and "%" not in node.get("width", "%"):
             x, y = float(node.get("x", 0)), float(node.get("y", 0))
-            boxes.append((*box_of(at, x, y, x + float(node.get("width")), y + float(node.get("height"))), style.get("fill", "#000000")))
+            boxes.append((*box_of(at, x, y, x + float(node.get("width")), y + float(node.get("height"))), fill))
         elif tag == "rect" and node.get("width") == "100%":
-            boxes.append((left, top, left + wide, top + high, style.get("fill", "#000000")))
+            boxes.append((left, top, left + wide, top + high, fill))
         if tag == "circle" and node.get("cx"):
             x, y, r = (float(node.get(k)) for k in ("cx", "cy", "r"))
-            boxes.append((*box_of(at, x - r, y - r, x + r, y + r), style.get("fill", "#000000")))
+            boxes.append((*box_of(at, x - r, y - r, x + r, y + r), fill))
         words = "".join(node.itertext()).strip() if tag == "text" else ""
         if not words:
             continue
@@ -122,10 +124,12 @@ def errors_of(svg):
             e, f = cos * at[4] + sin * at[5], cos * at[5] - sin * at[4]
             along = (own[0] + e, own[1] + f, own[2] + e, own[3] + f)
         texts.append((words, style.get("text-anchor"), box_of(at, *own), angle if angle % 90 else 0, along))
-        (x0, y0, x1, y1), below = texts[-1][2], ["#ffffff"]
-        below += [b[4] for b in boxes if b[4] != "none" and b[0] <= (x0 + x1) / 2 <= b[2] and b[1] <= (y0 + y1) / 2 <= b[3]]
-        if contrast(style.get("fill", "#000000"), below[-1]) < 4.5:
-            yield f"'{words}' is hardly seen: {style.get('fill', 'black')} on {below[-1]}"
+        x0, y0, x1, y1 = texts[-1][2]
+        cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
+        under = [b[4] for b in boxes if b[4] != "none" and b[0] <= cx <= b[2] and b[1] <= cy <= b[3]]
+        ground = under[-1] if under else "#ffffff"
+        if contrast(fill, ground) < 4.5:
+            yield f"'{words}' is hardly seen: {fill} on {ground}"
     if not any(b[0] <= left and b[1] <= top and b[2] >= left + wide and b[3] >= top + high for b in boxes):
         yield "has no background"
     for words, anchor, (x0, y0, x1, y1), *_ in texts:
@@ -143,12 +147,15 @@ def errors_of(svg):
 
 
 def self_test():
-    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50" font-size="10"><rect width="100" height="50" fill="#ffffff"/>'
+    head = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50" font-size="10">'
+            '<rect width="100" height="50" fill="#ffffff"/>')
     planted = {'<text x="5" y="20">fits</text>': 0, '<text x="5" y="20">far too long for this view</text>': 1,
                '<text x="5" y="4">high</text>': 1, '<text x="5" y="20">one</text><text x="12" y="22">two</text>': 1,
                '<text x="5" y="20">one</text><text x="5" y="32">two</text>': 0,
-               '<text x="5" y="20" fill="#717c88">pale</text>': 1, '<rect width="50" height="50" fill="#101010"/><text x="5" y="20">dark</text>': 1,
-               '<rect x="5" y="10" width="20" height="14" fill="none"/><text x="15" y="20" text-anchor="middle">wide</text>': 1,
+               '<text x="5" y="20" fill="#717c88">pale</text>': 1, '<text x="5" y="20" fill="grey">named</text>': 1,
+               '<rect width="50" height="50" fill="#101010"/><text x="5" y="20">dark</text>': 1,
+               '<rect x="5" y="10" width="20" height="14" fill="none"/>'
+               '<text x="15" y="20" text-anchor="middle">wide</text>': 1,
                '<g transform="translate(20,45) rotate(-90)"><text>upward</text></g>': 0,
                '<g transform="translate(20,20) rotate(-90)"><text>upward</text></g>': 1,
                '<g transform="translate(5,10) rotate(20)"><text>one</text></g><g transform="translate(5,24) rotate(20)">'
