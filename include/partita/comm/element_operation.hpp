@@ -33,7 +33,7 @@ struct element_operation {
   void (*complete)(void* y, std::size_t n, std::size_t count);
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* between_nodes = nullptr;
-  /// The number of result blocks that `combine_exactly` writes one after another.
+  /// The result of `combine_exactly` is this many blocks, one after another.
   std::size_t width = 1;
 };
 
@@ -143,7 +143,7 @@ inline constexpr element_operation element_operation_v = make_operation<R, T, Ex
 /// The number of bytes of each block that are combined at a time, so that they stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;
 
-/// A buffer for the elements of one piece, which are combined together.
+/// A buffer for one piece of a block: the elements that are reduced at a time.
 struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };

@@ -36,8 +36,8 @@ namespace partita {
 
 namespace detail {
 
-/// A part of a worker's rows in compressed storage; columns are numbered by the rows of a block. A product reads the
-/// column numbers from memory as often as the values, so column numbers have 32 bits.
+/// A part of a worker's rows in compressed storage; the number of a column is the row of its factor in a block of x. A
+/// product reads the column numbers from memory as often as the values, so column numbers have 32 bits.
 template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;

@@ -12,9 +12,10 @@ namespace partita {
 /// One stage of a pipeline: a function that traces its program for a number of rows, and its mesh on workers.
 ///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
 ///    placed_mesh(m, workers(0, 2))}
-/// The first argument is the micro-batch: of the inputs in the first stage, then the result of the stage before. In the
-/// last stage the second argument is the micro-batch of the targets, and the result is the loss, of one element, the
-/// mean over the rows. The other arguments of the program are the parameters of the stage.
+/// The first argument of the program is a micro-batch: of the inputs in the first stage, of the results of the stage
+/// before it in every other stage. In the last stage the second argument is the micro-batch of the targets, and the
+/// result is the loss, of one element, the mean over the rows. The other arguments of the program are the parameters of
+/// the stage.
 struct pipeline_stage {
   std::function<traced_function(std::size_t rows)> program{};
   placed_mesh where;

@@ -70,8 +70,8 @@ class traced_function {
 
   /// Text that lists the operations with the extents of their results, for error messages.
   PARTITA_DECL text summary() const;
-  /// A hash of everything that decides what the program computes and moves. All workers must bind programs with equal
-  /// hashes.
+  /// A hash of everything that decides what the program computes and moves. All workers must call bind() on
+  /// programs with equal hashes.
   PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every

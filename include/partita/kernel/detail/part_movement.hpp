@@ -28,7 +28,7 @@ struct part_structure : planned_boxes<Rank> {
   bool is_cut_balanced = true;  ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};
 
-  /// The plan cache calls forget() when it evicts this plan.
+  /// The plan cache calls this when it evicts the plan; the eviction list then holds the plan's extents.
   void forget() const {
     if (eviction_list && this->there.gives) eviction_list->add_extents(this->there.extents, is_cut_balanced);
   }

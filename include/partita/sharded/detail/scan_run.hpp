@@ -48,7 +48,7 @@ class scan_run {
     if (run->sweeps_.empty()) return run->initial_states_;
     const scan_sweep& first = run->sweeps_[0];
     if (first.begin == 0) return run->record(first, run->initial_states_);
-    // 1. Compute the scan's steps that are not recorded. The backward function of one tape node repeats these.
+    // 1. Compute the steps of which the tape keeps no values. The backward function of one tape node repeats them.
     state_list<T> start;
     for (const auto& x : run->initial_states_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));

@@ -18,7 +18,7 @@ struct tape_contents {
 
 namespace detail {
 
-struct tape_ledger;
+struct tape_statistics;
 PARTITA_DECL tape_contents& current_tape_contents();
 
 /// The blocks that one tape node keeps alive during its lifetime.
@@ -35,7 +35,7 @@ class tape_blocks {
   PARTITA_DECL void release();
 
  private:
-  std::shared_ptr<tape_ledger> ledger_;  // set by record()
+  std::shared_ptr<tape_statistics> statistics_;  // set by record()
   std::vector<const void*> held_blocks_;
 };
 

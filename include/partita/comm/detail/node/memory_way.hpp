@@ -60,7 +60,7 @@ class memory_transport : public box_transport {
   PARTITA_DECL void pack(const block_memory& x);
   PARTITA_DECL void unpack(sending_worker& o);
 
-  /// Up to this size, the data in a ring stays in a cache. Slots of larger rings are written with streaming stores: a
+  /// A ring of at most this size stays in a cache. The slots of a larger ring are written with streaming stores: a
   /// reader on a distant core would have to fetch lines from the writer's cache.
   static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 

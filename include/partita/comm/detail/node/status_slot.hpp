@@ -81,7 +81,7 @@ struct status_slot {
   PARTITA_DECL static std::uint64_t nanoseconds();
 };
 
-/// The address by which another process finds a status slot.
+/// What another process needs to find a status slot.
 struct slot_address {
   std::uint64_t machine = 0, process = 0, file = 0, slot_secret = 0;
 };

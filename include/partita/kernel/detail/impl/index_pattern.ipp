@@ -107,7 +107,8 @@ struct rows_with_owners {
   bool is_first(std::size_t j) const { return first[j] == j; }
 };
 
-/// Asks the directory for owners and rows; without a message if this worker has the whole directory.
+/// Asks the index directory for the owner and the row of each wanted index; without a message if this worker has the
+/// whole directory.
 inline rows_with_owners find_row_owners(world_state& world, const index_directory& directory,
                                         const index_list& wanted) {
   rows_with_owners found{list_first_positions(wanted), std::vector<std::size_t>(wanted.size()),

@@ -10,13 +10,13 @@ namespace partita::detail {
 struct tape_block {
   std::size_t times = 0, bytes = 0;
 };
-struct tape_ledger {
+struct tape_statistics {
   tape_contents now{};
   std::unordered_map<const void*, tape_block> blocks{};
 };
-/// The ledger of tape memory of this thread. Tape nodes that outlive the thread keep the ledger alive.
-PARTITA_DECL const std::shared_ptr<tape_ledger>& tape_of_thread() {
-  static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
+/// The memory of this thread's tape, block by block. Tape nodes that outlive the thread keep this object alive.
+PARTITA_DECL const std::shared_ptr<tape_statistics>& tape_of_thread() {
+  static thread_local const std::shared_ptr<tape_statistics> it = std::make_shared<tape_statistics>();
   return it;
 }
 PARTITA_DEF tape_contents& current_tape_contents() { return tape_of_thread()->now; }
@@ -24,33 +24,33 @@ PARTITA_DEF tape_contents& current_tape_contents() { return tape_of_thread()->no
 PARTITA_INLINE tape_blocks::~tape_blocks() { release(); }
 
 PARTITA_DEF void tape_blocks::record() {
-  if (ledger_) return;
-  ledger_ = tape_of_thread();
-  ++ledger_->now.records;
+  if (statistics_) return;
+  statistics_ = tape_of_thread();
+  ++statistics_->now.records;
 }
 
 PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) {
   if (memory == nullptr || bytes == 0) return;
-  tape_block& one = ledger_->blocks[memory];
+  tape_block& one = statistics_->blocks[memory];
   held_blocks_.push_back(memory);
   if (one.times++ > 0) return;
   one.bytes = bytes;
-  tape_contents& now = ledger_->now;
+  tape_contents& now = statistics_->now;
   now.bytes += bytes;
   now.most_bytes = std::max(now.most_bytes, now.bytes);
 }
 
 PARTITA_DEF void tape_blocks::release() {
-  if (!ledger_) return;
+  if (!statistics_) return;
   for (const void* memory : held_blocks_) {
-    const auto found = ledger_->blocks.find(memory);
+    const auto found = statistics_->blocks.find(memory);
     if (--found->second.times > 0) continue;
-    ledger_->now.bytes -= found->second.bytes;
-    ledger_->blocks.erase(found);
+    statistics_->now.bytes -= found->second.bytes;
+    statistics_->blocks.erase(found);
   }
   held_blocks_.clear();
-  --ledger_->now.records;
-  ledger_ = nullptr;
+  --statistics_->now.records;
+  statistics_ = nullptr;
 }
 
 }  // namespace partita::detail

@@ -28,10 +28,10 @@ void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
   const char* const written_block = is_reachable(x) ? x : is_reachable(y) ? y : staging_block_->data();
   if (!is_reachable(written_block)) {
     staging_block_.reset();
-    return announce(e, by_message);
+    return announce(e, in_message);
   }
   write_block_in_chunks(x, const_cast<char*>(written_block), bytes, e,
-                        4 * arena_->offset(written_block) + at_root_block);
+                        4 * arena_->offset(written_block) + in_root_block);
   if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
 }
 
@@ -49,7 +49,7 @@ void node_group::roll_back() {
 bool node_group::finish_spread(std::size_t bytes) {
   const std::uint64_t e = call_;
   if (bytes <= group_page::slot_bytes) return end(true);
-  if (ready(0, e).block == by_message) return end(false);
+  if (ready(0, e).block == in_message) return end(false);
   wait_for_members(&group_page::done_flag, e);
   staging_block_.reset();
   return end(true);
@@ -86,7 +86,7 @@ PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::si
   make_room(e);
   if (measures_distance(e, bytes)) own().distance.write();
   char* written_block = nullptr;
-  std::uint64_t held = at_root_block;
+  std::uint64_t held = in_root_block;
   if (y == x) y = nullptr;
   if (is_reachable(x)) {
     written_block = const_cast<char*>(x);
@@ -96,23 +96,23 @@ PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::si
     wait(ready(1, e), e);
     const std::uint64_t there = ready(1, e).block;
     if (there != nowhere) {
-      held = at_first_member_block;
+      held = in_first_member_block;
       written_block = arena_->at(member_places_[1], there);
     }
   }
   if (written_block != nullptr) {
-    const std::uint64_t offset = held == at_first_member_block ? ready(1, e).block : arena_->offset(written_block);
+    const std::uint64_t offset = held == in_first_member_block ? ready(1, e).block : arena_->offset(written_block);
     write_block_in_chunks(x, written_block, bytes, e, 4 * offset + held);
     if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
-    if (held == at_root_block) wait_for_members(&group_page::done_flag, e);
+    if (held == in_root_block) wait_for_members(&group_page::done_flag, e);
     return end(true);
   }
   const arena_block staging(*arena_, bytes);
   if (!is_reachable(staging.data())) {
-    announce(e, by_message);
+    announce(e, in_message);
     return end(false);
   }
-  write_block_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + at_root_block);
+  write_block_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + in_root_block);
   if (y != nullptr) std::memcpy(y, x, bytes);
   wait_for_members(&group_page::done_flag, e);
   return end(true);
@@ -124,7 +124,7 @@ PARTITA_DEF void node_group::write_block_in_chunks(const char* x, char* written_
   const std::size_t chunk = spread_chunk(bytes);
   if (written_block != x) {
     // if the other members' cores are near, the data that they read next should stay in the cache
-    const bool read = size() > 2 || block % 4 == at_root_block, streaming = read ? far() : exceeds_cache(2 * bytes);
+    const bool read = size() > 2 || block % 4 == in_root_block, streaming = read ? far() : exceeds_cache(2 * bytes);
     std::uint64_t chunks = 0;
     for (std::size_t at = 0; at < bytes; at += chunk) {
       move(written_block + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
@@ -144,13 +144,13 @@ PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uin
   wait(ready(0, e), e);
   measure_distance(0, e, bytes);
   const std::uint64_t block = ready(0, e).block, held = block % 4;
-  if (held == by_message) return end(false);
-  if (held == at_first_member_block && own_index_ == 1) {
+  if (held == in_message) return end(false);
+  if (held == in_first_member_block && own_index_ == 1) {
     wait(root.progress_flag, progress_count(e, whole));
     for (std::size_t k = 2; k < size(); ++k) wait(member_pages_[k]->done_flag, e);
     return end(true);
   }
-  const char* const from = arena_->at(member_places_[held == at_root_block ? 0 : 1], block / 4);
+  const char* const from = arena_->at(member_places_[held == in_root_block ? 0 : 1], block / 4);
   const std::size_t chunk = spread_chunk(bytes);
   const bool streaming = exceeds_cache(2 * bytes);
   std::uint64_t chunks = 0;
