@@ -90,7 +90,8 @@ BOOST_AUTO_TEST_CASE(a_file_that_no_worker_of_this_job_wrote_is_replaced) {
   of_other_job.replace(name, 1, of_other_job[name] == 'x' ? "y" : "x");  // a name of the same length
   cut_short.pop_back();
   continued += '\n';
-  for (const std::string& earlier : {of_other_job, cut_short, continued, std::string("\n]}\n"), std::string(5000, ' ')}) {
+  for (const std::string& earlier :
+       {of_other_job, cut_short, continued, std::string("\n]}\n"), std::string(5000, ' ')}) {
     std::ofstream(path, std::ios::trunc) << earlier;
     write_trace(path, 1, small_trace());
     BOOST_TEST((text_of_file(path) == written), earlier.substr(0, 100));
