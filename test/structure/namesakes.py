@@ -12,10 +12,9 @@ SUITES = ("static", "reject", "unit", "mpi")
 
 # test: the headers that it covers, which are tested together or decide too little for a test of their own
 TOGETHER = {
-    "laws/reductions.cpp": "comm/element_operation kernel/sequential_reduce",
+    "laws/reductions.cpp": "kernel/sequential_reduce",
     "laws/worker_groups.cpp": "comm/mesh_groups",
     "mpi/sharded/bound_program.cpp": "comm/program_trace",  # and jobs/traced_runs.py
-    "mpi/comm/arena.cpp": "comm/pooled",
     "mpi/comm/box_exchange.cpp": "comm/mpi",
     "mpi/io/hdf5.cpp": "comm/mpi_info_null",
     "mpi/comm/parts.cpp": "comm/world",

@@ -40,6 +40,14 @@ BOOST_AUTO_TEST_CASE(a_row_of_a_cartesian_communicator_is_a_partition_of_its_own
   BOOST_TEST(static_cast<int>(p.index()[0]) == there.coordinates(there.rank())[1]);
 }
 
+BOOST_AUTO_TEST_CASE(the_world_of_the_partition_has_the_level_of_checks_that_is_given) {
+  const boost::mpi::communicator& all = test::workers();
+  const boost::mpi::cartesian_communicator line(all, boost::mpi::cartesian_topology({{all.size(), false}}), false);
+  BOOST_TEST((cartesian_partition<1>(line).world().level() == checks::agree));
+  for (const checks level : {checks::local, checks::agree})
+    BOOST_TEST((cartesian_partition<1>(line, level).world().level() == level));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_cartesian_or_of_another_rank_is_refused_on_all_workers) {
   const boost::mpi::communicator& all = test::workers();
   BOOST_TEST(refused<partition_error>([&] { cartesian_partition<2>(all); }).find("Cartesian topology") !=

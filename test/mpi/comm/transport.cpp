@@ -175,6 +175,41 @@ BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_by
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_exchange_counts_what_all_its_channels_carry) {
+  using partita::detail::box_exchange, partita::detail::lowered_plan;
+  partita::detail::transport ways(MPI_COMM_WORLD);
+  simulated_network net;
+  simulated_way to_all(net, 0);
+  const auto sends = [](std::size_t boxes, std::size_t elements) {
+    lowered_plan plan(1);
+    const std::size_t start = 0;
+    const std::ptrdiff_t stride = 1;
+    for (std::size_t k = 1; k <= boxes; ++k) plan.add_send(k, &elements, &start, 0, &stride);
+    return plan;
+  };
+  const auto channel = [&](std::size_t boxes, std::size_t elements) {
+    return std::make_unique<simulated_network::box_transport>(net, sends(boxes, elements), floats);
+  };
+  const std::vector<partita::detail::way*> by_preference{&to_all};
+  box_exchange exchange(by_preference, ways.memory(), sends(1, 2), floats, false);
+  std::size_t messages = 1, elements = 2;
+  const auto expect_counts = [&](const char* what) {
+    BOOST_TEST(exchange.counts().messages == messages, what);
+    BOOST_TEST(exchange.counts().bytes_by_message == elements * sizeof(float), what);
+    BOOST_TEST(exchange.counts().bytes_shared == 0U, what);
+  };
+  expect_counts("the boxes of its plan");
+  exchange.also(channel(2, 3));
+  messages += 2, elements += 6;
+  expect_counts("and those of a further channel");
+  exchange.append_exchange(std::make_unique<box_exchange>(by_preference, ways.memory(), sends(4, 5), floats, false));
+  messages += 4, elements += 20;
+  expect_counts("and those of a second exchange");
+  exchange.add_forwarding_transport(channel(8, 7));
+  messages += 8, elements += 56;
+  expect_counts("and those that are passed on");
+}
+
 BOOST_AUTO_TEST_CASE(what_stays_where_it_is_moves_nothing) {
   partita::detail::transport ways(MPI_COMM_WORLD);
   const std::size_t n = all_workers();

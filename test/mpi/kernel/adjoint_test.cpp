@@ -2,6 +2,7 @@
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
+#include <complex>
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/block_from.hpp>
 
@@ -32,6 +33,25 @@ BOOST_AUTO_TEST_CASE(an_adjoint_passes_and_a_wrong_one_on_one_worker_does_not) {
   const matrix x{{1, 2, 3}, {4, 5, 6}}, y{{3, 1, 2}, {5, 4, 7}};
   BOOST_TEST(adjoint_test(everyone, twice{}, x, y).exact());
   BOOST_TEST(!adjoint_test(everyone, twice{twice::fault::adjoint, last}, x, y).exact());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_block_of_a_scalar_product_is_conjugated) {
+  using number = std::complex<double>;
+  const xt::xtensor<number, 1> a{number(1, 2), number(0, 1)}, b{number(3, 4), number(5, 0)};
+  BOOST_TEST((local_dot(a, b) == number(11, -7)));  // (1 - 2i)(3 + 4i) - i 5
+  BOOST_TEST((local_dot(b, a) == number(11, 7)));
+  BOOST_TEST((local_dot(a, a) == number(6, 0)));
+  BOOST_TEST(local_dot(matrix{{1, 2}, {3, 4}}, matrix{{5, 6}, {7, 8}}) == 70);
+  BOOST_TEST((local_dot(xt::xtensor<number, 0>(number(0, 2)), xt::xtensor<number, 0>(number(3, 0))) == number(0, -6)));
+  struct {  // the product with i, whose adjoint is the product with -i
+    xt::xtensor<number, 1> operator()(const xt::xtensor<number, 1>& x) const { return number(0, 1) * x; }
+    xt::xtensor<number, 1> adjoint(const xt::xtensor<number, 1>& y) const { return number(0, -1) * y; }
+  } const turn;
+  const world everyone(test::workers());
+  const auto products = adjoint_test(everyone, turn, a, b);
+  const auto count = static_cast<double>(everyone.size());
+  BOOST_TEST((products.forward == number(-7, -11) * count));  // -i of the first block, times (11 - 7i)
+  BOOST_TEST(products.exact());
 }
 
 BOOST_AUTO_TEST_CASE(zero_volumes_of_inactive_workers_may_have_any_batch) {

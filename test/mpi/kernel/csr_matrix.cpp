@@ -202,6 +202,17 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
         csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
       },
       "requires entries of a matrix of");
+  for (const std::size_t odd : {std::size_t{0}, last}) {
+    std::vector<interval> table{{2 * odd + 1, 2 * odd + 2}};  // begins too late
+    if (odd != 0) table.push_back({2 * odd - 1, 2 * odd + 2}), table.push_back({2 * odd, 2 * odd - 1});  // is reversed
+    for (const interval& one : table)
+      for (const bool of_rows : {true, false}) {
+        const interval wrong = me == odd ? one : mine;
+        test::expect_refused<shape_error>(
+            [&] { csr_matrix<double>(everyone, of_rows ? wrong : mine, of_rows ? mine : wrong, {}); },
+            "that follow each other");
+      }
+  }
   constexpr std::size_t many = std::size_t{1} << 33U;  // their numbers in a block do not fit in 32 bits
   test::expect_refused<shape_error>(
       [&] {

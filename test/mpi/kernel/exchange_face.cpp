@@ -46,6 +46,17 @@ BOOST_AUTO_TEST_CASE(an_adjoint_whose_forward_call_is_forgotten_says_so_until_th
   g(x);
   BOOST_TEST(r.adjoint(y).size() == own);
   BOOST_TEST(g.adjoint(whole).size() == own);
+  // A balanced tensor of these extents takes the place of the other one, also when both are forgotten.
+  const vector balanced = xt::ones<double>({std::size_t{2}});
+  r(balanced);
+  g(balanced);
+  for (std::size_t k = 0; k < 32; ++k) {
+    const vector other = xt::ones<double>({20 + k + me});
+    r(other);
+    g(other);
+  }
+  BOOST_TEST(r.adjoint(y).size() == 2U);
+  BOOST_TEST(g.adjoint(whole).size() == 2U);
   for (std::size_t k = 0; k < 32; ++k) {  // a balanced decomposition needs no memory
     const vector other = xt::ones<double>({60 + k});
     r(other);

@@ -29,7 +29,12 @@ BOOST_AUTO_TEST_CASE(a_partition_is_its_extents_and_its_workers) {
   BOOST_TEST(on_stream(p) == (everyone.id() == 0 ? "partition [1, 1] of workers [0], this worker at [0, 0]"
                                                  : "partition [1, 1] of workers [0], not this worker"));
   BOOST_TEST(on_stream(p.extents()) == "[1, 1]");
-  BOOST_TEST(begins(on_stream(everyone), "world of " + std::to_string(everyone.size()) + " workers, this is worker "));
+  const auto world_text = [](std::size_t size, std::size_t id) {
+    return "world of " + std::to_string(size) + " workers, this is worker " + std::to_string(id);
+  };
+  BOOST_TEST(on_stream(everyone) == world_text(everyone.size(), everyone.id()));
+  BOOST_TEST(on_stream(everyone.part(workers(0, 1))) ==
+             (everyone.id() == 0 ? world_text(1, 0) : "world of other workers"));
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {

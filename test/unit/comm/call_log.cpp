@@ -50,6 +50,38 @@ BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
              "  the making of a world: call w\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_call_whose_name_has_no_place_left_is_listed_without_it) {
+  using partita::detail::status_slot;
+  static status_slot slot{};
+  slot.worker = 1, slot.process = 5;
+  // names of calls whose fingerprints are equal modulo the number of sets share the places of one set
+  constexpr std::size_t places = status_slot::descriptions_per_set, calls = places + 1;
+  for (std::uint64_t k = 1; k <= calls; ++k)
+    slot.note(2, k, k * status_slot::description_set_count, [&] { return partita::text("call ") << k; });
+  const std::string log = printed([] { partita::detail::call_log::print_calls(slot); });
+  std::size_t named = 0, displaced = 0;
+  std::string expected = "partita: the last 5 calls of worker 1 (process 5), the newest first:\n";
+  for (std::uint64_t k = calls; k > 0; --k) {
+    const std::string front = "  call " + std::to_string(k) + " of world 2: ", name = "call " + std::to_string(k);
+    const bool has_name = log.find(front + name + "\n") != std::string::npos;
+    named += has_name ? 1 : 0, displaced += has_name ? 0 : 1;
+    expected += front + (has_name ? name : std::string("a call whose name was displaced")) + "\n";
+  }
+  BOOST_TEST(log == expected);
+  BOOST_TEST(named == places);
+  BOOST_TEST(displaced == 1U);
+  BOOST_TEST(log.find("call 5 of world 2: call 5\n") != std::string::npos);  // the newest displaced another
+}
+
+BOOST_AUTO_TEST_CASE(a_log_has_the_last_64_calls) {
+  static partita::detail::status_slot slot{};
+  for (std::uint64_t k = 1; k <= 70; ++k) slot.note(1, k, k, [&] { return partita::text("call ") << k; });
+  std::string expected = "partita: the last 64 calls of worker 0 (process 0), the newest first:\n";
+  for (std::uint64_t k = 70; k > 6; --k)
+    expected += "  call " + std::to_string(k) + " of world 1: call " + std::to_string(k) + "\n";
+  BOOST_TEST(printed([] { partita::detail::call_log::print_calls(slot); }) == expected);
+}
+
 /// A process that may open no more files keeps its slot in its own memory, where no other process finds it.
 BOOST_AUTO_TEST_CASE(a_worker_without_a_spare_file_has_a_slot_of_its_own) {
   const pid_t child = ::fork();

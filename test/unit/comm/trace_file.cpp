@@ -32,17 +32,25 @@ recorded_trace small_trace() {
   return all;
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
+std::string new_file() {
   const char* const folder = std::getenv("TMPDIR");
   std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/partita_trace_XXXXXX";
   ::close(::mkstemp(path.data()));
+  return path;
+}
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
+  const std::string path = new_file();
   write_trace(path, 1, small_trace());
   recorded_trace nothing;
   write_trace(path, 0, nothing);
-  std::ifstream in(path);
-  std::string written((std::istreambuf_iterator<char>(in)), {});
+  std::string written = text_of_file(path);
   ::unlink(path.c_str());
   written.erase(0, written.find('\n'));  // the name of the job
   BOOST_TEST(written == R"(
@@ -71,4 +79,22 @@ BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
 {"ph":"M","name":"process_name","pid":0,"args":{"name":"worker 0","dropped":0}}
 ]}
 )");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_no_worker_of_this_job_wrote_is_replaced) {
+  const std::string path = new_file();
+  write_trace(path, 1, small_trace());
+  const std::string written = text_of_file(path);
+  std::string of_other_job = written, cut_short = written, continued = written;
+  const std::size_t name = of_other_job.find(R"("job":")") + 7;
+  of_other_job.replace(name, 1, of_other_job[name] == 'x' ? "y" : "x");  // a name of the same length
+  cut_short.pop_back();
+  continued += '\n';
+  for (const std::string& earlier :
+       {of_other_job, cut_short, continued, std::string("\n]}\n"), std::string(5000, ' ')}) {
+    std::ofstream(path, std::ios::trunc) << earlier;
+    write_trace(path, 1, small_trace());
+    BOOST_TEST((text_of_file(path) == written), earlier.substr(0, 100));
+  }
+  ::unlink(path.c_str());
 }
