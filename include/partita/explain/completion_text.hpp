@@ -146,7 +146,8 @@ long_text to_text(const completion_of<Graph>& done) {
       bytes += move.bytes;
       continue;
     }
-    const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape);
+    const std::size_t element_bytes = move.is_complex ? 8 : 4;  // numbers of 4 bytes, as in the forward pass
+    const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape, {}, element_bytes);
     all << "back, " << move.operation << ", " << detail::text_of(move.shape) << " " << detail::text_of(move.from)
         << "\n"
         << detail::write_steps(plan, "  ");

@@ -39,6 +39,7 @@ struct backward_reshard {
   sharding from{}, to{};
   /// The bytes that the busiest worker receives if `from` equals `to` because the operation itself moves something.
   std::size_t bytes = 0;
+  bool is_complex = false;  ///< whether an element is a pair of real numbers
 };
 
 /// The shardings of a program's values, and the moves between them. The graph of the program must outlive this object.

@@ -107,7 +107,7 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
   run_state.moved.bytes += bytes;
   run_state.moved.messages += forward ? plan.receives.size() : plan.sends.size();
   if (run_state.log != nullptr)
-    run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0});
+    run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0, is_complex<T>});
 }
 
 /// Replaces the extents of the first `first` dimensions by the list `leading`.

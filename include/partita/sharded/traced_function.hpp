@@ -159,7 +159,8 @@ class traced_function {
     std::vector<backward_reshard> all;
     for (const movement& one : log)
       if (one.backward)
-        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / bytes_per_number * 4});
+        all.push_back(
+            {one.operation, one.extents, one.from, one.to, one.most_bytes / bytes_per_number * 4, one.is_complex});
     return all;
   }
   /// Argument i for a dry run, without elements, in its completed layout. The argument is marked as a parameter if its

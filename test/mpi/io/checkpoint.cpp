@@ -283,6 +283,24 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   BOOST_TEST(says(refused<io_error>([&] { saved.load<double, 1>("bias", s.last); }), "bias.npy: No such file"));
 }
 
+/// The error for a tensor that is not there names up to 20 of the others, and counts the rest.
+BOOST_AUTO_TEST_CASE(an_unknown_name_is_answered_by_the_names_that_there_are) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1>(workers{everyone.size() - 1});
+  for (const std::size_t n : {0U, 1U, 19U, 20U, 21U, 40U, 41U, 123U}) {
+    manifest contents{7, 64, {}};
+    std::string names = "requires a tensor of that name; there are";
+    for (std::size_t k = 0; k < n; ++k) {
+      contents.tensors.push_back({"t" + std::to_string(k), "<f4", {1}, 132, {0, 0, 0}});
+      if (k < 20) names += " t" + std::to_string(k);
+    }
+    if (n > 20) names += " and " + std::to_string(n - 20) + " others";
+    const checkpoint saved(everyone, "none", contents);
+    const std::string told = refused<io_error>([&] { saved.load<float, 1>("u", p); });
+    BOOST_TEST(told.ends_with(names + "; ask for one of them"), told);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(saving_behind_the_back_of_the_program_keeps_what_was_there_at_the_call) {
   const setting s;
   checkpoint_options two = crowded;

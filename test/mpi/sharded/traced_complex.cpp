@@ -4,6 +4,7 @@
 #include "refused.hpp"
 
 #include <complex>
+#include <partita/explain/completion_text.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
@@ -229,6 +230,14 @@ BOOST_AUTO_TEST_CASE(estimates_count_both_numbers_of_a_complex_element) {
   const auto &back = real.complete().back, &complex_back = complex_ones.complete().back;
   BOOST_REQUIRE(back.size() == complex_back.size());
   for (std::size_t k = 0; k < back.size(); ++k) BOOST_TEST(complex_back[k].bytes == 2 * back[k].bytes);
+  const auto told = [](const completion& done) {  // the bytes of the backward pass in the last line
+    const std::string all = to_text(done);
+    const std::size_t at = all.find("\nback: "), moves = all.find(" moves, ", at);
+    return at == std::string::npos ? std::size_t{0} : std::stoul(all.substr(moves + 8));
+  };
+  const std::size_t bytes = told(real.complete());
+  BOOST_TEST((bytes > 0) == (everyone.size() > 1));
+  BOOST_TEST(told(complex_ones.complete()) == 2 * bytes);
   BOOST_TEST(real.fingerprint() != complex_ones.fingerprint());
 }
 

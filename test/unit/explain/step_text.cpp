@@ -87,6 +87,30 @@ BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
   BOOST_TEST(named == "computing;the bytes that move;starting messages;");
 }
 
+/// The three parts of a step are the computations, the messages' latencies, and the rest of the movements. The first of
+/// several largest parts is named; times in which a worker computes and moves count once.
+BOOST_AUTO_TEST_CASE(the_part_that_binds_is_told_with_its_own_share) {
+  const one_layer p;
+  search_answer found = search(p.g, {});
+  for (const double computing : {0.0, 1.0, 2.0, 5.0})
+    for (const double sending : {0.0, 1.0, 2.0, 5.0})
+      for (const double latency : {0.0, 1.0, 2.0, 5.0})
+        for (const double hidden : {0.0, 0.5}) {
+          if (computing < hidden || sending + latency < hidden) continue;
+          found.best.cost = {.computing_seconds = computing,
+                             .moving_seconds = sending + latency,
+                             .latency_seconds = latency,
+                             .hidden_seconds = hidden};
+          const double most = std::max({computing, sending, latency}), all = computing + sending + latency - hidden;
+          const std::string name = most == computing ? "computing"
+                                   : most == sending ? "the bytes that move"
+                                                     : "starting messages";
+          const std::string share = std::string(detail::percentage(all > 0 ? most / all : 0));
+          const std::string line = "what binds: " + name + ", " + share + " of the step\n", words = explain(found);
+          BOOST_TEST(words.find(line) != std::string::npos, words << " has not " << line);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(a_runner_up_takes_its_difference_to_the_best_more) {
   const one_layer p;
   search_answer found = search(p.g, {});

@@ -122,6 +122,36 @@ BOOST_AUTO_TEST_CASE(a_lower_priority_goes_first) {
   BOOST_TEST((of_x(1, 0) == m.layout("", "model")));
 }
 
+BOOST_AUTO_TEST_CASE(an_input_with_a_layout_has_the_priority_of_this_layout) {
+  for (const std::size_t priority : {0U, 1U, 7U, 255U}) {
+    const sharding layout = m.layout("model", "").with_priority(priority);
+    graph g(m);
+    const value x = g.input({64, 64}, layout, "x"), w = g.parameter({64, 64}, layout, "w");
+    for (const value v : {x, w}) {
+      BOOST_TEST((*g.annotation(v) == layout));
+      BOOST_TEST(std::size_t{g.annotation(v)->priority} == priority);
+    }
+    BOOST_TEST((!g[x].is_parameter && g[w].is_parameter));
+    // A second annotation replaces the first one and its priority.
+    g.constrain(w, layout);
+    BOOST_TEST(std::size_t{g.annotation(w)->priority} == 0U);
+  }
+  // The lower of two priorities goes first, for both ways to make an input.
+  for (const bool is_parameter : {false, true})
+    for (const std::size_t rows : {0U, 1U, 2U})
+      for (const std::size_t columns : {0U, 1U, 2U}) {
+        if (rows == columns) continue;
+        graph g(m);
+        const auto add = [&](const sharding& layout) {
+          return is_parameter ? g.parameter({64, 64}, layout) : g.input({64, 64}, layout);
+        };
+        const value x = add(m.layout("model", "").with_priority(rows)),
+                    y = add(m.layout("", "model").with_priority(columns));
+        const value z = g.apply(rules::add, {x, y});
+        BOOST_TEST((complete(g)[z] == (rows < columns ? m.layout("model", "") : m.layout("", "model"))));
+      }
+}
+
 BOOST_AUTO_TEST_CASE(operations_that_pass_axes_on_come_before_products_of_one_priority) {
   for (const bool product_first : {true, false}) {
     graph g(m);
@@ -317,6 +347,47 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
   BOOST_TEST(drawn > 50U);
   BOOST_TEST(cut > 200U);
   BOOST_TEST(pending > 0U);
+}
+
+/// The last line of a completed program adds up what goes back: reshards, and windows of operations, of real and of
+/// complex elements.
+BOOST_AUTO_TEST_CASE(what_goes_back_is_listed_and_added_up) {
+  const block b;
+  completion done = complete(b.g);
+  const std::string forward = to_text(done);
+  BOOST_TEST(forward == "0 moves, 0 bytes to the busiest worker\n");
+  const sharding whole = m.layout("", ""), rows = m.layout("data", ""), partial = whole.partial("data");
+  struct row {
+    backward_reshard move;
+    std::size_t bytes;
+    std::string lines;
+  };
+  const std::vector<row> table{
+      {{"down", {8, 64}, partial, whole}, 2048, "down, [8, 64] (, ) partial sum over data\n  all_reduce data"},
+      {{"gelu", {8, 64}, rows, rows, 96}, 96, "inside gelu, [8, 64] (data, ): what its blocks read of others, "},
+      {{"up", {8, 64}, rows, whole}, 1024, "up, [8, 64] (data, )\n  all_gather data"},
+      {{"scan", {8, 64}, rows, rows, 40}, 40, "inside scan, [8, 64] (data, ): what its blocks read of others, "},
+      {{"add", {8, 64}, rows, whole, 0, true}, 2048, "add, [8, 64] (data, )\n  all_gather data"}};
+  for (std::size_t chosen = 0; chosen < std::size_t{1} << table.size(); ++chosen) {
+    done.back.clear();
+    std::size_t bytes = 0, at = 0;
+    for (std::size_t k = 0; k < table.size(); ++k)
+      if ((chosen >> k & 1U) != 0) done.back.push_back(table[k].move), bytes += table[k].bytes;
+    const std::string all = to_text(done);
+    BOOST_TEST(all.starts_with(forward));
+    for (std::size_t k = 0; k < table.size(); ++k) {
+      if ((chosen >> k & 1U) == 0) continue;
+      at = all.find("\nback, " + table[k].lines, at);
+      BOOST_REQUIRE(at != std::string::npos);
+      const std::size_t end = at + 7 + table[k].lines.size();
+      BOOST_TEST(all.substr(end, all.find('\n', end) - end).find(std::to_string(table[k].bytes) + " bytes") !=
+                     std::string::npos,
+                 all);
+    }
+    const std::string sum = "\nback: " + std::to_string(done.back.size()) + " moves, " + std::to_string(bytes) +
+                            " bytes to the busiest worker\n";
+    BOOST_TEST((chosen == 0 ? all == forward : all.ends_with(sum)), all << " does not end with " << sum);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_lost) {

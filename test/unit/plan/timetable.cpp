@@ -119,6 +119,29 @@ BOOST_AUTO_TEST_CASE(a_timetable_is_written_and_drawn) {
     BOOST_TEST(drawn.find(part) != std::string::npos);
 }
 
+/// A worker may wait for longer than its movements are pending, because it waits for what another worker sends later.
+BOOST_AUTO_TEST_CASE(no_share_of_a_movement_is_hidden_if_the_worker_waits_for_longer_than_it_lasts) {
+  const std::string start = "movements are pending for 4.00 s, ", end = " of it while something is computed\n";
+  for (const double waited : {0.0, 1.0, 3.0, 4.0, 5.0, 40.0}) {
+    timetable times;
+    times.entries.push_back({.moves = true, .from = 1, .until = 5, .waited_seconds = waited});
+    const std::string share = waited == 0 ? "100 %" : waited == 1 ? "75.0 %" : waited == 3 ? "25.0 %" : "0.00 %";
+    const std::string words = to_text(times);
+    BOOST_TEST(words.find(start + share + end) != std::string::npos, words);
+  }
+  // A receive is posted at 0 and waited for until 7; its sender starts at 5.
+  const std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 2}};
+  const std::vector<ordered_step> order{
+      {.action = what::post_receive}, {.action = what::start}, {.action = what::finish}};
+  const timetable times = timetable_of(program, order, {0, 0, 5, 5, 0, 7});
+  BOOST_TEST(times.moving() == 2);
+  BOOST_TEST(times.waiting() == 7);
+  const std::string words = to_text(times);
+  BOOST_TEST(words.find("pending for 2.00 s, 0.00 % of it") != std::string::npos, words);
+  // Without movements there is nothing to hide.
+  BOOST_TEST(std::string(to_text(timetable())).find("pending") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(in_the_order_of_the_program_all_movements_are_waited_for) {
   std::mt19937 random(2);
   for (int round = 0; round < 100; ++round) {

@@ -25,6 +25,7 @@ struct movement {
   /// The most bytes that any worker receives, set for movements without a change of layout: of windows, or of totals
   /// along a sharded dimension.
   std::size_t most_bytes = 0;
+  bool is_complex = false;  ///< whether an element is a pair of real numbers
 
   friend bool operator==(const movement& a, const movement& b) {
     return std::string_view(a.operation.c_str()) == b.operation.c_str() && a.backward == b.backward &&

@@ -113,7 +113,7 @@ class announced_movement {
 
  private:
   movement make_log_entry(std::size_t bytes) const {
-    return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_};
+    return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_, is_complex<T>};
   }
 
   const char* call_name_;
