@@ -22,7 +22,7 @@ template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
   partition<Extents> p;
-  std::array<std::size_t, Rank> global_extents;
+  std::array<std::size_t, Rank> global;
   X x;
   detail::file_request<Rank> request;
 };
@@ -57,12 +57,12 @@ class tensor_file_writer final : public checkpoint_file_writer {
                                                     const file_options& options, bool keeps_copies) {
     auto request = tensor.request;
     request.options = options;
-    auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(
-        call, tensor.p, tensor.global_extents, tensor.x, request);
+    auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
+                                                                                      tensor.x, request);
     if (keeps_copies) slab.copy_elements();
     auto received = exchange_shared_pages(slab.slabs().owners, slab.slabs().domains, slab.bytes());
     return std::unique_ptr<checkpoint_file_writer>(
-        new tensor_file_writer(tensor.name, tensor.global_extents, std::move(slab), std::move(received)));
+        new tensor_file_writer(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
   int write(const std::string& folder, const checkpoint_options& options) override {
     const auto& where = slab_.slabs();
@@ -137,11 +137,10 @@ void checkpoint_writer::add(const named_tensor<Extents, Rank, X, Policies...>& t
   using T = element_of<X>;
   if constexpr (!strided_array<const X>) {
     const xt::xtensor<T, Rank> values(tensor.x);
-    files_.push_back(
-        tensor_file_writer<T, Rank>::of(call_,
-                                        named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
-                                            tensor.name, tensor.p, tensor.global_extents, values, tensor.request},
-                                        options_.files, true));
+    files_.push_back(tensor_file_writer<T, Rank>::of(call_,
+                                                     named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
+                                                         tensor.name, tensor.p, tensor.global, values, tensor.request},
+                                                     options_.files, true));
   } else {
     files_.push_back(tensor_file_writer<T, Rank>::of(call_, tensor, options_.files, keeps_copies));
   }
