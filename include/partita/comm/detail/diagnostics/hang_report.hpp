@@ -33,7 +33,7 @@ class hang_report final : public wait_watcher {
     /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, worlds = 0;
-    slot_address page;
+    slot_address address;
   };
 
   /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
@@ -58,7 +58,7 @@ class hang_report final : public wait_watcher {
   }
   /// Records the start of a call, if a trace is wanted.
   void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
-    if (trace::on()) trace::begin_call(number_, fingerprint, describe);
+    if (trace::is_on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_slot_->find_description(fingerprint_); }
   void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
@@ -110,7 +110,7 @@ class hang_report final : public wait_watcher {
   struct worker {
     std::size_t id;
     std::uint64_t process;
-    const status_slot* page;
+    const status_slot* status;
   };
   using standing = status_slot::standing;
 

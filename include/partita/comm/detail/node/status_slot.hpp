@@ -91,7 +91,7 @@ struct slot_address {
 class status_slots {
  public:
   PARTITA_DECL static status_slots& instance();
-  status_slot& own() { return *own_slot_; }
+  status_slot& own_slot() { return *own_slot_; }
   const slot_address& address() const { return own_address_; }
 
   /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
@@ -100,7 +100,7 @@ class status_slots {
   /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
   struct mapped_slot {
     std::uint64_t slot_secret;
-    const status_slot* page;
+    const status_slot* status;
     const mapped_slot* older_slot;
   };
   const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }

@@ -15,7 +15,7 @@ PARTITA_DEF void checksum_shares::add(std::size_t at, const unsigned char* bytes
 
 PARTITA_DEF const std::vector<std::uint32_t>& checksum_shares::checksums_of_all_slabs(const world& everyone) {
   complete_slab();
-  exclusive_or(*everyone.state(), checksum_shares_);
+  xor_over_workers(*everyone.state(), checksum_shares_);
   return checksum_shares_;
 }
 

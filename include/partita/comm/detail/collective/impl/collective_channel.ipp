@@ -45,7 +45,7 @@ PARTITA_DEF lent_header* collective_channel::share(const element_messages& group
       block = static_cast<lent_header*>(shown);
       group_messages.count_shared_bytes(n);
     } else {  // the leader has no shared memory left, so each member uses its own block
-      if (is_leader) block->views.store(root && !root_gets_view ? 0 : 1, std::memory_order_relaxed);
+      if (is_leader) block->view_count.store(root && !root_gets_view ? 0 : 1, std::memory_order_relaxed);
       else block = lent_blocks::lend_block(memory, bytes, 1);
       char* const own = lent_blocks::elements(block);
       group_messages.spread(node_members, root ? const_cast<char*>(x) : own, n, sent);

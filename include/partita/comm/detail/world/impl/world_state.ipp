@@ -114,7 +114,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
     const bool began = has_begun_speculation(all);
     if (!agree(all)) {
-      if (trace::on()) trace::end_call();
+      if (trace::is_on()) trace::end_call();
       if (began) discard_messages();
       report(fingerprint, have_same_call(all), kind, describe());
     }
@@ -136,7 +136,7 @@ PARTITA_DEF world_state::words world_state::combine_words_of_workers(const words
     and_allreduce_.all_and(mine, all, ahead);
   } catch (const communication_error&) {
     is_world_lost_ = true;  // an operation that was never completed is still pending
-    if (trace::on()) trace::end_call();
+    if (trace::is_on()) trace::end_call();
     throw;
   }
   hang_report_->clear_final_message();
@@ -212,7 +212,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
 PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                                  const call_description& describe) {
   hang_report_->clear_final_message();
-  if (trace::on()) trace::end_call();
+  if (trace::is_on()) trace::end_call();
   const std::uint64_t common = steps_->next(fingerprint, choices, kind);
   if (common != 0) return common;
   is_world_lost_ = true;  // the other workers continue
@@ -220,8 +220,8 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
 }
 
 PARTITA_DEF void world_state::end_agreement() {
-  if (trace::on()) trace::end_call();
-  skips_work_after_agreement_ = !trace::on();
+  if (trace::is_on()) trace::end_call();
+  skips_work_after_agreement_ = !trace::is_on();
   if (std::exchange(has_tried_making_flags_, true) || size_ == 1) return;
   and_allreduce_.make_flags();
   tags_ = &own_node::of(communicator_);

@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-class exact_collection {
+class exact_reduction {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
   struct data_of_node {
