@@ -74,7 +74,7 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
                                                         << ": " << thrown.what()};
   }
   world.leave_messages_unread();
-  world.report().final_message(trouble.sentence);
+  world.report().set_final_message(trouble.sentence);
   return {};
 }
 

@@ -77,7 +77,7 @@ struct collective_channel {
   template <class Into, class Incoming>
   void finish_sum(const element_messages& group_messages, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
-    if (!is_on_one_node && op.between_nodes != nullptr)
+    if (!is_on_one_node && op.form_between_nodes != nullptr)
       return finish_exact_sum(group_messages, op, {x, nullptr, n}, into, incoming);
     if (std::exchange(has_begun_early, false)) {
       if (is_leader && !sent.any()) group_messages.collect(node_leaders, op, local_sum(x), into(), n, blocks, incoming);
@@ -159,7 +159,7 @@ struct collective_channel {
       block_sum sum = make_node_sum(op, b, false);
       sum.y = terms;
       if (shared->finish(sum)) {
-        char fits = is_leader && op.between_nodes->complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
+        char fits = is_leader && op.form_between_nodes->are_complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
         shared->spread(is_leader ? &fits : nullptr, is_leader ? nullptr : &fits, 1);
         given.sends_whole_blocks = fits == 0;
         if (fits != 0) given.terms = terms, group_messages.count_shared_bytes(b.n);

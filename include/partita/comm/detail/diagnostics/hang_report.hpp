@@ -87,7 +87,7 @@ class hang_report final : public wait_watcher {
   }
   /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
   /// the error.
-  void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
+  void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }
 
   PARTITA_INLINE void on_long_wait(double seconds) override;
@@ -135,7 +135,7 @@ class hang_report final : public wait_watcher {
   /// that makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
   static const status_slot::call& newest_call(const status_slot& of) {
-    return of.last[(of.calls - 1) % status_slot::kept];
+    return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }
   PARTITA_DECL bool waits_for_same_call(const worker& w) const;
   PARTITA_DECL static text describe_last_call(const worker& w);

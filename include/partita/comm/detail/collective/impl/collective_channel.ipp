@@ -132,13 +132,14 @@ PARTITA_DEF bool collective_channel::finish_sum_on_node(const element_messages& 
 
 PARTITA_DEF bool collective_channel::can_sum_on_node(const element_operation& op) const {
   return shared && op.of->in_shared_memory &&
-         (is_on_one_node || op.combine_exactly == nullptr || op.between_nodes != nullptr);
+         (is_on_one_node || op.combine_exactly == nullptr || op.form_between_nodes != nullptr);
 }
 
 PARTITA_DEF block_sum collective_channel::make_node_sum(const element_operation& op, const group_blocks& b,
                                                         bool to_all) const {
-  if (is_on_one_node || op.between_nodes == nullptr) return {b.x, b.y, b.n, &op, node_members.root_is_large, to_all};
-  return {b.x, nullptr, b.n, &op.between_nodes->compute_two_terms, node_members.root_is_large, false};
+  if (is_on_one_node || op.form_between_nodes == nullptr)
+    return {b.x, b.y, b.n, &op, node_members.root_is_large, to_all};
+  return {b.x, nullptr, b.n, &op.form_between_nodes->two_term_operation, node_members.root_is_large, false};
 }
 
 }  // namespace partita::detail

@@ -18,11 +18,12 @@ PARTITA_DEF void print_line(text line) {
 }
 
 PARTITA_DEF void call_log::print_calls(const status_slot& of) {
-  const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
+  const std::uint64_t all = of.call_count,
+                      kept = all < status_slot::kept_call_count ? all : status_slot::kept_call_count;
   if (kept == 0) return;
   print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
                                         << ", the newest first:");
-  bool is_printed[status_slot::kept] = {};
+  bool is_printed[status_slot::kept_call_count] = {};
   for (std::uint64_t back = 1; back <= kept; ++back) {
     if (is_printed[back - 1]) continue;
     const status_slot::call& newest = find_call(of, all - back);

@@ -139,7 +139,7 @@ PARTITA_DEF bool hang_report::waits_for_same_call(const worker& w) const {
 }
 
 PARTITA_DEF text hang_report::describe_last_call(const worker& w) {
-  if (w.status->calls == 0) return "has made no call";
+  if (w.status->call_count == 0) return "has made no call";
   const status_slot::call& last = newest_call(*w.status);
   return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
                             << w.status->find_description(last.fingerprint);

@@ -114,7 +114,7 @@ PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypa
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
                                          const result_write_mode& write_mode) {
-  const std::size_t element = s.element(), width = s.op->width, most = piece_bytes / (element * width);
+  const std::size_t element = s.element(), width = s.op->result_block_count, most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) {
     return k == own_index_ ? write_mode.streams_own_results : write_mode.streams_peer_results;
   };

@@ -19,7 +19,7 @@ PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& senten
   auto& names = fingerprints[fingerprint % description_set_count];
   std::size_t k = 0;
   while (k < descriptions_per_set && names[k] != fingerprint && names[k] != 0) ++k;
-  if (k == descriptions_per_set) k = calls.load() % descriptions_per_set;
+  if (k == descriptions_per_set) k = call_count.load() % descriptions_per_set;
   names[k] = 0;
   char* const to = descriptions[fingerprint % description_set_count][k];
   const std::size_t n = sentence.size() < max_description_length - 1 ? sentence.size() : max_description_length - 1;
@@ -30,13 +30,13 @@ PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& senten
 
 PARTITA_DEF void status_slot::note_departure(std::uint64_t world, std::uint64_t calls_of_world) {
   departure& here = departures[departure_count++ % max_departures];
-  here.calls.store(calls_of_world, std::memory_order_relaxed);
+  here.call_count.store(calls_of_world, std::memory_order_relaxed);
   here.world.store(world, std::memory_order_release);
 }
 
 PARTITA_DEF bool status_slot::has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const {
   for (const departure& one : departures)
-    if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
+    if (one.world.load(std::memory_order_acquire) == world && one.call_count.load() < calls_of_world) return true;
   return false;
 }
 
