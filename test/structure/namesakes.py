@@ -21,7 +21,7 @@ TOGETHER = {
     "mpi/io/replaced_file.cpp": "comm/file_size_errors",
     "mpi/kernel/element_types.cpp": "comm/element comm/element_kind",
     "mpi/kernel/errors_while_learning.cpp": "comm/agreement",
-    "mpi/kernel/index_exchange.cpp": "comm/written_block",
+    "mpi/kernel/index_exchange.cpp": "comm/block_writer",
     "mpi/kernel/halo_exchanges.cpp": "comm/side_by_side kernel/window_movement kernel/halo_cells plan/halo_plan",
     "mpi/kernel/halo_rounds.cpp": "plan/halo_rounds",
     "mpi/kernel/linear_operator.cpp": "kernel/kernel_counts",

@@ -58,7 +58,7 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
     ~scope() { report_.set_is_preparing_call(false); }
     hang_report& report_;
   } const now(world.report());
-  if (trace::on()) trace::continue_call();
+  if (trace::is_on()) trace::continue_call();
   try {
     return learn(trouble);
   } catch (const communication_error&) {
@@ -74,7 +74,7 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
                                                         << ": " << thrown.what()};
   }
   world.leave_messages_unread();
-  world.report().final_message(trouble.sentence);
+  world.report().set_final_message(trouble.sentence);
   return {};
 }
 

@@ -45,9 +45,9 @@ class box_exchange {
   /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
   PARTITA_DECL void also(std::unique_ptr<box_transport> more);
 
-  /// Makes a `written_block` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
+  /// Makes a `block_writer` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
   /// travel through the memory of one node; no box stays on this worker, and no boxes are added up.
-  PARTITA_DECL void from(std::shared_ptr<const written_block> source);
+  PARTITA_DECL void from(std::shared_ptr<const block_writer> source);
 
   /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
   /// data, or room for data, for which other workers wait.
@@ -131,7 +131,7 @@ class box_exchange {
   std::size_t intermediate_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // the last: of a box that is being added
   block_memory x_, y_, final_y_;
-  std::shared_ptr<const written_block> source_writer_;
+  std::shared_ptr<const block_writer> source_writer_;
 };
 
 }  // namespace partita::detail

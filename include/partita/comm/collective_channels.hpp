@@ -53,7 +53,7 @@ class collective_channels {
   PARTITA_DECL void discard_speculative_sends();
   /// Notes, if calls are traced, that a later call finishes the operation that starts now.
   void keep_operation_pending() {
-    if (trace::on()) traced_ = trace::current_call();
+    if (trace::is_on()) traced_ = trace::current_call();
   }
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
@@ -74,7 +74,7 @@ class collective_channels {
   std::vector<std::unique_ptr<class way>> added_channels_;
   traffic traffic_;
   bool has_begun_early_ = false;
-  bool does_more_than_move_ = plan_.groups.empty() || trace::on();
+  bool does_more_than_move_ = plan_.groups.empty() || trace::is_on();
   std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
   std::vector<collective_channel> group_channels_;
 };

@@ -32,17 +32,17 @@ struct element_operation {
   /// The final step on the combined result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
-  const exact_form* between_nodes = nullptr;
+  const exact_form* form_between_nodes = nullptr;
   /// The result of `combine_exactly` is this many blocks, one after another.
-  std::size_t width = 1;
+  std::size_t result_block_count = 1;
 };
 
 /// The sum of the blocks of a node's workers that must not be rounded yet.
 struct exact_form {
-  element_operation compute_two_terms;  ///< computes the first two terms of each sum
+  element_operation two_term_operation;  ///< computes the first two terms of each sum
   /// Whether the two terms of each of n sums represent that sum exactly.
-  bool (*complete)(const char* second_terms, std::size_t n);
-  std::unique_ptr<exact_terms> (*make)();
+  bool (*are_complete)(const char* second_terms, std::size_t n);
+  std::unique_ptr<exact_terms> (*make_terms)();
 };
 
 /// Combines numbers in blocks of 64 bytes: g++ vectorises loops of known length at -O2.
@@ -131,7 +131,8 @@ constexpr element_operation make_operation() {
   element_operation operation{&element_kind_v<T>, &combine_untyped<R, T>, nullptr, nullptr};
   if constexpr (Exact && is_linear_reduction<R> && fraction<T>) {
     operation.combine_exactly = &add_exactly_untyped<T>;
-    if constexpr (supports_exact_terms<typename component_numbers<T>::type>) operation.between_nodes = &exact_form_v<T>;
+    if constexpr (supports_exact_terms<typename component_numbers<T>::type>)
+      operation.form_between_nodes = &exact_form_v<T>;
   }
   if constexpr (requires(T a) { R::template completed<T>(a, 1); } && !(std::is_same_v<T, bool>))
     operation.complete = &complete_untyped<R, T>;

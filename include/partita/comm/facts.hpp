@@ -102,7 +102,7 @@ facts<N> maximum_over_workers(const world_state& world, const facts<N>& own) {
 
 /// The bitwise exclusive or over all workers, word by word; every worker passes the same number of words. Collective.
 /// Cost: one MPI_Allreduce.
-inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
+inline void xor_over_workers(const world_state& world, std::vector<std::uint32_t>& words) {
   constexpr std::size_t most = std::size_t{1} << 30U;
   for (std::size_t done = 0; done < words.size(); done += most)
     check(MPI_Allreduce(MPI_IN_PLACE, words.data() + done,

@@ -11,7 +11,7 @@ namespace partita::detail {
 
 class program_trace {
  public:
-  static bool is_trace_enabled() { return trace::on(); }
+  static bool is_trace_enabled() { return trace::is_on(); }
   /// Records the estimated times of the program that the current call binds, the lanes of its entries, and the number
   /// of entries of the forward pass.
   void begin(const timetable& estimated_times, std::vector<std::uint32_t> lanes, std::size_t forward) {

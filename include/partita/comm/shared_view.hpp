@@ -21,7 +21,7 @@ namespace detail {
 
 /// The header in front of the elements of a lent block: the number of views of the block, on all workers together.
 struct alignas(64) lent_header {
-  std::atomic<std::uint32_t> views;
+  std::atomic<std::uint32_t> view_count;
 };
 static_assert(sizeof(lent_header) == 64);
 
@@ -52,7 +52,7 @@ class lent_block_lease {
   /// Makes a view of a lent block that the lender has already counted.
   explicit lent_block_lease(lent_header* header) : header_(header) {}
   lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
-    if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
+    if (header_ != nullptr) header_->view_count.fetch_add(1, std::memory_order_relaxed);
   }
   lent_block_lease(lent_block_lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
   lent_block_lease& operator=(lent_block_lease other) noexcept {

@@ -22,7 +22,7 @@ inline constexpr std::size_t joint_dimension_count = (Rank + ...) + sizeof...(Ra
 
 /// Combines `plans`, which are the plans of one worker for one kind of elements, into one plan. The boxes between two
 /// workers are in the order of the tensors. Cost: O(boxes × tensors).
-PARTITA_DECL lowered_plan side_by_side(const std::vector<lowered_plan>& plans);
+PARTITA_DECL lowered_plan join_plans(const std::vector<lowered_plan>& plans);
 
 /// The address of several blocks of one element type: the address of one of the blocks, all strides, and all shapes in
 /// sequence.

@@ -18,7 +18,7 @@
 #include <partita/comm/detail/exchange/impl/joint_plan.ipp>
 #include <partita/comm/detail/exchange/impl/lowered_plan.ipp>
 #include <partita/comm/detail/message/impl/element_messages.ipp>
-#include <partita/comm/detail/message/impl/message_pool.ipp>
+#include <partita/comm/detail/message/impl/message_list.ipp>
 #include <partita/comm/detail/message/impl/message_type.ipp>
 #include <partita/comm/detail/message/impl/pair_messages.ipp>
 #include <partita/comm/detail/message/impl/persistent_messages.ipp>

@@ -32,7 +32,7 @@ struct cell_drawing {
 };
 
 /// Lists the result dimensions that the adjoint of a broadcast sums over for an operand, as "adjoint sums 0, 2".
-PARTITA_DECL long_text summed_dimensions(const dimension_map& map, const shape_list& operand, const shape_list& result);
+PARTITA_DECL long_text sum_text(const dimension_map& map, const shape_list& operand, const shape_list& result);
 
 }  // namespace detail
 

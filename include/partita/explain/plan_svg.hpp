@@ -62,7 +62,7 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::destination_parts(plan));
   }
   detail::explain_parts<Rank>(on);
-  on.lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code_style);
+  on.text_lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code_style);
   return on.svg();
 }
 

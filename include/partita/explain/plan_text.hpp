@@ -70,16 +70,16 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
   }
 
   struct row {
-    long_text peer_text, where, what;
+    long_text peer_text, box_text, size_text;
   };
   std::vector<row> rows;
-  const auto add = [&](long_text peer_text, const box<Rank>& where, const auto& block) {
+  const auto add = [&](long_text peer_text, const box<Rank>& moved, const auto& block) {
     row next;
     next.peer_text = static_cast<long_text&&>(peer_text);
-    next.where << where;
-    const std::size_t n = where.volume(), run = detail::contiguous_elements(where.shape(), block);
-    next.what << detail::size_text(n, element_bytes);
-    if (run < n) next.what << " in " << n / run << " runs of " << run;
+    next.box_text << moved;
+    const std::size_t n = moved.volume(), run = detail::contiguous_elements(moved.shape(), block);
+    next.size_text << detail::size_text(n, element_bytes);
+    if (run < n) next.size_text << " in " << n / run << " runs of " << run;
     rows.push_back(static_cast<row&&>(next));
   };
   const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* preposition, const auto& block) {
@@ -96,9 +96,9 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
   std::size_t first = 0, second = 0;
   for (const row& r : rows) {
     first = r.peer_text.size() > first ? r.peer_text.size() : first;
-    second = r.where.size() > second ? r.where.size() : second;
+    second = r.box_text.size() > second ? r.box_text.size() : second;
   }
-  for (row& r : rows) all << "  " << r.peer_text.pad(first + 2) << r.where.pad(second + 2) << r.what << "\n";
+  for (row& r : rows) all << "  " << r.peer_text.pad(first + 2) << r.box_text.pad(second + 2) << r.size_text << "\n";
   return all << "  in all: sends " << detail::size_text(plan.elements_sent(), element_bytes) << " to "
              << detail::count_text(plan.messages_sent(), "worker") << ", receives "
              << detail::size_text(plan.elements_received(), element_bytes) << " from "

@@ -14,12 +14,12 @@ class decision_writer {
  public:
   explicit decision_writer(const propagation& p) : p_(p) {}
 
-  PARTITA_DECL long_text tensor(std::size_t t) const;
+  PARTITA_DECL long_text tensor_text(std::size_t t) const;
   PARTITA_DECL long_text describe(const decision& d) const;
 
  private:
   PARTITA_DECL long_text factor_text(std::size_t f) const;
-  long_text axis(std::size_t a) const {
+  long_text axis_text(std::size_t a) const {
     return a == decision::no_axis ? long_text("what cuts it") : long_text(p_[0].on.axes[a].name());
   }
   PARTITA_DECL long_text describe_dimension(const decision& d) const;

@@ -25,7 +25,7 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
 /// are drawn below each other.
 template <std::size_t Rank>
 struct tiling {
-  static constexpr drawing::px gap = 14, label = 18;
+  static constexpr drawing::px gap = 14, label_height = 18;
   std::array<std::size_t, Rank> part_counts;
   std::vector<drawing::px> columns, rows;
 
@@ -42,10 +42,10 @@ struct tiling {
     columns.push_back(0);
     for (const drawing::px w : wide) columns.push_back(columns.back() + w + gap);
     rows.push_back(0);
-    for (const drawing::px h : high) rows.push_back(rows.back() + h + gap + label);
+    for (const drawing::px h : high) rows.push_back(rows.back() + h + gap + label_height);
   }
   drawing::px x(std::size_t place) const { return columns[place % (columns.size() - 1)]; }
-  drawing::px y(std::size_t place) const { return rows[place / (columns.size() - 1)] + label; }
+  drawing::px y(std::size_t place) const { return rows[place / (columns.size() - 1)] + label_height; }
   drawing::px width() const { return columns.back() - gap; }
   drawing::px height() const { return rows.back() - gap; }
 };
@@ -103,12 +103,12 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
     }
   };
   side(0, "x", picture.p_x, before, true);
-  const drawing::px middle = on.width() + 24, centre = 26 + tallest / 2 + detail::tiling<Rank>::label / 2;
+  const drawing::px middle = on.width() + 24, centre = 26 + tallest / 2 + detail::tiling<Rank>::label_height / 2;
   on.arrow(middle, centre, middle + 84, centre, detail::dark_colour.ink);
   on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
   side(middle + 112, "y", picture.p_y, after, false);
   detail::explain_parts<Rank>(on);
-  on.lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code_style);
+  on.text_lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code_style);
   return on.svg();
 }
 

@@ -55,7 +55,7 @@ class drawing {
   PARTITA_DECL void words(px x, px y, const long_text& what, const style& pen);
 
   /// Draws lines of code, with the first baseline at y. Returns the baseline for a next line.
-  PARTITA_DECL px lines(px x, px y, const long_text& what, style pen);
+  PARTITA_DECL px text_lines(px x, px y, const long_text& what, style pen);
 
   /// The approximate width of a text in pixels: the true width depends on letters and fonts.
   static px width_of(const long_text& what, const style& pen) {

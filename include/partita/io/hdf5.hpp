@@ -34,11 +34,11 @@ class hdf5_id {
   hdf5_id(hid_t id, herr_t (*close)(hid_t)) : hdf5_handle_(id), close_function_(close) {}
   hdf5_id(const hdf5_id&) = delete;
   hdf5_id& operator=(const hdf5_id&) = delete;
-  ~hdf5_id() { end(); }
+  ~hdf5_id() { close(); }
   operator hid_t() const { return hdf5_handle_; }
   bool is_valid() const { return hdf5_handle_ >= 0; }
   /// Closes the identifier. Returns whether HDF5 succeeded.
-  bool end() {
+  bool close() {
     const hid_t id = std::exchange(hdf5_handle_, -1);
     return id < 0 || close_function_(id) >= 0;
   }
@@ -52,16 +52,16 @@ class hdf5_id {
 class hdf5_error_silencer {
  public:
   hdf5_error_silencer() {
-    H5Eget_auto2(H5E_DEFAULT, &error_handler_, &data_);
+    H5Eget_auto2(H5E_DEFAULT, &error_handler_, &handler_data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
   hdf5_error_silencer(const hdf5_error_silencer&) = delete;
   hdf5_error_silencer& operator=(const hdf5_error_silencer&) = delete;
-  ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, error_handler_, data_); }
+  ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, error_handler_, handler_data_); }
 
  private:
   H5E_auto2_t error_handler_ = nullptr;
-  void* data_ = nullptr;
+  void* handler_data_ = nullptr;
 };
 
 /// The HDF5 type of an element: the native type of a number; for bool and complex numbers the type that h5py uses.
@@ -156,14 +156,15 @@ file_error check_dataset(const file_call& call, const std::string& path, const s
   const hdf5_id native(H5Tget_native_type(stored, H5T_DIR_ASCEND), H5Tclose);
   text sentence;
   if (!native.is_valid() || H5Tequal(native, wanted) <= 0)
-    return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
-                                                      << "), and the dataset holds others; load what it holds and "
-                                                         "convert it");
+    return call.make_error(file_error::kind::io, sentence << "requires elements of the type asked for ("
+                                                          << npy_type_of<T>()
+                                                          << "), and the dataset holds others; load what it holds and "
+                                                             "convert it");
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank != static_cast<int>(Rank))
-    return call.refuse(file_error::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
-                                                         << "), and the dataset is one of rank " << rank
-                                                         << "; ask for that rank");
+    return call.make_error(file_error::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
+                                                             << "), and the dataset is one of rank " << rank
+                                                             << "; ask for that rank");
   hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
   if constexpr (Rank > 0) H5Sget_simple_extent_dims(space, sizes, nullptr);
   for (std::size_t d = 0; d < Rank; ++d) extents[d] = sizes[d];
@@ -236,7 +237,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
             error == EWOULDBLOCK ? "another program has it open; save when that has ended" : error_advice);
       }
       call.throw_together(call_error);
-      before = call.leader_numbers(before)[0];
+      before = call.broadcast_from_leader(before)[0];
       // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
@@ -249,11 +250,11 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_dataspace(shape), H5Sclose);
       hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
       call.throw_together(hdf5_error(call, data.is_valid(), "make the dataset in", path, error_advice));
-      const bool written = move_slab(data, slab.where(), [&](hid_t memory_space, hid_t file_space) {
+      const bool written = move_slab(data, slab.slabs(), [&](hid_t memory_space, hid_t file_space) {
         return H5Dwrite(data, type, memory_space, file_space, H5P_DEFAULT, slab.bytes());
       });
       call_error = hdf5_error(call, written, "write", path, error_advice);
-      const bool closed = data.end() && file.end();  // closing is collective, also after a write has failed
+      const bool closed = data.close() && file.close();  // closing is collective, also after a write has failed
       if (call_error.empty()) call_error = hdf5_error(call, closed, "close", path, error_advice);
       if (call_error.empty() && request.options.sync) {
         posix_file same;
@@ -289,7 +290,8 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
                          text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
                          hash_arguments<T>(p, request) << 8);
     call.all_and(0);
-    if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
+    if (p.size() == 0)
+      call.make_error(file_error::kind::partition, "requires a partition of at least one worker").raise();
     const hdf5_error_silencer silence;
     return read_unchanged_file(call, path, [&](common_file& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
       npy_metadata<Rank> metadata;
@@ -301,8 +303,8 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
         if (call_error.empty()) call_error = check_dataset<T>(call, path, dataset, metadata.extents);
       }
       call.throw_together(call_error);
-      source.agree();
-      const auto extents = call.leader_numbers(shape_as_numbers(metadata.extents));
+      source.agree_on_version();
+      const auto extents = call.broadcast_from_leader(shape_as_numbers(metadata.extents));
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
       const auto where = assign_slabs(p, metadata.extents, sizeof(T), 0, request.options);
       pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());

@@ -61,13 +61,13 @@ class checkpoint {
                            hash_arguments<T>(p, request) << 3);
       call.all_and(0);
       const manifest_tensor* const entry = find(name);
-      const npy_metadata<Rank> metadata = expect<T, Rank>(call, entry, p);
+      const npy_metadata<Rank> metadata = expected_metadata<T, Rank>(call, entry, p);
       const std::string file = path_ + "/" + name + ".npy";
       return read_unchanged_file(call, file, [&](common_file& source, bool) {
         file_error call_error;
         if (call.is_leader()) call_error = call.errno_error("read", file, source.open(), "load a step that is there");
         call.throw_together(call_error);
-        source.agree();
+        source.agree_on_version();
         checkpoint_verifier verifier(call, file, *entry, manifest_.slab_bytes, metadata.data_at);
         return read_npy<T, Rank, (is_result_cuts<Policies> || ...)>(call, source, metadata, p, request, verifier);
       });
@@ -78,33 +78,34 @@ class checkpoint {
   /// Checks by the manifest whether a tensor can be loaded as requested, and returns where its elements are in the
   /// file. All workers get the same result or the same error.
   template <class T, std::size_t Rank, class Extents>
-  detail::npy_metadata<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
-                                    const partition<Extents>& p) const {
+  detail::npy_metadata<Rank> expected_metadata(const detail::file_call& call, const manifest_tensor* entry,
+                                               const partition<Extents>& p) const {
     using detail::file_error;
     text sentence;
     if (!(p.world() == everyone_))
-      call.refuse(file_error::kind::partition,
-                  "requires a partition of the world that loads the checkpoint; make it from that world")
+      call.make_error(file_error::kind::partition,
+                      "requires a partition of the world that loads the checkpoint; make it from that world")
           .raise();
-    if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
+    if (p.size() == 0)
+      call.make_error(file_error::kind::partition, "requires a partition of at least one worker").raise();
     if (entry == nullptr) {
       constexpr std::size_t named = 20;  // chosen: this number of names fits on a line or two
       const std::size_t all = manifest_.tensors.size();
       sentence << "requires a tensor of that name; there are";
       for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << manifest_.tensors[k].name.c_str();
       if (all > named) sentence << " and " << all - named << " others";
-      call.refuse(file_error::kind::io, sentence << "; ask for one of them").raise();
+      call.make_error(file_error::kind::io, sentence << "; ask for one of them").raise();
     }
     const text type = npy_type_of<T>();
     if (entry->type != type.c_str())
-      call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << type
-                                                 << "), and the checkpoint holds " << entry->type.c_str()
-                                                 << "; load what it holds and convert it")
+      call.make_error(file_error::kind::io, sentence << "requires elements of the type asked for (" << type
+                                                     << "), and the checkpoint holds " << entry->type.c_str()
+                                                     << "; load what it holds and convert it")
           .raise();
     if (entry->extents.size() != Rank)
-      call.refuse(file_error::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
-                                                    << "), and the checkpoint holds one of rank "
-                                                    << entry->extents.size() << "; ask for that rank")
+      call.make_error(file_error::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
+                                                        << "), and the checkpoint holds one of rank "
+                                                        << entry->extents.size() << "; ask for that rank")
           .raise();
     detail::npy_metadata<Rank> metadata;
     for (std::size_t d = 0; d < Rank; ++d) metadata.extents[d] = entry->extents[d];
@@ -112,9 +113,9 @@ class checkpoint {
     const std::size_t data_bytes = volume_of(metadata.extents) * sizeof(T);
     metadata.data_at = entry->bytes - data_bytes;
     if (entry->bytes < data_bytes || metadata.data_at < 64 || metadata.data_at > npy_header_limit)
-      call.refuse(file_error::kind::io,
-                  "requires a manifest whose extents and bytes agree; this one was not written "
-                  "by save_checkpoint")
+      call.make_error(file_error::kind::io,
+                      "requires a manifest whose extents and bytes agree; this one was not written "
+                      "by save_checkpoint")
           .raise();
     return metadata;
   }

@@ -71,7 +71,7 @@ class manifest_reader {
   PARTITA_DECL bool consume_if_next(char c);
   PARTITA_DECL bool read_json_string(std::string& out);
   template <class Number>
-  bool number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
+  bool read_number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
     skip_space();
     const char* const first = next_character_;
     value = 0;
@@ -85,7 +85,7 @@ class manifest_reader {
   PARTITA_DECL bool read_checksum(std::uint32_t& sum);
 
   template <class Item>
-  bool list(Item read_item) {
+  bool read_list(Item read_item) {
     if (!consume_if_next('[')) return false;
     if (consume_if_next(']')) return true;
     do
@@ -95,7 +95,7 @@ class manifest_reader {
   }
   /// Parses an object that has exactly these entries, each once, in any order; value(k) parses the value of entry k.
   template <std::size_t N, class Value>
-  bool entries(const char* const (&names)[N], Value value) {
+  bool read_entries(const char* const (&names)[N], Value value) {
     bool seen[N] = {};
     std::size_t count = 0;
     if (!consume_if_next('{')) return false;
@@ -110,7 +110,7 @@ class manifest_reader {
     } while (consume_if_next(','));
     return count == N && consume_if_next('}');
   }
-  PARTITA_DECL bool tensor();
+  PARTITA_DECL bool read_tensor();
 
   const char* next_character_;
   const char* text_end_;

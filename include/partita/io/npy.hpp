@@ -27,7 +27,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   replace_file(call, path, bytes, request.options.sync, [&](posix_file& file, const std::string& temporary) {
     // 1. Move the tensor to the owners of the slabs, and the bytes at the ends of slabs to the owner of their page.
     const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
-    const slab_partition<Rank>& where = slab.where();
+    const slab_partition<Rank>& where = slab.slabs();
     const auto received = exchange_shared_pages(where.owners, where.domains, slab.bytes());
     // 2. On each owner, write the range of the file that belongs to it.
     if (!where.is_owner() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
@@ -125,7 +125,7 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
                                  detail::hash_arguments<T>(p, request) << 2);
     call.all_and(0);
     if (p.size() == 0)
-      call.refuse(detail::file_error::kind::partition, "requires a partition of at least one worker").raise();
+      call.make_error(detail::file_error::kind::partition, "requires a partition of at least one worker").raise();
     return detail::read_unchanged_file(call, path, [&](detail::common_file& source, bool is_retry) {
       if (is_retry && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
       const auto metadata = detail::open_npy<T, Rank>(call, source);

@@ -69,9 +69,9 @@ PARTITA_DECL std::string make_npy_header(const text& type, bool is_fortran_order
 namespace detail {
 
 /// Parses the Python literal in a header, which must be a dictionary with three known entries.
-class npy_literal {
+class npy_header_parser {
  public:
-  npy_literal(const unsigned char* begin, const unsigned char* end) : next_character_(begin), text_end_(end) {}
+  npy_header_parser(const unsigned char* begin, const unsigned char* end) : next_character_(begin), text_end_(end) {}
 
   PARTITA_DECL npy_header_found read();
 

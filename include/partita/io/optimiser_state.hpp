@@ -33,7 +33,7 @@ class flat_state {
   }
 
   /// Makes the workers agree on the call, or throw the same error, before elements are moved.
-  void agree(const char* call) const {
+  void require_agreement(const char* call) const {
     const sharding whole(mesh_->mesh(), 1);
     mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
   }
@@ -49,7 +49,7 @@ class flat_state {
     for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);
     return sum;
   }
-  auto places() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
+  auto workers_in_order() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
   xt::xtensor<T, 1> flatten_state() const {
     const interval mine = part(everyone_.id());
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
@@ -72,7 +72,7 @@ class flat_state {
     return file_numbers_ == state_numbers_ ||
            real_of(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
   }
-  void read(const xt::xtensor<T, 1>& all) {
+  void restore(const xt::xtensor<T, 1>& all) {
     const interval mine = part(everyone_.id());
     const std::array<T, 2> front = broadcast_file_numbers<2>(all, 0);
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
@@ -171,10 +171,10 @@ template <class T, class Options>
 void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   const detail::flat_state<T, Options> flat(everyone, optimiser);
   const xt::xtensor<T, 1> all = detail::one_call(*everyone.state(), [&] {
-    flat.agree("save_optimiser");
+    flat.require_agreement("save_optimiser");
     return flat.flatten_state();
   });
-  save_npy(path, flat.places(), extents<dynamic>(flat.stored_numbers()), all);
+  save_npy(path, flat.workers_in_order(), extents<dynamic>(flat.stored_numbers()), all);
 }
 /// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
 /// which may have any layouts on any number of workers.
@@ -183,10 +183,10 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);
-  const auto places = flat.places();
+  const auto places = flat.workers_in_order();
   const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
   detail::one_call(*everyone.state(), [&] {
-    flat.agree("load_optimiser");
+    flat.require_agreement("load_optimiser");
     const std::size_t held = flat.sum_over_workers(all.size());
     const std::size_t wanted_boxes = flat.stored_numbers();
     if (!flat.accept_file_length(held))
@@ -198,7 +198,7 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
                         << path.c_str()
                         << "\", world, optimiser): requires the state of parameters of these extents, in "
                         << "this order, and the file is of others; give the parameters in the order of the saved ones");
-    flat.read(all);
+    flat.restore(all);
   });
 }
 

@@ -57,18 +57,19 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
                   std::vector<std::string>& names) {
   text sentence;
   if (!is_tensor_name(tensor.name))
-    call.refuse(file_error::kind::io, sentence << "requires names of 1 to 100 letters, digits, _, - and dots, not "
-                                                  "beginning with a dot; got \""
-                                               << tensor.name.c_str() << "\"; choose another name")
+    call.make_error(file_error::kind::io, sentence << "requires names of 1 to 100 letters, digits, _, - and dots, not "
+                                                      "beginning with a dot; got \""
+                                                   << tensor.name.c_str() << "\"; choose another name")
         .raise();
   for (const std::string& other : names)
     if (other == tensor.name)
-      call.refuse(file_error::kind::io, sentence << "requires a name of its own for each tensor; \""
-                                                 << tensor.name.c_str() << "\" is given twice; choose another name")
+      call.make_error(file_error::kind::io, sentence << "requires a name of its own for each tensor; \""
+                                                     << tensor.name.c_str() << "\" is given twice; choose another name")
           .raise();
   names.push_back(tensor.name);
   if (!(tensor.p.world() == call.everyone()))
-    call.refuse(file_error::kind::partition, "requires partitions of one world; make all from the same world").raise();
+    call.make_error(file_error::kind::partition, "requires partitions of one world; make all from the same world")
+        .raise();
   check_save_arguments(call, tensor.p, tensor.global.data(), Rank, sizeof(element_of<X>));
 }
 

@@ -125,18 +125,18 @@ std::string tensor_name(const All& all, std::size_t k) {
 /// The number of tensors in a call, the mesh of the first, and a hash of everything that must be equal on all workers.
 struct saved_tensors {
   std::size_t count = 0;
-  std::shared_ptr<bound_mesh> first{};
-  hasher number{};
+  std::shared_ptr<bound_mesh> first_mesh{};
+  hasher content{};
 
   template <class All>
   saved_tensors(const All& all, const char* call) {
     for_each_tensor(all, [&](const auto& x) {
       const auto& value = run_time_value(x);
-      number.mix(tensor_name(all, count).c_str());
-      if (count++ == 0) first = require_mesh_of_tensor(value, call);
+      content.mix(tensor_name(all, count).c_str());
+      if (count++ == 0) first_mesh = require_mesh_of_tensor(value, call);
       else require_mesh_of_tensor(value, call);
-      number.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
-      number.mix(value.extents()).mix(fingerprint_of(value.layout()));
+      content.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
+      content.mix(value.extents()).mix(fingerprint_of(value.layout()));
     });
     if (count == 0) throw shape_error(text("partita::") << call << ": requires at least one tensor");
   }
@@ -214,7 +214,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
   call_with_unwinding([&] {
     const auto made = begin_checkpoint_of_tensors(
-        "partita::save_tensors", folder, step, options, true, given.first->everyone(), given.count, [&](auto f) {
+        "partita::save_tensors", folder, step, options, true, given.first_mesh->everyone(), given.count, [&](auto f) {
           std::size_t k = 0;
           for_each_tensor(tensors, [&](const auto& x) {
             call_with_rank(x, call, [&](auto rank) {
@@ -251,11 +251,11 @@ std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64
   using namespace detail;
   constexpr const char* call = "load_tensors(folder, tensors)";
   const saved_tensors given(tensors, call);
-  const world& everyone = given.first->everyone();
+  const world& everyone = given.first_mesh->everyone();
   const checkpoint from =
       step == ~std::uint64_t{0} ? load_checkpoint(folder, everyone) : load_checkpoint(folder, everyone, step);
   const text problem = describe_difference(from, tensors, given.count);
-  agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
+  agree_if_checked(*everyone.state(), hasher(given.content).mix(call).mix(given.count).value(),
                    local_error(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
   std::vector<std::function<void()>> assign;  // called after all tensors are loaded

@@ -16,27 +16,27 @@ constexpr char shardy_letter(std::size_t k) {
 }
 
 struct shardy_reader {
-  const char* written;
-  rule read{};
-  std::size_t at = 0;
+  const char* source;
+  rule parsed{};
+  std::size_t position = 0;
   std::uint8_t groups = 0;
 
   template <class = void>
   [[noreturn]] constexpr void refuse(const char* requirement) const {
     throw shape_error(text("partita::rule_from_shardy: requires ")
-                      << requirement << ", but character " << at << " of \"" << written
+                      << requirement << ", but character " << position << " of \"" << source
                       << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"");
   }
   static constexpr bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   constexpr char next() {
-    while (written[at] == ' ' || written[at] == '\n' || written[at] == '\t') ++at;
-    return written[at];
+    while (source[position] == ' ' || source[position] == '\n' || source[position] == '\t') ++position;
+    return source[position];
   }
   constexpr bool consume_if_next(char c) {
     if (next() != c) return false;
-    ++at;
+    ++position;
     return true;
   }
   constexpr void expect(char c, const char* requirement) {
@@ -45,56 +45,56 @@ struct shardy_reader {
   constexpr bool consume_word(const char* word) {
     next();
     std::size_t k = 0;
-    while (word[k] != '\0' && written[at + k] == word[k]) ++k;
+    while (word[k] != '\0' && source[position + k] == word[k]) ++k;
     if (word[k] != '\0') return false;
-    at += k;
+    position += k;
     return true;
   }
   constexpr std::size_t read_number() {
     if (!is_digit(next())) refuse("a number");
     std::size_t n = 0;
-    for (; is_digit(written[at]); ++at) n = 10 * n + static_cast<std::size_t>(written[at] - '0');
+    for (; is_digit(source[position]); ++position) n = 10 * n + static_cast<std::size_t>(source[position] - '0');
     return n;
   }
   constexpr std::size_t read_factor() {
     char letter = next();
     if (!is_letter(letter)) refuse("a factor, a letter or z_1");
-    ++at;
-    if (letter == 'z' && written[at] == '_') {
-      ++at;
+    ++position;
+    if (letter == 'z' && source[position] == '_') {
+      ++position;
       letter = shardy_letter(17 + read_number());
     }
-    for (std::size_t f = 0; f < read.factor_count; ++f)
-      if (read.factors[f].letter == letter) return f;
-    return read.add_factor(dynamic, letter);
+    for (std::size_t f = 0; f < parsed.factor_count; ++f)
+      if (parsed.factors[f].letter == letter) return f;
+    return parsed.add_factor(dynamic, letter);
   }
   /// Parses a tensor such as [i, jk], which has one entry per dimension.
   constexpr void read_tensor() {
     expect('[', "\"[\" before the dimensions of a tensor");
     if (consume_if_next(']')) return;
     do {
-      read.add_dimension();
-      const std::size_t begin = read.term_count;
-      do read.add_term(read_factor());
+      parsed.add_dimension();
+      const std::size_t begin = parsed.term_count;
+      do parsed.add_term(read_factor());
       while (is_letter(next()));
-      if (read.term_count - begin > 1) merge_factors(begin);
+      if (parsed.term_count - begin > 1) merge_factors(begin);
     } while (consume_if_next(','));
     expect(']', "\",\" or \"]\" after a dimension");
   }
   constexpr void merge_factors(std::size_t begin) {
     ++groups;
-    for (std::size_t k = begin; k < read.term_count; ++k) {
-      const std::uint8_t old = read.factors[read.terms[k]].merged_group;
-      read.factors[read.terms[k]].merged_group = groups;
-      for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
-        if (read.factors[f].merged_group == old) read.factors[f].merged_group = groups;
+    for (std::size_t k = begin; k < parsed.term_count; ++k) {
+      const std::uint8_t old = parsed.factors[parsed.terms[k]].merged_group;
+      parsed.factors[parsed.terms[k]].merged_group = groups;
+      for (std::size_t f = 0; old != 0 && f < parsed.factor_count; ++f)
+        if (parsed.factors[f].merged_group == old) parsed.factors[f].merged_group = groups;
     }
   }
   constexpr void read_tensors(bool results) {
     expect('(', "\"(\" before the tensors");
     if (consume_if_next(')')) return;
     do {
-      results ? read.begin_result() : read.begin_operand();
+      results ? parsed.begin_result() : parsed.begin_operand();
       read_tensor();
     } while (consume_if_next(','));
     expect(')', "\",\" or \")\" after a tensor");
@@ -104,7 +104,7 @@ struct shardy_reader {
     expect('{', "\"{\" before factors");
     if (consume_if_next('}')) return;
     do {
-      factor& named_factor = read.factors[read_factor()];
+      factor& named_factor = parsed.factors[read_factor()];
       named_factor.kind = kind;
       named_factor.implicit_replicate = false;
     } while (consume_if_next(','));
@@ -113,8 +113,8 @@ struct shardy_reader {
   /// Decides on factors that a result lacks and that are not named as reductions. If operands share such a factor, it
   /// is summed; if not, it must stay whole, because every element of the result may need all of it.
   constexpr void keep_unshared_factors_whole() {
-    for (std::size_t f = 0; f < read.factor_count; ++f) {
-      factor& here = read.factors[f];
+    for (std::size_t f = 0; f < parsed.factor_count; ++f) {
+      factor& here = parsed.factors[f];
       if (here.kind != factor_kind::reduce || is_summed_between_operands(f)) continue;
       here.kind = factor_kind::replicate;
       here.implicit_replicate = true;
@@ -122,8 +122,8 @@ struct shardy_reader {
   }
   constexpr bool is_summed_between_operands(std::size_t f) const {
     std::size_t operands = 0, results = 0;
-    for (std::size_t t = 0; t < read.tensor_count(); ++t)
-      if ((read.factors_of(t) >> f & 1U) != 0) ++(t < read.operand_count ? operands : results);
+    for (std::size_t t = 0; t < parsed.tensor_count(); ++t)
+      if ((parsed.factors_of(t) >> f & 1U) != 0) ++(t < parsed.operand_count ? operands : results);
     return operands > 1 && results == 0;
   }
   constexpr rule read_rule() {
@@ -136,11 +136,11 @@ struct shardy_reader {
       do {
         const std::size_t f = read_factor();
         expect('=', "\"=\" after a factor");
-        read.factors[f].size = read_number();
+        parsed.factors[f].size = read_number();
       } while (consume_if_next(','));
       expect('}', "\"}\" after the sizes");
     }
-    read.complete();
+    parsed.complete();
     keep_unshared_factors_whole();
     for (bool any = true; any;) {
       any = false;
@@ -152,7 +152,7 @@ struct shardy_reader {
     }
     if (whole) expect('>', "\">\" at the end");
     if (next() != '\0') refuse("reduction={…}, need_replication={…} or permutation={…} after the sizes");
-    return read;
+    return parsed;
   }
 };
 

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
 BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
   const world everyone(test::workers());
   std::vector<std::uint32_t> words{1U << everyone.id(), 5};
-  detail::exclusive_or(*everyone.state(), words);
+  detail::xor_over_workers(*everyone.state(), words);
   BOOST_TEST(words[0] == (1U << everyone.size()) - 1);
   BOOST_TEST(words[1] == (everyone.size() % 2 == 1 ? 5U : 0U));
 }

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(of_the_errors_of_several_workers_all_throw_that_of_the_lowe
   const auto settled = [&](std::size_t first, detail::file_error::kind what) {
     detail::one_call(*everyone.state(), [&] {
       const detail::file_call call(everyone, 0, text("a call"), detail::argument_hash());
-      const auto mine = call.refuse(what, text("requires less, got worker ") << everyone.id());
+      const auto mine = call.make_error(what, text("requires less, got worker ") << everyone.id());
       call.throw_together(everyone.id() < first ? detail::file_error() : mine);
       return 0;
     });

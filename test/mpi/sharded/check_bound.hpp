@@ -26,7 +26,7 @@ inline bool same_blocks(const sharded_tensor<double>& a, const sharded_tensor<do
 }
 
 /// The number of calls of this worker in all worlds, each with one agreement.
-inline std::uint64_t calls() { return detail::status_slots::instance().own().calls; }
+inline std::uint64_t calls() { return detail::status_slots::instance().own_slot().call_count; }
 
 /// An argument with the layout that completion has given it.
 inline sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k,

@@ -439,9 +439,9 @@ BOOST_AUTO_TEST_CASE(each_stage_receives_only_what_it_needs) {
   if (of_stages[0] == 1 && of_stages[1] == 1)  // 8 rows of 4 numbers there, and their cotangents back
     BOOST_TEST(sum_over(everyone, detail::run_state.moved.bytes) - before == 2 * 8 * width * sizeof(double));
   step.measured_timetable();
-  const std::uint64_t calls = detail::status_slots::instance().own().calls;
+  const std::uint64_t calls = detail::status_slots::instance().own_slot().call_count;
   step(x, t, weights);
-  BOOST_TEST(detail::status_slots::instance().own().calls - calls == 1U);  // one agreement
+  BOOST_TEST(detail::status_slots::instance().own_slot().call_count - calls == 1U);  // one agreement
   const timetable times = step.measured_timetable();
   BOOST_TEST(times.seconds() > 0);
   BOOST_TEST(times.seconds() >= times.computing());

@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(a_worker_without_a_spare_file_has_a_slot_of_its_own) {
     if (::setrlimit(RLIMIT_NOFILE, &no_more) != 0) ::_exit(2);
     try {
       auto& slots = partita::detail::status_slots::instance();
-      const bool right = slots.address().file == 0 && slots.own().slot_secret == slots.address().slot_secret &&
-                         slots.own().process == static_cast<std::uint64_t>(::getpid());
+      const bool right = slots.address().file == 0 && slots.own_slot().slot_secret == slots.address().slot_secret &&
+                         slots.own_slot().process == static_cast<std::uint64_t>(::getpid());
       ::_exit(right ? 0 : 3);
     } catch (...) {
       ::_exit(4);

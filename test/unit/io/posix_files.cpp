@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
     const replaced_file found = replaced_file::of(name);
     BOOST_TEST(found.path == a);
     BOOST_TEST(found.is_symlink == (name != a));
-    BOOST_TEST(found.there);
+    BOOST_TEST(found.exists);
     BOOST_TEST(found.error == 0);
     BOOST_TEST(found.creation_mode() == mode_t{0600});
   }
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
     const replaced_file found = replaced_file::of(name);
     BOOST_TEST(found.path == leads_to);
     BOOST_TEST(found.is_symlink == (name != leads_to));
-    BOOST_TEST(!found.there);
+    BOOST_TEST(!found.exists);
     BOOST_TEST(found.error == 0);
     BOOST_TEST(found.creation_mode() == mode_t{0666});
   }

@@ -13,7 +13,7 @@ PARTITA_DEF void box_exchange::add_forwarding_transport(std::unique_ptr<box_tran
 
 PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { transports_.push_back(std::move(more)); }
 
-PARTITA_DEF void box_exchange::from(std::shared_ptr<const written_block> source) { source_writer_ = std::move(source); }
+PARTITA_DEF void box_exchange::from(std::shared_ptr<const block_writer> source) { source_writer_ = std::move(source); }
 
 PARTITA_INLINE box_exchange::~box_exchange() { release(); }
 
@@ -31,7 +31,7 @@ PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_pla
 }
 
 PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
-  does_more_than_move_ = plan_.accumulate || trace::on();
+  does_more_than_move_ = plan_.accumulate || trace::is_on();
   if (channel_plans_.size() != ways.size()) channel_plans_.resize(ways.size(), lowered_plan(plan_.rank));
   for (lowered_plan& share : channel_plans_) share.copy_properties(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
@@ -162,7 +162,7 @@ PARTITA_DEF void box_exchange::send_source_boxes() {
 
 PARTITA_DEF void box_exchange::finish_boxes() {
   if (!advance()) {
-    const bool is_traced = trace::on() && trace::begin_wait();
+    const bool is_traced = trace::is_on() && trace::begin_wait();
     const auto from = is_traced ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     wait([] {});
     if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
@@ -183,7 +183,7 @@ PARTITA_DEF void box_exchange::run_first_exchange() {
 }
 
 PARTITA_DEF void box_exchange::start_extra_work() {
-  if (trace::on()) traced_ = trace::current_call();
+  if (trace::is_on()) traced_ = trace::current_call();
   if (!plan_.accumulate) return;
   if (was_summed_early_) {
     y_ = {static_cast<char*>(intermediate_block_), plan_.received_strides.data()};
@@ -209,7 +209,7 @@ PARTITA_DEF void box_exchange::finish_extra_work() {
     next_exchange_->finish();
   }
   release();
-  if (!trace::on() || is_second_exchange_) return;
+  if (!trace::is_on() || is_second_exchange_) return;
   const carried moved = counts();
   trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
 }

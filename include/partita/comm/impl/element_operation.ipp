@@ -27,7 +27,7 @@ namespace partita::detail {
 PARTITA_DEF const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                        std::size_t size, std::size_t n, char* to) {
   // the binomial tree, too, rounds a sum of two numbers only once
-  if (op.combine_exactly != nullptr && (size - first > 2 || op.width > 1)) {
+  if (op.combine_exactly != nullptr && (size - first > 2 || op.result_block_count > 1)) {
     op.combine_exactly(blocks + first, size - first, n, to);
     return to;
   }

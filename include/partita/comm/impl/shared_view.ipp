@@ -11,7 +11,7 @@ PARTITA_DEF lent_header* lent_blocks::lend_block(arena& memory, std::size_t byte
   reclaim_returned_blocks();
   const std::size_t all = sizeof(lent_header) + bytes;
   auto* const header = ::new (memory.allocate(all)) lent_header{};
-  header->views.store(views, std::memory_order_relaxed);
+  header->view_count.store(views, std::memory_order_relaxed);
   lent_list().push_back({&memory, header, all});
   return header;
 }
@@ -30,7 +30,7 @@ PARTITA_DEF spin_lock& lent_blocks::lent_list_lock() {
 PARTITA_DEF void lent_blocks::reclaim_returned_blocks() {
   std::vector<entry>& all = lent_list();
   for (std::size_t k = 0; k < all.size();) {
-    if (all[k].header->views.load(std::memory_order_acquire) != 0) {
+    if (all[k].header->view_count.load(std::memory_order_acquire) != 0) {
       ++k;
       continue;
     }
@@ -42,7 +42,7 @@ PARTITA_DEF void lent_blocks::reclaim_returned_blocks() {
 
 lent_block_lease::~lent_block_lease() {
   // a forked child has copies of its parent's views, which are not counted
-  if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
+  if (header_ != nullptr && !process::is_forked()) header_->view_count.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace partita::detail

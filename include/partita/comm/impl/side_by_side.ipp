@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
+PARTITA_DEF lowered_plan join_plans(const std::vector<lowered_plan>& plans) {
   std::size_t dimensions = plans.size() - 1;
   for (const lowered_plan& p : plans) dimensions += p.rank;
   lowered_plan all(dimensions);

@@ -30,7 +30,7 @@ PARTITA_DECL long_text join_extents(const shape_list& shape) {
   return all;
 }
 
-PARTITA_DEF long_text summed_dimensions(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+PARTITA_DEF long_text sum_text(const dimension_map& map, const shape_list& operand, const shape_list& result) {
   long_text all("adjoint sums ");
   bool any = false;
   for (std::size_t d = 0; d < result.size(); ++d) {
@@ -57,7 +57,7 @@ PARTITA_DEF long_text to_text(const broadcast_picture& picture) {
       if (cell.fill != repeated) words << cell.extent;
       all << words.pad(9);
     }
-    all << detail::summed_dimensions(map, operand, result) << "\n";
+    all << detail::sum_text(map, operand, result) << "\n";
   };
   line("lhs", picture.lhs, picture.all.lhs);
   line("rhs", picture.rhs, picture.all.rhs);
@@ -84,7 +84,7 @@ PARTITA_DEF long_text to_svg(const broadcast_picture& picture) {
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
     on.words(0, y + 23, long_text(name) << "  " << detail::join_extents(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw_cell(d, y, detail::cell_for_dimension(map, shape, result, d));
-    on.words(column(result.size()) + 8, y + 23, detail::summed_dimensions(map, shape, result), {.size = 15});
+    on.words(column(result.size()) + 8, y + 23, detail::sum_text(map, shape, result), {.size = 15});
   };
   for (std::size_t d = 0; d < result.size(); ++d)
     on.words(column(d) + wide / 2, 14, long_text("dim ") << d, {.size = 15, .at = drawing::anchor::middle});

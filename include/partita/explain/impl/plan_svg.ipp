@@ -32,7 +32,7 @@ PARTITA_DEF long_text to_svg(const group_plan& plan) {
                {.size = 12, .at = drawing::anchor::middle, .ink = paint.ink, .bold = here});
     }
   }
-  on.lines(0, on.height() + 28, to_text(plan), detail::code_style);
+  on.text_lines(0, on.height() + 28, to_text(plan), detail::code_style);
   return on.svg();
 }
 

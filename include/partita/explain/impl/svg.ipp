@@ -55,7 +55,7 @@ PARTITA_DEF void drawing::words(px x, px y, const long_text& what, const style& 
   elements_ << "</text>\n";
 }
 
-PARTITA_DEF drawing::px drawing::lines(px x, px y, const long_text& what, style pen) {
+PARTITA_DEF drawing::px drawing::text_lines(px x, px y, const long_text& what, style pen) {
   pen.monospaced = true;
   long_text next;
   for (const char c : what) {

@@ -48,8 +48,8 @@ PARTITA_DEF long_text timeline::svg() {
   px y = 2 * row + 4;
   bool is_backward = false;
   for (const timeline_bar& one : bars) {
-    if (one.backward && !is_backward) on.line(0, y, column + memory + full, y, pale_colour.ink);
-    is_backward = one.backward;
+    if (one.is_backward && !is_backward) on.line(0, y, column + memory + full, y, pale_colour.ink);
+    is_backward = one.is_backward;
     const px from = time_position(one.from), to = time_position(one.until);
     on.words(0, y + row - 7, one.event_text, plain);
     on.rectangle(text_width + from, y + 4, to > from ? to - from : 1, row - 8, colour_of(one.colour));

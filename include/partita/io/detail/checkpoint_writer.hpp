@@ -43,7 +43,7 @@ class checkpoint_file_writer {
   /// Writes this worker's bytes of the tensor's file, without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// Returns the entry of the file in the manifest, whose checksums only the leader gets. Collective.
-  virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
+  virtual manifest_tensor finish_file(const file_call& call, const checkpoint_options& options) const = 0;
   virtual const std::string& name() const = 0;
 };
 
@@ -59,13 +59,13 @@ class tensor_file_writer final : public checkpoint_file_writer {
     request.options = options;
     auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
                                                                                       tensor.x, request);
-    if (keeps_copies) slab.keep();
-    auto received = exchange_shared_pages(slab.where().owners, slab.where().domains, slab.bytes());
+    if (keeps_copies) slab.copy_elements();
+    auto received = exchange_shared_pages(slab.slabs().owners, slab.slabs().domains, slab.bytes());
     return std::unique_ptr<checkpoint_file_writer>(
         new tensor_file_writer(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
   int write(const std::string& folder, const checkpoint_options& options) override {
-    const auto& where = slab_.where();
+    const auto& where = slab_.slabs();
     const file_domains& domains = where.domains;
     const std::size_t place = where.place();
     checksums_ = compute_own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
@@ -77,14 +77,14 @@ class tensor_file_writer final : public checkpoint_file_writer {
     if (error == 0 && options.files.sync) error = file.sync();
     return error == 0 ? file.close() : error;
   }
-  manifest_tensor end(const file_call& call, const checkpoint_options& options) const override {
+  manifest_tensor finish_file(const file_call& call, const checkpoint_options& options) const override {
     manifest_tensor entry;
-    entry.checksums = combine_file_checksums(call, slab_.where(), checksums_, options.slab_bytes);
+    entry.checksums = combine_file_checksums(call, slab_.slabs(), checksums_, options.slab_bytes);
     entry.name = name_;
     const text type = npy_type_of<T>();
     entry.type.assign(type.begin(), type.end());
-    entry.extents.assign(global_.begin(), global_.end());
-    entry.bytes = slab_.where().domains.bytes();
+    entry.extents.assign(global_extents_.begin(), global_extents_.end());
+    entry.bytes = slab_.slabs().domains.bytes();
     return entry;
   }
   const std::string& name() const override { return name_; }
@@ -92,10 +92,10 @@ class tensor_file_writer final : public checkpoint_file_writer {
  private:
   tensor_file_writer(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
                      std::vector<unsigned char> received)
-      : name_(std::move(name)), global_(global), slab_(std::move(slab)), received_bytes_(std::move(received)) {}
+      : name_(std::move(name)), global_extents_(global), slab_(std::move(slab)), received_bytes_(std::move(received)) {}
 
   std::string name_;
-  std::array<std::size_t, Rank> global_;
+  std::array<std::size_t, Rank> global_extents_;
   slab_to_write<T, Rank> slab_;
   std::vector<unsigned char> received_bytes_;
   std::vector<std::uint32_t> checksums_;

@@ -22,7 +22,7 @@ class common_file {
   /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
   PARTITA_DECL int open();
   /// Sends the fingerprint of the leader's file to all workers. Collective.
-  void agree() { version_on_leader_ = call_.leader_numbers(version_on_leader_)[0]; }
+  void agree_on_version() { version_on_leader_ = call_.broadcast_from_leader(version_on_leader_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
   /// since. If a worker passes an error, all workers throw it. Collective.
   PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
@@ -45,10 +45,10 @@ auto read_unchanged_file(const file_call& call, const std::string& path, Read re
     common_file file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);
   }
-  call.refuse(file_error::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
-                                        << most << " times somebody had replaced " << path.c_str()
-                                        << " or written to it, or not all workers see the same file under this "
-                                           "name; wait for the job that writes it, and name a file that all see")
+  call.make_error(file_error::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
+                                            << most << " times somebody had replaced " << path.c_str()
+                                            << " or written to it, or not all workers see the same file under this "
+                                               "name; wait for the job that writes it, and name a file that all see")
       .raise();
 }
 

@@ -21,7 +21,7 @@ namespace partita::detail {
 /// The error of one worker in a call on files. If the text is empty, the worker has no error.
 struct file_error {
   enum class kind : char { io, shape, partition };
-  kind what = kind::io;
+  kind error_kind = kind::io;
   text sentence;
 
   bool empty() const { return sentence.empty(); }
@@ -33,10 +33,10 @@ class argument_hash {
  public:
   PARTITA_DECL argument_hash& operator<<(std::uint64_t value);
   PARTITA_DECL argument_hash& operator<<(const char* characters);
-  std::uint64_t value() const { return number_.value(); }
+  std::uint64_t value() const { return hasher_.value(); }
 
  private:
-  hasher number_;
+  hasher hasher_;
 };
 
 /// One call on files by all workers of a world. Every worker calls the same members in the same order.
@@ -45,7 +45,10 @@ class file_call {
   /// `name` is the call as the user wrote it, `number` a hash of its arguments. If name or number differ, all workers
   /// throw a disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
   file_call(const world& everyone, std::size_t leader, const text& name, const argument_hash& number)
-      : world_(everyone), leader_(leader), name_(name), number_((argument_hash(number) << name.c_str()).value()) {}
+      : world_(everyone),
+        leader_(leader),
+        name_(name),
+        arguments_hash_((argument_hash(number) << name.c_str()).value()) {}
 
   const world& everyone() const { return world_; }
   const text& name() const { return name_; }
@@ -58,11 +61,11 @@ class file_call {
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker reports that it has
   /// no memory, and one small broadcast.
   template <class... Number>
-  facts<sizeof...(Number)> leader_numbers(Number... mine) const {
-    return leader_numbers(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
+  facts<sizeof...(Number)> broadcast_from_leader(Number... mine) const {
+    return broadcast_from_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
   }
   template <std::size_t N>
-  facts<N> leader_numbers(const facts<N>& mine) const {
+  facts<N> broadcast_from_leader(const facts<N>& mine) const {
     all_and(0);
     return broadcast_numbers(*world_.state(), leader_, mine);
   }
@@ -88,13 +91,13 @@ class file_call {
   /// (errno 2); " from an errno. If the number `error` is 0, the result is no error.
   PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
                                       const char* error_advice) const;
-  PARTITA_DECL file_error refuse(file_error::kind what, const text& sentence) const;
+  PARTITA_DECL file_error make_error(file_error::kind error_kind, const text& sentence) const;
 
  private:
   world world_;
   std::size_t leader_;
   text name_;
-  std::uint64_t number_;
+  std::uint64_t arguments_hash_;
 };
 
 }  // namespace partita::detail

@@ -18,7 +18,7 @@ template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
   // 1. Find the file to replace, and agree on the name of a temporary file in the same folder.
   const replaced_file old = call.is_leader() ? replaced_file::of(path) : replaced_file{};
-  const auto [word, is_symlink] = call.leader_numbers(random_word(), old.is_symlink);
+  const auto [word, is_symlink] = call.broadcast_from_leader(random_word(), old.is_symlink);
   const std::string target = is_symlink != 0 ? call.broadcast_bytes(call.leader(), old.path) : path;
   const std::string temporary = temporary_name(target, word);
   // 2. On the leader (one of the workers), create the temporary file and reserve its space.

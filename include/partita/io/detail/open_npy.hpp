@@ -36,18 +36,19 @@ template <class T, std::size_t Rank>
 file_error find_mismatch(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
   if (h.kind != npy_kind<T> || h.item_bytes != sizeof(T))
-    return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
-                                                      << "), and " << path.c_str() << " holds "
-                                                      << npy_type_text(h.byte_order, h.kind, h.item_bytes)
-                                                      << "; load what it holds and convert it");
+    return call.make_error(file_error::kind::io, sentence << "requires elements of the type asked for ("
+                                                          << npy_type_of<T>() << "), and " << path.c_str() << " holds "
+                                                          << npy_type_text(h.byte_order, h.kind, h.item_bytes)
+                                                          << "; load what it holds and convert it");
   if (h.rank != Rank) {
     sentence << "requires a tensor of the rank asked for (" << Rank << "), and " << path.c_str()
              << " holds one of rank " << h.rank << "; ask for that rank";
-    return call.refuse(file_error::kind::shape, sentence);
+    return call.make_error(file_error::kind::shape, sentence);
   }
   if (has_padding<T>() && h.byte_order != native_byte_order)
-    return call.refuse(file_error::kind::io, sentence << "cannot read long double written in another order of bytes ("
-                                                      << path.c_str() << "); write double there");
+    return call.make_error(file_error::kind::io, sentence
+                                                     << "cannot read long double written in another order of bytes ("
+                                                     << path.c_str() << "); write double there");
   return {};
 }
 
@@ -60,11 +61,11 @@ npy_metadata<Rank> open_npy(const file_call& call, common_file& source) {
     if (front.call_error.empty()) front.call_error = find_mismatch<T, Rank>(call, source.path(), front.header);
   }
   call.throw_together(front.call_error);
-  source.agree();
+  source.agree_on_version();
   facts<Rank + 3> numbers{front.header.fortran_order, sizeof(T) > 1 && front.header.byte_order != native_byte_order,
                           front.header.data_at};
   if (call.is_leader()) std::copy_n(front.header.extents.begin(), Rank, numbers.begin() + 3);
-  numbers = call.leader_numbers(numbers);
+  numbers = call.broadcast_from_leader(numbers);
   npy_metadata<Rank> metadata;
   metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.has_foreign_byte_order = numbers[1] != 0;
   metadata.data_at = numbers[2];
@@ -103,9 +104,9 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_
   try {
     if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
   } catch (const std::bad_alloc&) {
-    other =
-        call.refuse(file_error::kind::io, text("worker ") << call.everyone().id() << " has no memory for its block of "
-                                                          << cuts.shape(p.index()) << "; load it on more workers");
+    other = call.make_error(file_error::kind::io, text("worker ")
+                                                      << call.everyone().id() << " has no memory for its block of "
+                                                      << cuts.shape(p.index()) << "; load it on more workers");
   }
   const posix_file& file = source.file();
   int error = holds || call.is_leader() ? source.open() : 0;

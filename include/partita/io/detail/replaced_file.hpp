@@ -13,7 +13,7 @@ namespace partita::detail {
 struct replaced_file {
   std::string path;         ///< the name with symbolic links resolved, which the new file gets
   bool is_symlink = false;  ///< whether the name given is a symbolic link
-  bool there = false;       ///< whether there is a file to replace
+  bool exists = false;      ///< whether there is a file to replace
   int error = 0;            ///< ELOOP, or EINVAL for a device, a pipe or a socket
   struct stat status {};
 
@@ -21,7 +21,7 @@ struct replaced_file {
 
   /// The mode with which the temporary file is created. If there is an old file, other users cannot read the new file
   /// before it has the old file's mode.
-  mode_t creation_mode() const { return there ? 0600 : 0666; }
+  mode_t creation_mode() const { return exists ? 0600 : 0666; }
   /// Gives the temporary file the mode of the file that it replaces and, if this process may set it, the owner. Returns
   /// 0 or an errno.
   PARTITA_DECL int copy_owner_and_mode(const std::string& temporary) const;

@@ -96,13 +96,14 @@ argument_hash hash_arguments(const partition<Extents>& p, const file_request<Ran
 template <class Extents>
 void check_save_arguments(const file_call& call, const partition<Extents>& p, const std::size_t* extents,
                           std::size_t rank, std::size_t item_bytes) {
-  if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
+  if (p.size() == 0)
+    call.make_error(file_error::kind::partition, "requires a partition of at least one worker").raise();
   std::size_t bytes = item_bytes;
   for (std::size_t d = 0; d < rank; ++d)
     if (extents[d] == 0) return;
   for (std::size_t d = 0; d < rank; ++d) {
     if (bytes > (static_cast<std::size_t>(-1) >> 2U) / extents[d])
-      call.refuse(file_error::kind::shape, "requires extents whose product is below 2^62 bytes").raise();
+      call.make_error(file_error::kind::shape, "requires extents whose product is below 2^62 bytes").raise();
     bytes *= extents[d];
   }
 }
@@ -161,12 +162,12 @@ class slab_to_write {
   }
 
   const std::string& header() const { return header_; }
-  const slab_partition<Rank>& where() const { return slabs_; }
+  const slab_partition<Rank>& slabs() const { return slabs_; }
   const unsigned char* bytes() const {
     return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_tensor_.data());
   }
   /// Copies the slab if it is the caller's block, so that the caller may change the block.
-  void keep() {
+  void copy_elements() {
     if (data_ == nullptr) return;
     moved_tensor_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(slabs_.shape()));
     std::copy_n(data_, moved_tensor_.size(), moved_tensor_.data());
@@ -181,15 +182,15 @@ class slab_to_write {
                                   const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
     text sentence;
     if (cuts.parts() != p.grid().shape())
-      return call.refuse(file_error::kind::partition,
-                         sentence << "requires cuts of as many parts along each dimension as p has workers; "
-                                     "source_cuts has "
-                                  << cuts.parts() << " parts, p = " << p.grid().shape() << "; cut into as many");
+      return call.make_error(file_error::kind::partition,
+                             sentence << "requires cuts of as many parts along each dimension as p has workers; "
+                                         "source_cuts has "
+                                      << cuts.parts() << " parts, p = " << p.grid().shape() << "; cut into as many");
     if (!p.active() || shape == cuts.shape(p.index())) return {};
-    return call.refuse(file_error::kind::shape,
-                       sentence << "requires blocks that are cut as source_cuts(...) says, which gives worker "
-                                << call.everyone().id() << " " << cuts.shape(p.index()) << ", got a block of " << shape
-                                << "; give that block, or other cuts");
+    return call.make_error(file_error::kind::shape,
+                           sentence << "requires blocks that are cut as source_cuts(...) says, which gives worker "
+                                    << call.everyone().id() << " " << cuts.shape(p.index()) << ", got a block of "
+                                    << shape << "; give that block, or other cuts");
   }
 
   slab_to_write(std::string header, slab_partition<Rank> where)

@@ -47,9 +47,9 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
     if (list.error != 0 && list.error != ENOENT)
       return {json, call.errno_error("read", folder, list.error, "check the name of the folder")};
     if (list.steps.empty())
-      return {json, call.refuse(file_error::kind::io,
-                                "requires a folder with a checkpoint that was saved whole, and there is none; ask "
-                                "checkpoint_steps first")};
+      return {json, call.make_error(file_error::kind::io,
+                                    "requires a folder with a checkpoint that was saved whole, and there is none; ask "
+                                    "checkpoint_steps first")};
     step = list.steps.back();
     if (is_retry && step == before) break;
     path = folder + "/" + step_folder_name(step);
@@ -61,8 +61,9 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
   if (problem.empty() && found.manifest.step != step)
     problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
   if (problem.empty()) return {json, {}};
-  return {json, call.refuse(file_error::kind::io, text("requires a checkpoint that is as it was saved; of ")
-                                                      << path.c_str() << ", " << problem << "; load an earlier step")};
+  return {json,
+          call.make_error(file_error::kind::io, text("requires a checkpoint that is as it was saved; of ")
+                                                    << path.c_str() << ", " << problem << "; load an earlier step")};
 }
 
 /// Reads a manifest on the leader, and sends it to all workers, which verify it. Collective.

@@ -35,23 +35,24 @@ PARTITA_DEF std::string to_hexadecimal(std::uint32_t sum) {
 PARTITA_DEF manifest_found manifest_reader::read() {
   std::string format;
   std::size_t version = 0;
-  const bool read = entries({"format", "version", "step", "slab_bytes", "tensors", "checksum"}, [&](std::size_t k) {
-    std::string seal;
-    switch (k) {
-      case 0:
-        return read_json_string(format);
-      case 1:
-        return number(version);
-      case 2:
-        return number(parsed_.manifest.step, std::numeric_limits<std::uint64_t>::max());
-      case 3:
-        return number(parsed_.manifest.slab_bytes);
-      case 4:
-        return list([&] { return tensor(); });
-      default:
-        return read_json_string(seal);
-    }
-  });
+  const bool read =
+      read_entries({"format", "version", "step", "slab_bytes", "tensors", "checksum"}, [&](std::size_t k) {
+        std::string seal;
+        switch (k) {
+          case 0:
+            return read_json_string(format);
+          case 1:
+            return read_number(version);
+          case 2:
+            return read_number(parsed_.manifest.step, std::numeric_limits<std::uint64_t>::max());
+          case 3:
+            return read_number(parsed_.manifest.slab_bytes);
+          case 4:
+            return read_list([&] { return read_tensor(); });
+          default:
+            return read_json_string(seal);
+        }
+      });
   skip_space();
   if (!read) set_error("is not written as one");
   else if (next_character_ != text_end_) set_error("has more than spaces behind its end");
@@ -114,20 +115,21 @@ PARTITA_DEF bool manifest_reader::read_checksum(std::uint32_t& sum) {
   return true;
 }
 
-PARTITA_DEF bool manifest_reader::tensor() {
+PARTITA_DEF bool manifest_reader::read_tensor() {
   manifest_tensor& t = parsed_.manifest.tensors.emplace_back();
-  return entries({"name", "type", "extents", "bytes", "crc32c"}, [&](std::size_t k) {
+  return read_entries({"name", "type", "extents", "bytes", "crc32c"}, [&](std::size_t k) {
     switch (k) {
       case 0:
         return read_json_string(t.name);
       case 1:
         return read_json_string(t.type);
       case 2:
-        return list([&] { return t.extents.size() < npy_header::most_dimensions && number(t.extents.emplace_back()); });
+        return read_list(
+            [&] { return t.extents.size() < npy_header::most_dimensions && read_number(t.extents.emplace_back()); });
       case 3:
-        return number(t.bytes);
+        return read_number(t.bytes);
       default:
-        return list([&] { return read_checksum(t.checksums.emplace_back()); });
+        return read_list([&] { return read_checksum(t.checksums.emplace_back()); });
     }
   });
 }

@@ -30,7 +30,7 @@ class market_line {
   }
   /// Reads the next word of a line as a number. Returns whether the whole word is a number.
   template <class Number>
-  bool number(Number& value) {
+  bool read_number(Number& value) {
     std::string_view digits = next_word();
     if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
     const char* const end = digits.data() + digits.size();
@@ -72,7 +72,8 @@ PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_
       continue;
     }
     if (whole[0] == '%' || market_line(whole).is_at_end()) continue;
-    if (!line.number(found.rows) || !line.number(found.columns) || !line.number(found.entries) || !line.is_at_end())
+    if (!line.read_number(found.rows) || !line.read_number(found.columns) || !line.read_number(found.entries) ||
+        !line.is_at_end())
       found.error_message << "has a line of sizes that is not three whole numbers";
     else if (found.kind != market_header::symmetry::general && found.rows != found.columns)
       found.error_message << "holds a symmetric matrix that is not square, " << found.rows << " x " << found.columns;
@@ -96,8 +97,8 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
       return text("has a line \"") << std::string(whole.substr(0, shown)).c_str() << "\", which " << what;
     };
     triplet<double> entry{0, 0, 1.0};
-    if (!line.number(entry.row) || !line.number(entry.column) || !(header.has_no_values || line.number(entry.value)) ||
-        !line.is_at_end())
+    if (!line.read_number(entry.row) || !line.read_number(entry.column) ||
+        !(header.has_no_values || line.read_number(entry.value)) || !line.is_at_end())
       return wrong(header.has_no_values ? "is not a row and a column" : "is not a row, a column and a value");
     if (entry.row == 0 || entry.row > header.rows || entry.column == 0 || entry.column > header.columns)
       return wrong("is no place of the matrix; rows and columns are counted from 1");
@@ -116,8 +117,8 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
 PARTITA_DEF market_entries read_market(const file_call& call, const std::string& path) {
   constexpr std::size_t piece = 4096;  // chosen: the size of a few comments, or of a line
   const auto wrong = [&](const text& problem) {
-    return call.refuse(file_error::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
-                                                 << path.c_str() << " " << problem << "; write it again");
+    return call.make_error(file_error::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
+                                                     << path.c_str() << " " << problem << "; write it again");
   };
   call.all_and(0);
   return read_unchanged_file(call, path, [&](common_file& source, bool) -> std::optional<market_entries> {
@@ -143,8 +144,9 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
       if (error == 0 && !h.error_message.empty()) call_error = wrong(h.error_message);
     }
     call.throw_together(call_error);
-    source.agree();
-    const auto all = call.leader_numbers(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.has_no_values);
+    source.agree_on_version();
+    const auto all =
+        call.broadcast_from_leader(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.has_no_values);
     h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
     h.kind = static_cast<market_header::symmetry>(all[5]), h.has_no_values = all[6] != 0;
     // 2. Read the lines that begin in this worker's range of bytes. The last of these lines may end behind the range.
@@ -193,9 +195,9 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   file_error call_error;
   for (const auto& entry : entries) {
     if (!std::isfinite(entry.value) && call_error.empty())
-      call_error = call.refuse(file_error::kind::io, text("requires finite values, and row ")
-                                                         << entry.row << " has another one at column " << entry.column
-                                                         << "; the format has no word for it");
+      call_error = call.make_error(file_error::kind::io, text("requires finite values, and row ")
+                                                             << entry.row << " has another one at column "
+                                                             << entry.column << "; the format has no word for it");
     char number[32];
     lines += std::to_string(entry.row + 1) + ' ' + std::to_string(entry.column + 1) + ' ';
     lines.append(number, std::to_chars(number, number + sizeof number, entry.value).ptr);

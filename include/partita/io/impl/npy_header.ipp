@@ -28,7 +28,7 @@ PARTITA_DEF std::string make_npy_header(const text& type, bool is_fortran_order,
 
 namespace partita::detail {
 
-PARTITA_DEF npy_header_found npy_literal::read() {
+PARTITA_DEF npy_header_found npy_header_parser::read() {
   bool type = false, order = false, shape = false;
   if (!consume_if_next('{')) return header_with_error("begins with no dictionary");
   while (!consume_if_next('}')) {
@@ -49,34 +49,34 @@ PARTITA_DEF npy_header_found npy_literal::read() {
   return check_total_size();
 }
 
-PARTITA_DEF npy_header_found npy_literal::header_with_error(const char* what) {
+PARTITA_DEF npy_header_found npy_header_parser::header_with_error(const char* what) {
   set_error(what);
   return std::move(parsed_);
 }
 
-PARTITA_DEF bool npy_literal::set_error(const char* what) {
+PARTITA_DEF bool npy_header_parser::set_error(const char* what) {
   if (parsed_.error_message.empty()) parsed_.error_message << "its header " << what;
   return false;
 }
 
-PARTITA_DEF void npy_literal::skip_space() {
+PARTITA_DEF void npy_header_parser::skip_space() {
   while (next_character_ != text_end_ &&
          (*next_character_ == ' ' || *next_character_ == '\n' || *next_character_ == '\t' || *next_character_ == '\r'))
     ++next_character_;
 }
 
-PARTITA_DEF bool npy_literal::is_next_char(char c) {
+PARTITA_DEF bool npy_header_parser::is_next_char(char c) {
   skip_space();
   return next_character_ != text_end_ && *next_character_ == static_cast<unsigned char>(c);
 }
 
-PARTITA_DEF bool npy_literal::consume_if_next(char c) {
+PARTITA_DEF bool npy_header_parser::consume_if_next(char c) {
   if (!is_next_char(c)) return false;
   ++next_character_;
   return true;
 }
 
-PARTITA_DEF bool npy_literal::consume_word(const char* word) {
+PARTITA_DEF bool npy_header_parser::consume_word(const char* word) {
   skip_space();
   const unsigned char* p = next_character_;
   for (; *word != '\0'; ++word, ++p)
@@ -85,7 +85,7 @@ PARTITA_DEF bool npy_literal::consume_word(const char* word) {
   return true;
 }
 
-PARTITA_DEF bool npy_literal::read_string(std::string& out) {
+PARTITA_DEF bool npy_header_parser::read_string(std::string& out) {
   const char quote = is_next_char('\'') ? '\'' : '"';
   if (!consume_if_next(quote)) return false;
   while (next_character_ != text_end_ && *next_character_ != static_cast<unsigned char>(quote) &&
@@ -96,7 +96,7 @@ PARTITA_DEF bool npy_literal::read_string(std::string& out) {
   return true;
 }
 
-PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
+PARTITA_DEF bool npy_header_parser::read_number(std::size_t& value) {
   skip_space();
   const unsigned char* const first = next_character_;
   value = 0;
@@ -108,7 +108,7 @@ PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
   return next_character_ != first && (next_character_ - first == 1 || *first != '0');
 }
 
-PARTITA_DEF bool npy_literal::read_type() {
+PARTITA_DEF bool npy_header_parser::read_type() {
   if (is_next_char('[') || is_next_char('('))
     return set_error("names a structured type; only plain numbers, bool and complex numbers are read");
   std::string type;
@@ -138,12 +138,12 @@ PARTITA_DEF bool npy_literal::read_type() {
   return true;
 }
 
-PARTITA_DEF bool npy_literal::read_order() {
+PARTITA_DEF bool npy_header_parser::read_order() {
   if (consume_word("True")) return parsed_.header.fortran_order = true;
   return consume_word("False") || set_error("has a fortran_order that is neither True nor False");
 }
 
-PARTITA_DEF bool npy_literal::read_shape() {
+PARTITA_DEF bool npy_header_parser::read_shape() {
   npy_header& h = parsed_.header;
   if (!consume_if_next('(')) return set_error("has a shape that is no tuple");
   bool comma = true;
@@ -158,7 +158,7 @@ PARTITA_DEF bool npy_literal::read_shape() {
   return h.rank != 1 || comma || set_error("has a shape that is a number in parentheses and no tuple");
 }
 
-PARTITA_DEF npy_header_found npy_literal::check_total_size() {
+PARTITA_DEF npy_header_found npy_header_parser::check_total_size() {
   npy_header& h = parsed_.header;
   h.data_bytes = h.item_bytes;
   for (std::size_t d = 0; d < h.rank; ++d)
@@ -195,7 +195,7 @@ PARTITA_DEF npy_header_found parse_npy_header(const unsigned char* bytes, std::s
     found.error_message << "its header is cut off or longer than " << npy_header_limit << " bytes";
     return found;
   }
-  found = detail::npy_literal(bytes + front, bytes + front + length).read();
+  found = detail::npy_header_parser(bytes + front, bytes + front + length).read();
   found.header.data_at = front + length;
   if (found.error_message.empty() && found.header.data_bytes > static_cast<std::size_t>(-1) / 2 - found.header.data_at)
     found.error_message << "its header has extents whose product is above 2^63 bytes";

@@ -119,7 +119,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
           return s.exchanges_for_fields(N, forward).find(call.kind, [&] {
             const std::vector<lowered_plan> each(N, lowered(plan));
-            return lasting_exchange(this->shared_transport(), this->world(), side_by_side(each), call.kind);
+            return lasting_exchange(this->shared_transport(), this->world(), join_plans(each), call.kind);
           });
         };
         return this->template move_all_fields<T, std::array<pooled_tensor<T, Rank>, N>>(

@@ -86,12 +86,12 @@ class joint_windows_planner {
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
-    return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.fields)), kind);
   }
   std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
                                                  const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghost_exchange())...}; };
-    return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>
   void beside(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {

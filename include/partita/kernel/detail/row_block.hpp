@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <partita/array/strided.hpp>
-#include <partita/comm/written_block.hpp>
+#include <partita/comm/block_writer.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/kernel/detail/row_moves.hpp>
@@ -91,7 +91,7 @@ PARTITA_DECL void copy_rows_to_range(const row_block& to, const row_block& from,
 
 /// The rows of a call's blocks that other workers want, field by field within each row; the rows are written directly
 /// to their destination.
-class rows_to_gather : public written_block {
+class rows_to_gather : public block_writer {
  public:
   explicit rows_to_gather(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <partita/comm/detail/collective/group_channel.hpp>
 #include <partita/comm/detail/message/element_messages.hpp>
-#include <partita/comm/detail/message/exact_collection.hpp>
+#include <partita/comm/detail/message/exact_reduction.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/core/config.hpp>
@@ -35,7 +35,7 @@ struct collective_channel {
   tag pending_tag = tag::block;  ///< the tag of messages of a pending operation, which other messages may overtake
   posted_messages sent;
   std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
-  exact_collection exact;           ///< the state of a sum over several nodes that is rounded once
+  exact_reduction exact;            ///< the state of a sum over several nodes that is rounded once
   bool has_begun_early = false;     ///< whether the part that waits for no other node, or worker, is already done
   std::vector<std::max_align_t> early_node_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
@@ -77,7 +77,7 @@ struct collective_channel {
   template <class Into, class Incoming>
   void finish_sum(const element_messages& group_messages, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
-    if (!is_on_one_node && op.between_nodes != nullptr)
+    if (!is_on_one_node && op.form_between_nodes != nullptr)
       return finish_exact_sum(group_messages, op, {x, nullptr, n}, into, incoming);
     if (std::exchange(has_begun_early, false)) {
       if (is_leader && !sent.any()) group_messages.collect(node_leaders, op, local_sum(x), into(), n, blocks, incoming);
@@ -151,7 +151,7 @@ struct collective_channel {
   template <class Into, class Incoming>
   void finish_exact_sum(const element_messages& group_messages, const element_operation& op, const group_blocks& b,
                         Into into, Incoming incoming) {
-    exact_collection::data_of_node given{b.x};
+    exact_reduction::data_of_node given{b.x};
     const std::size_t member_count = node_members.members.size();
     given.sends_whole_blocks = member_count > 1;
     if (can_sum_on_node(op)) {
@@ -159,7 +159,7 @@ struct collective_channel {
       block_sum sum = make_node_sum(op, b, false);
       sum.y = terms;
       if (shared->finish(sum)) {
-        char fits = is_leader && op.between_nodes->complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
+        char fits = is_leader && op.form_between_nodes->are_complete(terms + group_messages.bytes(b.n), b.n) ? 1 : 0;
         shared->spread(is_leader ? &fits : nullptr, is_leader ? nullptr : &fits, 1);
         given.sends_whole_blocks = fits == 0;
         if (fits != 0) given.terms = terms, group_messages.count_shared_bytes(b.n);
@@ -168,7 +168,7 @@ struct collective_channel {
     if (is_leader)
       exact.collect(group_messages, op, node_members, node_leaders, given,
                     node_leaders.position == 0 ? into() : nullptr, b.n, incoming);
-    else if (given.sends_whole_blocks) exact_collection::send_block(group_messages, b.x, b.n, node_members.members[0]);
+    else if (given.sends_whole_blocks) exact_reduction::send_block(group_messages, b.x, b.n, node_members.members[0]);
   }
 };
 

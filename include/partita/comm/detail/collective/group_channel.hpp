@@ -20,7 +20,7 @@ struct block_sum {
 
   std::size_t element() const { return op->of->bytes; }
   std::size_t bytes() const { return n * element(); }
-  std::size_t bytes_of_result() const { return op->width * bytes(); }
+  std::size_t bytes_of_result() const { return op->result_block_count * bytes(); }
 };
 
 /// The members of one group on one channel, the root first. All members make the same calls with the same number of

@@ -31,7 +31,7 @@ class call_log {
 
   PARTITA_DECL static std::terminate_handler& previous_terminate_handler();
   static const status_slot::call& find_call(const status_slot& of, std::uint64_t number) {
-    return of.last[number % status_slot::kept];
+    return of.last_calls[number % status_slot::kept_call_count];
   }
   /// Whether another worker ended before this worker, so that this worker's end is only a consequence, and is not
   /// reported in detail.

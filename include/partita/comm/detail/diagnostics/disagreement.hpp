@@ -14,10 +14,10 @@
 namespace partita::detail {
 
 /// What each worker sends after a failed agreement: its call and its error.
-struct letter {
+struct call_report {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
-  std::uint64_t history = 0;  ///< the hash of the worker's local operations
+  std::uint64_t operations_hash = 0;  ///< the hash of the worker's local operations
   std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< since the last agreement
 };
 
@@ -27,15 +27,15 @@ struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t operation = none;
 
-  PARTITA_DECL explicit first_difference(const std::vector<letter>& letters);
+  PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);
 };
 
 /// Names the calls that the workers make, and the workers of each call. If two different calls have the same
 /// description, the text adds what else may differ.
-PARTITA_DECL text describe_difference(const std::vector<letter>& letters);
+PARTITA_DECL text describe_difference(const std::vector<call_report>& reports);
 
 /// Throws the error of the first worker that has an error. All workers throw it, as none can continue the call.
-PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<letter>& letters);
+PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<call_report>& reports);
 
 /// The error message for a world whose workers pass different levels of checks.
 PARTITA_DECL text describe_unequal_checks(std::uint64_t first, std::size_t worker, std::uint64_t other);

@@ -33,7 +33,7 @@ class hang_report final : public wait_watcher {
     /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, worlds = 0;
-    slot_address page;
+    slot_address address;
   };
 
   /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
@@ -58,7 +58,7 @@ class hang_report final : public wait_watcher {
   }
   /// Records the start of a call, if a trace is wanted.
   void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
-    if (trace::on()) trace::begin_call(number_, fingerprint, describe);
+    if (trace::is_on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_slot_->find_description(fingerprint_); }
   void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
@@ -87,7 +87,7 @@ class hang_report final : public wait_watcher {
   }
   /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
   /// the error.
-  void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
+  void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }
 
   PARTITA_INLINE void on_long_wait(double seconds) override;
@@ -110,7 +110,7 @@ class hang_report final : public wait_watcher {
   struct worker {
     std::size_t id;
     std::uint64_t process;
-    const status_slot* page;
+    const status_slot* status;
   };
   using standing = status_slot::standing;
 
@@ -135,7 +135,7 @@ class hang_report final : public wait_watcher {
   /// that makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
   static const status_slot::call& newest_call(const status_slot& of) {
-    return of.last[(of.calls - 1) % status_slot::kept];
+    return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }
   PARTITA_DECL bool waits_for_same_call(const worker& w) const;
   PARTITA_DECL static text describe_last_call(const worker& w);

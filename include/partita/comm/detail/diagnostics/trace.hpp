@@ -20,7 +20,7 @@ namespace partita::detail {
 
 class [[gnu::visibility("default")]] trace {
  public:
-  static bool on() { return is_enabled_.load(std::memory_order_relaxed); }
+  static bool is_on() { return is_enabled_.load(std::memory_order_relaxed); }
   /// Starts the trace if the environment asks for one. Called when the first world is made; later calls have no effect.
   PARTITA_DECL static void begin();
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/comm/block_writer.hpp>
 #include <partita/comm/element_kind.hpp>
-#include <partita/comm/written_block.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <vector>
@@ -30,7 +30,7 @@ struct listed_box {
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
-  const written_block* written = nullptr;  ///< not null if this writes the boxes; then the block has no other memory
+  const block_writer* written = nullptr;  ///< not null if this writes the boxes; then the block has no other memory
 };
 
 /// Boxes of one rank, stored contiguously in one vector.

@@ -74,7 +74,7 @@ class joint_planner {
  private:
   using list = std::vector<staged_joint_box>;
 
-  const lowered_plan& own() const { return plans_[place_]; }
+  const lowered_plan& own_plan() const { return plans_[place_]; }
   /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/message/message_pool.hpp>
+#include <partita/comm/detail/message/message_list.hpp>
 #include <partita/comm/detail/message/message_type.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/world/mpi_call.hpp>
@@ -17,7 +17,7 @@ namespace partita::detail {
 /// All messages that one worker sends, or all that it receives.
 class persistent_messages {
  public:
-  PARTITA_DECL persistent_messages(message_pool pool, const element_kind& kind, bool is_outgoing);
+  PARTITA_DECL persistent_messages(message_list pool, const element_kind& kind, bool is_outgoing);
   persistent_messages(const persistent_messages&) = delete;
   persistent_messages& operator=(const persistent_messages&) = delete;
   PARTITA_INLINE ~persistent_messages();

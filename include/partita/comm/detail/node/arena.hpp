@@ -73,7 +73,7 @@ class arena {
   std::size_t resident_bytes() const { return mapped_bytes_; }
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
   /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
-  std::size_t allocated_block_count() const { return new_blocks_ + heap_pool::instance().allocated_block_count(); }
+  std::size_t allocated_block_count() const { return new_block_count_ + heap_pool::instance().allocated_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
   /// SIGBUS. PARTITA_SHARED_FREE in the environment overrides this number.
@@ -109,8 +109,8 @@ class arena {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::uint64_t arena_name_ = 0;
   shared_mapping memory_;
-  std::size_t members_, place_, used_bytes_ = 0;
-  std::atomic<std::size_t> new_blocks_ = 0;
+  std::size_t member_count_, place_, used_bytes_ = 0;
+  std::atomic<std::size_t> new_block_count_ = 0;
   arena* next_older_arena_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_blocks_;

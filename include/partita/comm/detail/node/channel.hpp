@@ -28,7 +28,7 @@ struct announced_memory {
 /// and an exchange that one worker has started waits for the other worker, as a message would.
 class node_channel {
  public:
-  static constexpr std::size_t slots = 4;
+  static constexpr std::size_t slot_count = 4;
   /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
   /// pages (at most 65) of a slot.
   static constexpr std::size_t alignment = 128;
@@ -63,7 +63,7 @@ class node_channel {
   /// The number of slots in the ring of `from` that are filled and not taken yet.
   PARTITA_DECL std::size_t filled_slots(std::size_t from) const;
   /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
-  std::size_t next_slot_to_take(std::size_t from) const { return pairs_[from].taken_slot_count % slots; }
+  std::size_t next_slot_to_take(std::size_t from) const { return pairs_[from].taken_slot_count % slot_count; }
   PARTITA_DECL void take(std::size_t from);
 
   // Calls of the sender.
@@ -78,7 +78,7 @@ class node_channel {
   /// Whether the ring at `to` has an empty slot; next_slot_to_fill() is its index, fill_next_slot() signals
   /// that it is full.
   PARTITA_DECL bool has_empty_slot(std::size_t to) const;
-  std::size_t next_slot_to_fill(std::size_t to) const { return pairs_[to].filled % slots; }
+  std::size_t next_slot_to_fill(std::size_t to) const { return pairs_[to].filled % slot_count; }
   PARTITA_DECL void fill_next_slot(std::size_t to);
 
  private:

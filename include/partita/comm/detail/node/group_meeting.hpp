@@ -37,7 +37,7 @@ class group_meeting {
 
   static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
   PARTITA_DECL bool end(bool moved);
-  group_page& own() const { return *member_pages_[own_index_]; }
+  group_page& own_page() const { return *member_pages_[own_index_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
   /// Waits until no member still reads what this worker showed `slot_count` calls ago, so that the place can be
@@ -59,7 +59,7 @@ class group_meeting {
     return e % 16 == 1 && bytes >= min_measured_bytes;
   }
   void measure_distance(std::size_t k, std::uint64_t e, std::size_t bytes) const {
-    if (measures_distance(e, bytes)) own().distance.measure_distance(member_pages_[k]->distance);
+    if (measures_distance(e, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
   }
   PARTITA_DECL static void move(void* to, const void* from, std::size_t bytes, bool streaming);
   PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t e);

@@ -38,9 +38,9 @@ class link_trial {
   PARTITA_DECL void answer_commands();
 
  private:
-  enum : std::uint64_t { now, later, stop };
+  enum : std::uint64_t { send_now, send_later, stop };
   struct command {
-    std::uint64_t what, messages, bytes;
+    std::uint64_t kind, messages, bytes;
   };
   static constexpr int command_tag = 31003, trial_tag = 31004;
   static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;

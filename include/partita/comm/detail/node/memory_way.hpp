@@ -68,7 +68,7 @@ class memory_transport : public box_transport {
 
   /// The size of a slot, which fits in a cache of both cores, and lets both sides work at the same time.
   static constexpr std::size_t slot_bytes(std::size_t bytes) {
-    const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slots + 1;
+    const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slot_count + 1;
     return quarter < most ? quarter : most;
   }
 

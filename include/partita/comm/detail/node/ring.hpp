@@ -38,7 +38,7 @@ class boxes_through_ring {
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
   bool reuses_slots() const {
-    return !in_place() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slots);
+    return !in_place() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slot_count);
   }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.

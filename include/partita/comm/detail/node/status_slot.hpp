@@ -28,7 +28,7 @@ struct status_slot {
     has_failed,
     was_terminated
   };
-  static constexpr std::size_t kept = 64;  // the number of calls that fit in half a page
+  static constexpr std::size_t kept_call_count = 64;  // the number of calls that fit in half a page
   static constexpr std::size_t description_set_count = 256,
                                descriptions_per_set = 4;  // chosen: enough for most programs
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
@@ -43,10 +43,10 @@ struct status_slot {
   std::atomic<std::uint64_t> last_printed_secret;  ///< the secret of the slot whose calls this worker printed last
   std::atomic<standing> state;
   std::atomic<std::uint64_t> state_begin_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
-  std::atomic<std::uint64_t> calls;
-  call last[kept];
+  std::atomic<std::uint64_t> call_count;
+  call last_calls[kept_call_count];
   struct departure {
-    std::atomic<std::uint64_t> world, calls;
+    std::atomic<std::uint64_t> world, call_count;
   };
   departure departures[max_departures];
   std::atomic<std::uint64_t> departure_count;
@@ -58,12 +58,12 @@ struct status_slot {
   /// Notes a call in the slot. The call's text is made by `describe()` only for the first call with this fingerprint.
   /// Cost: four stores and a read of one cache line.
   void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, const call_description& describe) {
-    const std::uint64_t n = calls.load(std::memory_order_relaxed);
-    call& here = last[n % kept];
+    const std::uint64_t n = call_count.load(std::memory_order_relaxed);
+    call& here = last_calls[n % kept_call_count];
     here.world.store(world, std::memory_order_relaxed);
     here.number.store(number, std::memory_order_relaxed);
     here.fingerprint.store(fingerprint, std::memory_order_relaxed);
-    calls.store(n + 1, std::memory_order_release);
+    call_count.store(n + 1, std::memory_order_release);
     const auto& names = fingerprints[fingerprint % description_set_count];
     for (std::size_t k = 0; k < descriptions_per_set; ++k)
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
@@ -91,7 +91,7 @@ struct slot_address {
 class status_slots {
  public:
   PARTITA_DECL static status_slots& instance();
-  status_slot& own() { return *own_slot_; }
+  status_slot& own_slot() { return *own_slot_; }
   const slot_address& address() const { return own_address_; }
 
   /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
@@ -100,7 +100,7 @@ class status_slots {
   /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
   struct mapped_slot {
     std::uint64_t slot_secret;
-    const status_slot* page;
+    const status_slot* status;
     const mapped_slot* older_slot;
   };
   const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }

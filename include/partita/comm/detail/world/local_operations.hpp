@@ -23,7 +23,7 @@ class local_operations {
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
-  std::uint64_t history() const { return history_hash_; }
+  std::uint64_t history_hash() const { return history_hash_; }
   /// Called if all workers had made the same operations: the next agreement compares only later operations.
   void clear_named_operations() { count_ = 0; }
   /// Called if the workers' operations differed and all workers have thrown: all start again from an empty list.

@@ -19,15 +19,15 @@ class process {
   /// Whether this process may still communicate with the other workers.
   PARTITA_DECL static bool is_worker();
   /// Whether this process is a worker whose calls are not traced. A call needs no other test.
-  static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
+  static bool is_untraced_worker() { return current_state().load(std::memory_order_relaxed) == standing::worker; }
   PARTITA_DECL static void mark_as_traced();
   /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.
-  PARTITA_DECL static std::atomic<void (*)()>& call_at_finalize();
-  static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::in_forked_child; }
+  PARTITA_DECL static std::atomic<void (*)()>& finalize_callback();
+  static bool is_forked() { return current_state().load(std::memory_order_relaxed) == standing::in_forked_child; }
 
  private:
-  PARTITA_DECL static std::atomic<standing>& now();
-  PARTITA_DECL static void find_process_state(const char* call);
+  PARTITA_DECL static std::atomic<standing>& current_state();
+  PARTITA_DECL static void update_process_state(const char* call);
 };
 
 }  // namespace partita::detail

@@ -166,13 +166,13 @@ class world_state {
   /// shared resources together.
   PARTITA_DECL bool announce_departure();
 
-  PARTITA_DECL letter make_error_letter(std::uint64_t fingerprint, failure kind, const text& mine) const;
-  /// Gathers the call and the error (`letter`) of every worker; empty if a worker does not answer.
-  PARTITA_DECL std::vector<letter> try_gather(const letter& own);
+  PARTITA_DECL call_report make_error_report(std::uint64_t fingerprint, failure kind, const text& mine) const;
+  /// Gathers the call and the error (`call_report`) of every worker; empty if a worker does not answer.
+  PARTITA_DECL std::vector<call_report> try_gather(const call_report& own);
 
   /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.
   PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
-  PARTITA_DECL std::vector<letter> gather_call_reports(const letter& own, const text& call);
+  PARTITA_DECL std::vector<call_report> gather_call_reports(const call_report& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<hang_report> hang_report_;

@@ -15,7 +15,7 @@ PARTITA_DEF void checksum_shares::add(std::size_t at, const unsigned char* bytes
 
 PARTITA_DEF const std::vector<std::uint32_t>& checksum_shares::checksums_of_all_slabs(const world& everyone) {
   complete_slab();
-  exclusive_or(*everyone.state(), checksum_shares_);
+  xor_over_workers(*everyone.state(), checksum_shares_);
   return checksum_shares_;
 }
 
@@ -42,16 +42,16 @@ PARTITA_DEF file_error checkpoint_verifier::check_header(const posix_file& file)
     return call_.errno_error("read", path_, error,
                              "all workers must see the same file, and no program may write to it");
   if (bytes != manifest_entry_.bytes)
-    return call_.refuse(file_error::kind::io,
-                        (text("requires what was saved; ") << path_.c_str() << " has " << bytes << " bytes, and had "
-                                                           << manifest_entry_.bytes << "; load an earlier step"));
+    return call_.make_error(file_error::kind::io, (text("requires what was saved; ")
+                                                   << path_.c_str() << " has " << bytes << " bytes, and had "
+                                                   << manifest_entry_.bytes << "; load an earlier step"));
   add_piece(0, reinterpret_cast<const unsigned char*>(front.data()), front.size());
   if (!matches_header(parse_npy_header(reinterpret_cast<const unsigned char*>(front.data()), front.size())))
-    header_error_ = call_.refuse(file_error::kind::io,
-                                 text("requires a manifest that agrees with its files; the header of ")
-                                     << path_.c_str()
-                                     << " is not that of a tensor of this type and these extents; load an earlier "
-                                        "step");
+    header_error_ = call_.make_error(file_error::kind::io,
+                                     text("requires a manifest that agrees with its files; the header of ")
+                                         << path_.c_str()
+                                         << " is not that of a tensor of this type and these extents; load an earlier "
+                                            "step");
   return {};
 }
 
@@ -60,10 +60,11 @@ PARTITA_DEF void checkpoint_verifier::finish() {
   for (std::size_t k = 0; k < sums.size(); ++k)
     if (sums[k] != manifest_entry_.checksums[k])
       call_
-          .refuse(file_error::kind::io, text("requires what was saved; slab ")
-                                            << k << " of tensor \"" << manifest_entry_.name.c_str() << "\" (bytes "
-                                            << k * slab_bytes_ << " and on of " << path_.c_str()
-                                            << ") has another checksum than when it was saved; load an earlier step")
+          .make_error(file_error::kind::io,
+                      text("requires what was saved; slab ")
+                          << k << " of tensor \"" << manifest_entry_.name.c_str() << "\" (bytes " << k * slab_bytes_
+                          << " and on of " << path_.c_str()
+                          << ") has another checksum than when it was saved; load an earlier step")
           .raise();
   call_.throw_together(header_error_);  // after the checksums, whose error names the slab of a damaged header
 }

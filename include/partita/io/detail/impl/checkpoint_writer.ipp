@@ -34,7 +34,7 @@ PARTITA_DEF void checkpoint_writer::begin() {
     if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) call_error = step_exists_error(path);
   }
   call_.throw_together(call_error);
-  temp_path_ = temporary_name(path, call_.leader_numbers(word)[0]);
+  temp_path_ = temporary_name(path, call_.broadcast_from_leader(word)[0]);
 }
 
 PARTITA_DEF void checkpoint_writer::write() noexcept {
@@ -45,7 +45,7 @@ PARTITA_DEF void checkpoint_writer::write() noexcept {
           call_.errno_error("write", temp_path_ + "/" + file->name() + ".npy", file->write(temp_path_, options_),
                             "free some space; the checkpoints saved before are untouched");
     } catch (const std::exception& e) {
-      call_error_ = call_.refuse(file_error::kind::io, text("cannot write: ") << e.what());
+      call_error_ = call_.make_error(file_error::kind::io, text("cannot write: ") << e.what());
     }
   }
 }
@@ -56,7 +56,7 @@ PARTITA_DEF void checkpoint_writer::end() {
     call_.throw_together(call_error_);
     manifest contents{step_, options_.slab_bytes, {}};
     // 2. Send the checksums of all files to the leader.
-    for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
+    for (const auto& file : files_) contents.tensors.push_back(file->finish_file(call_, options_));
     const std::string path = folder_ + "/" + step_folder_name(step_);
     file_error call_error;
     if (call_.is_leader()) {
@@ -86,8 +86,8 @@ PARTITA_DEF void checkpoint_writer::end() {
 }
 
 PARTITA_DEF file_error checkpoint_writer::step_exists_error(const std::string& path) const {
-  return call_.refuse(file_error::kind::io, text("requires a step that is not there yet; there is ")
-                                                << path.c_str() << "; remove it first, or save another step");
+  return call_.make_error(file_error::kind::io, text("requires a step that is not there yet; there is ")
+                                                    << path.c_str() << "; remove it first, or save another step");
 }
 
 }  // namespace partita::detail

@@ -6,13 +6,13 @@
 namespace partita::detail {
 
 PARTITA_DEF void file_error::raise() const {
-  if (what == kind::shape) throw shape_error(sentence);
-  if (what == kind::partition) throw partition_error(sentence);
+  if (error_kind == kind::shape) throw shape_error(sentence);
+  if (error_kind == kind::partition) throw partition_error(sentence);
   throw io_error(sentence);
 }
 
 PARTITA_DEF argument_hash& argument_hash::operator<<(std::uint64_t value) {
-  number_.mix(value);
+  hasher_.mix(value);
   return *this;
 }
 
@@ -23,8 +23,9 @@ PARTITA_DEF argument_hash& argument_hash::operator<<(const char* characters) {
 
 PARTITA_DEF std::uint64_t file_call::all_and(std::uint64_t choices) const {
   // one_call ends with the agreement: each worker works without communication until the next agreement.
-  return one_call(*world_.state(),
-                  [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
+  return one_call(*world_.state(), [&] {
+    return world_.state()->agree(arguments_hash_, choices, failure::none, [&] { return name_; });
+  });
 }
 
 PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
@@ -33,10 +34,10 @@ PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
   // a list would leave the other workers waiting.
   const std::size_t n = world_.size(),
                     who = n - maximum_over_workers<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
-  const std::string message =
-      broadcast_bytes(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
+  const std::string message = broadcast_bytes(
+      who, static_cast<char>(mine.error_kind) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_error first;
-  first.what = static_cast<file_error::kind>(message[0]);
+  first.error_kind = static_cast<file_error::kind>(message[0]);
   first.sentence << message.c_str() + 1;
   first.raise();
 }
@@ -50,9 +51,9 @@ PARTITA_DEF file_error file_call::errno_error(const char* action, const std::str
   return call_error;
 }
 
-PARTITA_DEF file_error file_call::refuse(file_error::kind what, const text& sentence) const {
+PARTITA_DEF file_error file_call::make_error(file_error::kind error_kind, const text& sentence) const {
   file_error call_error;
-  call_error.what = what;
+  call_error.error_kind = error_kind;
   call_error.sentence << name_ << ": " << sentence;
   return call_error;
 }

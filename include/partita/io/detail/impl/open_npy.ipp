@@ -19,17 +19,17 @@ PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, common_file& sourc
   const npy_header_found found =
       parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
   if (!found.error_message.empty()) {
-    front.call_error = call.refuse(file_error::kind::io,
-                                   (text("requires a .npy file; of ") << path.c_str() << ", " << found.error_message));
+    front.call_error = call.make_error(
+        file_error::kind::io, (text("requires a .npy file; of ") << path.c_str() << ", " << found.error_message));
     return front;
   }
   front.header = found.header;
   front.bytes.resize(found.header.data_at);
   if (bytes < found.header.data_at + found.header.data_bytes)
-    front.call_error = call.refuse(file_error::kind::io,
-                                   text("requires a whole file; the header of ")
-                                       << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
-                                       << " bytes, and there are " << bytes << "; copy it again from where it came");
+    front.call_error = call.make_error(
+        file_error::kind::io, text("requires a whole file; the header of ")
+                                  << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
+                                  << " bytes, and there are " << bytes << "; copy it again from where it came");
   return front;
 }
 

@@ -51,10 +51,10 @@ PARTITA_DEF std::uint64_t posix_file::version() const {
 }
 
 PARTITA_DEF bool posix_file::has_name(const std::string& path) const {
-  struct stat here {
-  }, there{};
-  return ::fstat(file_descriptor_, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino;
+  struct stat open_status {
+  }, path_status{};
+  return ::fstat(file_descriptor_, &open_status) == 0 && ::stat(path.c_str(), &path_status) == 0 &&
+         open_status.st_dev == path_status.st_dev && open_status.st_ino == path_status.st_ino;
 }
 
 PARTITA_DEF int posix_file::lock(bool shared) const {

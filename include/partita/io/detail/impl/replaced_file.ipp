@@ -12,7 +12,7 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
   found.path = name;
   for (int links = 0; ::lstat(found.path.c_str(), &found.status) == 0; ++links) {
     if (!S_ISLNK(found.status.st_mode)) {
-      found.there = true;  // a folder is not refused here, because rename reports that it cannot be replaced
+      found.exists = true;  // a folder is not refused here, because rename reports that it cannot be replaced
       if (!S_ISREG(found.status.st_mode) && !S_ISDIR(found.status.st_mode)) found.error = EINVAL;
       return found;
     }
@@ -31,7 +31,7 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
 }
 
 PARTITA_DEF int replaced_file::copy_owner_and_mode(const std::string& temporary) const {
-  if (!there) return 0;
+  if (!exists) return 0;
   mode_t mode = status.st_mode & 07777;
   if (::lchown(temporary.c_str(), status.st_uid, status.st_gid) != 0 &&
       ::lchown(temporary.c_str(), static_cast<uid_t>(-1), status.st_gid) != 0)

@@ -45,7 +45,7 @@ PARTITA_DEF lent_header* collective_channel::share(const element_messages& group
       block = static_cast<lent_header*>(shown);
       group_messages.count_shared_bytes(n);
     } else {  // the leader has no shared memory left, so each member uses its own block
-      if (is_leader) block->views.store(root && !root_gets_view ? 0 : 1, std::memory_order_relaxed);
+      if (is_leader) block->view_count.store(root && !root_gets_view ? 0 : 1, std::memory_order_relaxed);
       else block = lent_blocks::lend_block(memory, bytes, 1);
       char* const own = lent_blocks::elements(block);
       group_messages.spread(node_members, root ? const_cast<char*>(x) : own, n, sent);
@@ -132,13 +132,14 @@ PARTITA_DEF bool collective_channel::finish_sum_on_node(const element_messages& 
 
 PARTITA_DEF bool collective_channel::can_sum_on_node(const element_operation& op) const {
   return shared && op.of->in_shared_memory &&
-         (is_on_one_node || op.combine_exactly == nullptr || op.between_nodes != nullptr);
+         (is_on_one_node || op.combine_exactly == nullptr || op.form_between_nodes != nullptr);
 }
 
 PARTITA_DEF block_sum collective_channel::make_node_sum(const element_operation& op, const group_blocks& b,
                                                         bool to_all) const {
-  if (is_on_one_node || op.between_nodes == nullptr) return {b.x, b.y, b.n, &op, node_members.root_is_large, to_all};
-  return {b.x, nullptr, b.n, &op.between_nodes->compute_two_terms, node_members.root_is_large, false};
+  if (is_on_one_node || op.form_between_nodes == nullptr)
+    return {b.x, b.y, b.n, &op, node_members.root_is_large, to_all};
+  return {b.x, nullptr, b.n, &op.form_between_nodes->two_term_operation, node_members.root_is_large, false};
 }
 
 }  // namespace partita::detail

@@ -18,11 +18,12 @@ PARTITA_DEF void print_line(text line) {
 }
 
 PARTITA_DEF void call_log::print_calls(const status_slot& of) {
-  const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
+  const std::uint64_t all = of.call_count,
+                      kept = all < status_slot::kept_call_count ? all : status_slot::kept_call_count;
   if (kept == 0) return;
   print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
                                         << ", the newest first:");
-  bool is_printed[status_slot::kept] = {};
+  bool is_printed[status_slot::kept_call_count] = {};
   for (std::uint64_t back = 1; back <= kept; ++back) {
     if (is_printed[back - 1]) continue;
     const status_slot::call& newest = find_call(of, all - back);
@@ -50,8 +51,8 @@ PARTITA_DEF text call_log::name(const status_slot& of) {
 PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
   status_slots& pages = status_slots::instance();
   for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot)
-    if (slot->page->last_printed_secret == of.slot_secret) return;
-  if (pages.own().last_printed_secret.exchange(of.slot_secret) == of.slot_secret) return;
+    if (slot->status->last_printed_secret == of.slot_secret) return;
+  if (pages.own_slot().last_printed_secret.exchange(of.slot_secret) == of.slot_secret) return;
   print_line(text("partita: ") << name(of) << " has ended before its time");
   print_calls(of);
 }
@@ -77,7 +78,7 @@ PARTITA_DEF std::terminate_handler& call_log::previous_terminate_handler() {
 
 PARTITA_DEF bool call_log::has_other_worker_ended() {
   for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older_slot)
-    if (slot->page->state == standing::has_failed || has_left_world(*slot->page)) return true;
+    if (slot->status->state == standing::has_failed || has_left_world(*slot->status)) return true;
   return false;
 }
 
@@ -108,7 +109,7 @@ PARTITA_DEF void call_log::handle_terminate() {
   if (!process::is_forked() && !began.test_and_set()) {
     status_slots& pages = status_slots::instance();
     const bool continues_output = has_other_worker_ended();
-    report_exception(pages.own(), continues_output);
+    report_exception(pages.own_slot(), continues_output);
     // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
     // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
     // the job and the output is not repeated.
@@ -122,12 +123,12 @@ PARTITA_DEF void call_log::handle_terminate() {
 PARTITA_DEF void call_log::handle_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
-    pages.own().set_process_state(standing::was_terminated);
+    pages.own_slot().set_process_state(standing::was_terminated);
     for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot) {
-      const standing state = slot->page->state;
+      const standing state = slot->status->state;
       if (state == standing::has_ended || state == standing::was_terminated || state == standing::has_failed) continue;
-      if (!status_slots::has_ended(slot->page->process)) continue;
-      print_calls_of_ended_worker(*slot->page);
+      if (!status_slots::has_ended(slot->status->process)) continue;
+      print_calls_of_ended_worker(*slot->status);
     }
   }
   std::signal(number, SIG_DFL);

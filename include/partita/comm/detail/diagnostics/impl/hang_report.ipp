@@ -19,7 +19,7 @@ PARTITA_DEF std::atomic<std::uint64_t>& hang_report::worlds() {
 }
 
 PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm given)
-    : own_slot_(&status_slots::instance().own()), communicator_(given), id_(id), size_(size) {
+    : own_slot_(&status_slots::instance().own_slot()), communicator_(given), id_(id), size_(size) {
   int among_all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
   own_slot_->worker = static_cast<std::uint64_t>(among_all);
@@ -30,7 +30,7 @@ PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm 
 }
 
 PARTITA_DEF hang_report::setup_record hang_report::own_setup_record(std::uint64_t level) {
-  setup_record own{.level = level, .worlds = worlds(), .page = status_slots::instance().address()};
+  setup_record own{.level = level, .worlds = worlds(), .address = status_slots::instance().address()};
   for (unsigned k = 0; k < own.settings.size(); ++k)
     if (const char* const value = *partita_setting(k); value != nullptr) own.settings[k] = hasher().mix(value).value();
   return own;
@@ -42,17 +42,17 @@ PARTITA_DEF void hang_report::set_up_world(const std::vector<setup_record>& all)
   for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
   for (std::size_t k = 0; k < all.size(); ++k)
     if (k != id_)
-      if (const status_slot* const found = status_slots::instance().find(all[k].page))
-        slots_.push_back({k, all[k].page.process, found});
+      if (const status_slot* const found = status_slots::instance().find(all[k].address))
+        slots_.push_back({k, all[k].address.process, found});
 }
 
 void hang_report::on_long_wait(double seconds) {
   if (reported_standing_ != own_standing()) own_slot_->set_process_state(reported_standing_ = own_standing());
   // If a worker has failed, or its process has ended, this worker waits for it in vain.
   for (const worker& w : slots_) {
-    if (w.page->state == standing::has_failed) give_up(text(w.page->final_message));
-    if (w.page->state != standing::has_ended && !status_slots::has_ended(w.process)) continue;
-    call_log::print_calls_of_ended_worker(*w.page);
+    if (w.status->state == standing::has_failed) give_up(text(w.status->final_message));
+    if (w.status->state != standing::has_ended && !status_slots::has_ended(w.process)) continue;
+    call_log::print_calls_of_ended_worker(*w.status);
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << describe_last_call(w)
                                      << ", and worker " << id_ << " waits for it in " << name());
   }
@@ -69,7 +69,7 @@ void hang_report::on_long_wait(double seconds) {
     print_line(report(seconds));
     std::size_t told = 0;
     for (const worker& w : slots_)
-      if (number_ != 0 && w.page->state == standing::is_computing && ++told <= 2) call_log::print_calls(*w.page);
+      if (number_ != 0 && w.status->state == standing::is_computing && ++told <= 2) call_log::print_calls(*w.status);
   }
 }
 
@@ -98,8 +98,8 @@ PARTITA_DEF void hang_report::require_no_worker_has_left() {
   if (number_ == 0) return require_all_can_make_world();
   for (const worker& w : slots_) {
     const bool left = calling_workers_ == nullptr
-                          ? w.page->has_left_before_call(number_, calls_)
-                          : calling_workers_->contains(w.id) && w.page->has_left_before_call(number_, calls_ + 1);
+                          ? w.status->has_left_before_call(number_, calls_)
+                          : calling_workers_->contains(w.id) && w.status->has_left_before_call(number_, calls_ + 1);
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_
@@ -114,8 +114,8 @@ PARTITA_DEF void hang_report::require_all_can_make_world() {
   const auto* known = status_slots::instance().newest();
   int place = MPI_UNDEFINED;
   for (; known != nullptr && place == MPI_UNDEFINED; known = known->older_slot) {
-    if (!known->page->has_called_finalize) continue;
-    const auto id = static_cast<int>(known->page->worker);
+    if (!known->status->has_called_finalize) continue;
+    const auto id = static_cast<int>(known->status->worker);
     MPI_Group_translate_ranks(all, 1, &id, here, &place);
   }
   MPI_Group_free(&here);
@@ -128,21 +128,21 @@ PARTITA_DEF void hang_report::require_all_can_make_world() {
 PARTITA_DEF bool hang_report::has_lowest_waiting_id() const {
   if (number_ == 0) return !status_slots::instance().has_waiting_worker();
   for (const worker& w : slots_)
-    if (w.id < id_ && w.page->state == standing::is_waiting) return false;
+    if (w.id < id_ && w.status->state == standing::is_waiting) return false;
   return true;
 }
 
 PARTITA_DEF bool hang_report::waits_for_same_call(const worker& w) const {
-  const status_slot::call& last = newest_call(*w.page);
-  return w.page->state == standing::is_waiting && last.world == number_ && last.number == calls_ &&
+  const status_slot::call& last = newest_call(*w.status);
+  return w.status->state == standing::is_waiting && last.world == number_ && last.number == calls_ &&
          last.fingerprint == fingerprint_;
 }
 
 PARTITA_DEF text hang_report::describe_last_call(const worker& w) {
-  if (w.page->calls == 0) return "has made no call";
-  const status_slot::call& last = newest_call(*w.page);
+  if (w.status->call_count == 0) return "has made no call";
+  const status_slot::call& last = newest_call(*w.status);
   return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
-                            << w.page->find_description(last.fingerprint);
+                            << w.status->find_description(last.fingerprint);
 }
 
 PARTITA_DEF text hang_report::report(double seconds) const {
@@ -157,9 +157,12 @@ PARTITA_DEF text hang_report::report(double seconds) const {
       here.push_back(w.id);
       continue;
     }
-    group one{
-        &w, w.page->state, newest_call(*w.page).world, newest_call(*w.page).number, newest_call(*w.page).fingerprint,
-        {}};
+    group one{&w,
+              w.status->state,
+              newest_call(*w.status).world,
+              newest_call(*w.status).number,
+              newest_call(*w.status).fingerprint,
+              {}};
     const auto known = std::find_if(others.begin(), others.end(), [&](const group& o) { return o.is_same_state(one); });
     if (known == others.end()) others.push_back(std::move(one));
     else known->ids.push_back(w.id);
@@ -169,12 +172,12 @@ PARTITA_DEF text hang_report::report(double seconds) const {
     const worker& w = *others[k].first;
     all << "; worker " << w.id << " (process " << w.process << ")";
     const double seconds_in_state =
-        static_cast<double>(status_slot::nanoseconds() - w.page->state_begin_nanoseconds) * 1e-9;
+        static_cast<double>(status_slot::nanoseconds() - w.status->state_begin_nanoseconds) * 1e-9;
     switch (others[k].state) {
       case standing::is_making_world:
       case standing::is_waiting:
         all << " has waited for " << static_cast<std::uint64_t>(seconds_in_state) << " s in "
-            << w.page->find_description(others[k].fingerprint);
+            << w.status->find_description(others[k].fingerprint);
         if (others[k].world != 0) all << ", call " << others[k].number << " of world " << others[k].world;
         break;
       default:

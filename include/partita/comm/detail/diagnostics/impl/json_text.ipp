@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 /// The length in bytes of the UTF-8 character at the start of a text; the length is 0 if the bytes are not valid UTF-8.
-PARTITA_DECL std::size_t utf8_character(std::string_view utf8_text) {
+PARTITA_DECL std::size_t utf8_character_length(std::string_view utf8_text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(utf8_text[k])); };
   const unsigned first = byte(0);
   const std::size_t n = first < 0x80                    ? 1
@@ -26,7 +26,7 @@ PARTITA_DECL std::size_t utf8_character(std::string_view utf8_text) {
 PARTITA_DEF std::string json_escaped(std::string_view utf8_text) {
   std::string all;
   while (!utf8_text.empty()) {
-    const std::size_t n = utf8_character(utf8_text);
+    const std::size_t n = utf8_character_length(utf8_text);
     if (n == 0) all += '?';
     else if (static_cast<unsigned char>(utf8_text[0]) < ' ') all += ' ';
     else (utf8_text[0] == '"' || utf8_text[0] == '\\' ? all += '\\' : all) += utf8_text.substr(0, n);

@@ -20,7 +20,7 @@ namespace partita::detail {
 class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr std::size_t most =
+  static constexpr std::size_t max_records =
       1'000'000;  // chosen: 72 MB of calls, 48 MB of steps; further calls are only counted
 
   static trace_record& instance() {
@@ -28,9 +28,9 @@ class trace_record : public recorded_trace {
     return it;
   }
   /// Nanoseconds since 1970, by a clock that never jumps.
-  static std::int64_t now() { return offset() + count(std::chrono::steady_clock::now()); }
+  static std::int64_t now() { return clock_offset() + nanoseconds_of(std::chrono::steady_clock::now()); }
   /// Nanoseconds since 1970 of a time of the steady clock in seconds.
-  static std::int64_t at(double seconds) { return offset() + static_cast<std::int64_t>(seconds * 1e9); }
+  static std::int64_t trace_time(double seconds) { return clock_offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
   static void edit_call(std::size_t number, Edit edit) {
     if (number == none) return;
@@ -50,11 +50,12 @@ class trace_record : public recorded_trace {
 
  private:
   template <class Time>
-  static std::int64_t count(Time time) {
+  static std::int64_t nanoseconds_of(Time time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
   }
-  static std::int64_t offset() {
-    static const std::int64_t once = count(std::chrono::system_clock::now()) - count(std::chrono::steady_clock::now());
+  static std::int64_t clock_offset() {
+    static const std::int64_t once =
+        nanoseconds_of(std::chrono::system_clock::now()) - nanoseconds_of(std::chrono::steady_clock::now());
     return once;
   }
 };
@@ -89,7 +90,7 @@ PARTITA_DEF void trace::begin_call(std::uint64_t world, std::uint64_t fingerprin
       it.calls[current_call_].fingerprint == fingerprint)
     return;
   if (!it.names.contains(fingerprint)) it.names.emplace(fingerprint, std::string(describe().c_str()));
-  if (it.calls.size() < trace_record::most) {
+  if (it.calls.size() < trace_record::max_records) {
     current_call_ = it.calls.size();
     it.calls.push_back(call);
   } else {
@@ -131,14 +132,14 @@ PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured
   traced_timetable& of = it.programs[program];
   of.calls += backward ? 0U : 1U;
   const std::size_t first = backward ? of.forward : 0, end = backward ? measured.entries.size() : of.forward;
-  if (it.steps.size() + (end - first) > trace_record::most) {
+  if (it.steps.size() + (end - first) > trace_record::max_records) {
     ++it.dropped_count;
     return;
   }
   for (std::size_t k = first; k < end; ++k) {
     const timetable::entry& one = measured.entries[k];
-    it.steps.push_back({program, static_cast<std::uint32_t>(k), of.calls - 1, trace_record::at(one.from),
-                        trace_record::at(one.until), static_cast<std::int64_t>(one.waited_seconds * 1e9)});
+    it.steps.push_back({program, static_cast<std::uint32_t>(k), of.calls - 1, trace_record::trace_time(one.from),
+                        trace_record::trace_time(one.until), static_cast<std::int64_t>(one.waited_seconds * 1e9)});
   }
 }
 

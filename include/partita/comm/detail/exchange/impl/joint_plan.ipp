@@ -16,8 +16,9 @@ PARTITA_DEF std::size_t node_numbers::operator()(std::size_t worker) const {
 }
 
 PARTITA_DEF joint_plan joint_planner::make_joint_plan() {
-  const std::size_t rank = own().rank;
-  joint_plan joint{own(), own().make_empty_copy(), own().make_empty_copy(), box_list(rank), box_list(rank)};
+  const std::size_t rank = own_plan().rank;
+  joint_plan joint{own_plan(), own_plan().make_empty_copy(), own_plan().make_empty_copy(), box_list(rank),
+                   box_list(rank)};
   joint.direct_plan.sends.clear(), joint.direct_plan.there.clear(), joint.direct_plan.receives.clear();
   // a staging area needs no strides: each box in it is dense
   joint.collecting_boxes.received_shape.assign(rank, 1);
@@ -43,7 +44,7 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   const node_messages all = messages_in_direction(is_leaving);
   // the elements that are already in the staging area of each worker of the node
   std::vector<std::size_t> filled(plans_.size(), 0);
-  std::vector<char> joined(is_leaving ? own().sends.size() : own().receives.size(), 0);
+  std::vector<char> joined(is_leaving ? own_plan().sends.size() : own_plan().receives.size(), 0);
   list written, read, messages;  // sorted by the worker on the other side of the staging area, or of the network
   for (const node_message& m : all.messages) {
     if (!m.is_joint) continue;
@@ -59,7 +60,7 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
     }
   }
   sort(written), sort(read), sort(messages);
-  const std::vector<std::size_t> none(own().rank, 0);
+  const std::vector<std::size_t> none(own_plan().rank, 0);
   for (const staged_joint_box& m : messages) {
     const std::size_t bytes = m.elements * element_bytes_;
     (is_leaving ? joint.leaving_messages : joint.arriving_messages)
@@ -73,32 +74,32 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
 PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const list& written, const list& read,
                                                       const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
-    const listed_box b = own().sends[l.box];
-    std::vector<std::ptrdiff_t> dense(own().rank);
-    dense_strides(b.shape, own().rank, dense.data());
+    const listed_box b = own_plan().sends[l.box];
+    std::vector<std::ptrdiff_t> dense(own_plan().rank);
+    dense_strides(b.shape, own_plan().rank, dense.data());
     if (l.key == own_worker_) joint.own_leaving_boxes.add(own_worker_, b.shape, b.at, l.stage * element_bytes_);
     else joint.collecting_boxes.add_send(l.key, b.shape, b.at, static_cast<std::ptrdiff_t>(l.stage), dense.data());
   }
-  const std::vector<std::size_t> none(own().rank, 0);
+  const std::vector<std::size_t> none(own_plan().rank, 0);
   for (const staged_joint_box& l : read)
     if (l.key != own_worker_)
       joint.collecting_boxes.receives.add(l.key, plans_[l.plan].sends[l.box].shape, none.data(),
                                           l.stage * element_bytes_);
-  for (std::size_t k = 0; k < own().sends.size(); ++k) {
-    const listed_box b = own().sends[k];
+  for (std::size_t k = 0; k < own_plan().sends.size(); ++k) {
+    const listed_box b = own_plan().sends[k];
     if (joined[k] == 0)
-      joint.direct_plan.add_send(b.worker, b.shape, b.at, own().peer_offset(k), own().peer_strides(k));
+      joint.direct_plan.add_send(b.worker, b.shape, b.at, own_plan().peer_offset(k), own_plan().peer_strides(k));
   }
 }
 
 PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const list& written, const list& read,
                                                        const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
-    const listed_box b = own().receives[l.box];
+    const listed_box b = own_plan().receives[l.box];
     if (l.key == own_worker_) joint.own_arriving_boxes.add(own_worker_, b.shape, b.at, l.stage * element_bytes_);
     else joint.distributing_boxes.receives.add(l.key, b.shape, b.at);
   }
-  const std::vector<std::size_t> none(own().rank, 0);
+  const std::vector<std::size_t> none(own_plan().rank, 0);
   for (const staged_joint_box& l : read) {
     const lowered_plan& its = plans_[l.plan];
     const listed_box b = its.receives[l.box];
@@ -107,8 +108,8 @@ PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const 
       joint.distributing_boxes.add_send(l.key, b.shape, none.data(), box_offset(b, strides, its.rank), strides,
                                         l.stage * element_bytes_);
   }
-  for (std::size_t k = 0; k < own().receives.size(); ++k)
-    if (joined[k] == 0) joint.direct_plan.receives.add(own().receives[k]);
+  for (std::size_t k = 0; k < own_plan().receives.size(); ++k)
+    if (joined[k] == 0) joint.direct_plan.receives.add(own_plan().receives[k]);
 }
 
 }  // namespace partita::detail

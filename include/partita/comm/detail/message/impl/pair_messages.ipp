@@ -62,7 +62,7 @@ PARTITA_DEF void pair_messages::choose_forms() {
   const auto pool = [this](const box_list& boxes) {
     const auto all = pair_volumes(boxes, kind_.bytes);
     std::size_t k = 0;
-    return message_pool(boxes, kind_.bytes, policy_, [&](std::size_t worker) {
+    return message_list(boxes, kind_.bytes, policy_, [&](std::size_t worker) {
       while (all[k].worker != worker) ++k;
       return choose_form(all[k]);
     });

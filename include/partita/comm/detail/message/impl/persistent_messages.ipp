@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF persistent_messages::persistent_messages(message_pool pool, const element_kind& kind, bool is_outgoing)
+PARTITA_DEF persistent_messages::persistent_messages(message_list pool, const element_kind& kind, bool is_outgoing)
     : boxes_(std::move(pool.boxes)),
       messages_(std::move(pool.all)),
       workers_(pool.workers),

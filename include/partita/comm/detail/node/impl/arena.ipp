@@ -75,7 +75,7 @@ PARTITA_DEF std::size_t arena::free_shared_bytes() {
 }
 
 PARTITA_DEF arena::arena(const own_node& members, std::size_t most)
-    : max_bytes_(most), members_(members.size()), place_(members.place()) {
+    : max_bytes_(most), member_count_(members.size()), place_(members.place()) {
   check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
   static std::atomic<std::uint64_t> made{0};
   std::array<std::uint64_t, 2> name{static_cast<std::uint64_t>(::getpid()), ++made};
@@ -155,7 +155,7 @@ PARTITA_DEF void* arena::allocate_new_block(std::size_t bytes) {
   {
     const std::lock_guard<spin_lock> guard(lock_);
     if (char* const lay = merged_block(size)) return memory_use_.add(bytes), lay;
-    if (free_shared_bytes() / members_ < size) return nullptr;
+    if (free_shared_bytes() / member_count_ < size) return nullptr;
     block = unmapped_ranges_.take(size);
     if (block == nullptr) {
       if (memory_.size() - used_bytes_ < size) return nullptr;
@@ -166,7 +166,7 @@ PARTITA_DEF void* arena::allocate_new_block(std::size_t bytes) {
     mapped_bytes_ += size;
   }
   std::memset(block, 0, size);
-  ++new_blocks_;
+  ++new_block_count_;
   return block;
 }
 

@@ -33,7 +33,7 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
 
 node_channel::~node_channel() {
   for (const pair& p : pairs_)
-    if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+    if (p.ring != nullptr) arena_->release(p.ring, slot_count * p.slot_bytes);
   arena_->release_signals(flags_base_, bytes_);
 }
 
@@ -70,7 +70,7 @@ PARTITA_DEF announced_memory node_channel::await_destination(std::size_t to) {
 
 PARTITA_DEF bool node_channel::has_empty_slot(std::size_t to) const {
   const pair& p = pairs_[to];
-  return p.filled - p.own_flags->slot_is_empty.epoch.load(std::memory_order_acquire) < slots;
+  return p.filled - p.own_flags->slot_is_empty.epoch.load(std::memory_order_acquire) < slot_count;
 }
 
 PARTITA_DEF void node_channel::fill_next_slot(std::size_t to) {
@@ -82,12 +82,12 @@ PARTITA_DEF announced_memory node_channel::make_ring(std::size_t from, std::size
   pair& p = pairs_[from];
   wished_slot_bytes = (wished_slot_bytes + page - 1) / page * page;
   if (p.slot_bytes < wished_slot_bytes) {
-    char* const wider = static_cast<char*>(arena_->allocate(slots * wished_slot_bytes));
+    char* const wider = static_cast<char*>(arena_->allocate(slot_count * wished_slot_bytes));
     if (arena_->is_in_own_part(wider)) {
-      if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+      if (p.ring != nullptr) arena_->release(p.ring, slot_count * p.slot_bytes);
       p.ring = wider, p.slot_bytes = wished_slot_bytes;
     } else {
-      arena_->release(wider, slots * wished_slot_bytes);
+      arena_->release(wider, slot_count * wished_slot_bytes);
     }
   }
   if (p.ring != nullptr) return {p.ring, p.slot_bytes};

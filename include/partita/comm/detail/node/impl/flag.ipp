@@ -13,7 +13,7 @@ PARTITA_DEF void backoff::pause() {
 #endif
     return;
   }
-  if (wait_count_ == max_spins_ && trace::on() && trace::begin_wait())
+  if (wait_count_ == max_spins_ && trace::is_on() && trace::begin_wait())
     is_long_wait_ = true, trace_begin_time_ = clock::now();
   if (wait_count_ % 64 == 0) {
     int arrived = 0;  // not on MPI_COMM_SELF, where MPICH 4.0 makes no progress

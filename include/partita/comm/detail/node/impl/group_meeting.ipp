@@ -14,7 +14,7 @@ PARTITA_DEF bool group_meeting::far() const {
 }
 
 PARTITA_DEF bool group_meeting::end(bool moved) {
-  own().done_flag.post(call_);
+  own_page().done_flag.post(call_);
   return moved;
 }
 
@@ -68,7 +68,7 @@ PARTITA_DEF void group_meeting::move(void* to, const void* from, std::size_t byt
 
 PARTITA_DEF void group_meeting::fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
   make_room(e);
-  if (measures_distance(e, bytes)) own().distance.write();
+  if (measures_distance(e, bytes)) own_page().distance.write();
   const bool streaming = far();
   move(slot_of_call(own_index_, e), x, bytes, streaming);
   if (streaming) finish_streaming_stores();

@@ -12,7 +12,7 @@ PARTITA_DEF void* heap_pool::allocate(std::size_t bytes) {
     const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_blocks_.take(bytes)) return block;
   }
-  ++new_blocks_;
+  ++new_block_count_;
   return ::operator new(spare_blocks::round_up_block_bytes(bytes), std::align_val_t{page});
 }
 

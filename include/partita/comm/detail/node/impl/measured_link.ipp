@@ -46,8 +46,8 @@ PARTITA_DEF measured_link link_trial::measure_link() {
 PARTITA_DEF void link_trial::answer_commands() {
   for (;;) {
     const command c = receive_command();
-    if (c.what == stop) return;
-    if (c.what == later) receive_command();
+    if (c.kind == stop) return;
+    if (c.kind == send_later) receive_command();
     // receive the messages at the same time, as in an exchange
     const auto bytes = static_cast<std::size_t>(c.bytes);
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
@@ -61,7 +61,7 @@ PARTITA_DEF void link_trial::answer_commands() {
 
 PARTITA_DEF double link_trial::measure_link(std::uint64_t messages, std::uint64_t bytes) {
   data_.resize(static_cast<std::size_t>(bytes));
-  const command c{now, messages, bytes};
+  const command c{send_now, messages, bytes};
   const double start = MPI_Wtime();
   send(&c, sizeof c);
   std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
@@ -78,7 +78,7 @@ PARTITA_DEF double link_trial::faster_of_two_trials(std::uint64_t messages, std:
 
 PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
   data_.resize(static_cast<std::size_t>(bytes));
-  const command c{later, 1, bytes}, start_command{now, 0, 0};
+  const command c{send_later, 1, bytes}, start_command{send_now, 0, 0};
   send(&c, sizeof c);
   MPI_Request request = MPI_REQUEST_NULL;
   start_send(request);

@@ -23,7 +23,7 @@ void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
     return;
   }
   make_room(e);
-  if (measures_distance(e, bytes)) own().distance.write();
+  if (measures_distance(e, bytes)) own_page().distance.write();
   if (!is_reachable(x) && !is_reachable(y)) staging_block_.emplace(*arena_, bytes);
   const char* const written_block = is_reachable(x) ? x : is_reachable(y) ? y : staging_block_->data();
   if (!is_reachable(written_block)) {
@@ -59,7 +59,7 @@ char* node_group::show(void* block) {
   const std::uint64_t e = ++call_;
   if (own_index_ == 0) {
     make_room(e);
-    if (measures_distance(e, page)) own().distance.write();
+    if (measures_distance(e, page)) own_page().distance.write();
     announce(e, is_reachable(block) ? arena_->offset(block) : nowhere);
   } else {
     wait(ready(0, e), e);
@@ -84,7 +84,7 @@ PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::
 
 PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
   make_room(e);
-  if (measures_distance(e, bytes)) own().distance.write();
+  if (measures_distance(e, bytes)) own_page().distance.write();
   char* written_block = nullptr;
   std::uint64_t held = in_root_block;
   if (y == x) y = nullptr;
@@ -129,10 +129,10 @@ PARTITA_DEF void node_group::write_block_in_chunks(const char* x, char* written_
     for (std::size_t at = 0; at < bytes; at += chunk) {
       move(written_block + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
       if (streaming) finish_streaming_stores();
-      own().progress_flag.post(progress_count(e, ++chunks));
+      own_page().progress_flag.post(progress_count(e, ++chunks));
     }
   }
-  own().progress_flag.post(progress_count(e, whole));
+  own_page().progress_flag.post(progress_count(e, whole));
 }
 
 PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uint64_t e) {

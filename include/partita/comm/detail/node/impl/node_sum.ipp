@@ -44,7 +44,7 @@ PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t e) 
   const bool within_reach =
       (is_in_place(s) || is_reachable(staging_block_->data())) && (!receives_sum(s) || is_reachable(result));
   make_room(e);
-  if (measures_distance(e, s.bytes())) own().distance.write();
+  if (measures_distance(e, s.bytes())) own_page().distance.write();
   if (!is_in_place(s) && within_reach) show(s, 0, far(), e);
   announce(e,
            !within_reach    ? nowhere
@@ -84,7 +84,7 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in
         wait(member_pages_[k]->progress_flag, progress_count(e, round + 1));
     combine_range(s, slice(s, round, step), round % 2 * chunk_elements(s),
                   {s.to_all ? size() : 1, streaming, streaming || bypasses_cache});
-    own().summed_flag.post(progress_count(e, round + 1));
+    own_page().summed_flag.post(progress_count(e, round + 1));
   }
   wait_for_members(&group_page::summed_flag, progress_count(e, rounds));
   const char* const result = result_address(s);
@@ -109,12 +109,12 @@ PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypa
   move(to, from, r.first * element, bypasses_cache);
   move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, bypasses_cache);
   if (bypasses_cache) finish_streaming_stores();
-  own().progress_flag.post(progress_count(e, round + 1));
+  own_page().progress_flag.post(progress_count(e, round + 1));
 }
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
                                          const result_write_mode& write_mode) {
-  const std::size_t element = s.element(), width = s.op->width, most = piece_bytes / (element * width);
+  const std::size_t element = s.element(), width = s.op->result_block_count, most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) {
     return k == own_index_ ? write_mode.streams_own_results : write_mode.streams_peer_results;
   };

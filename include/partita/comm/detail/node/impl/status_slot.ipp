@@ -19,7 +19,7 @@ PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& senten
   auto& names = fingerprints[fingerprint % description_set_count];
   std::size_t k = 0;
   while (k < descriptions_per_set && names[k] != fingerprint && names[k] != 0) ++k;
-  if (k == descriptions_per_set) k = calls.load() % descriptions_per_set;
+  if (k == descriptions_per_set) k = call_count.load() % descriptions_per_set;
   names[k] = 0;
   char* const to = descriptions[fingerprint % description_set_count][k];
   const std::size_t n = sentence.size() < max_description_length - 1 ? sentence.size() : max_description_length - 1;
@@ -30,13 +30,13 @@ PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& senten
 
 PARTITA_DEF void status_slot::note_departure(std::uint64_t world, std::uint64_t calls_of_world) {
   departure& here = departures[departure_count++ % max_departures];
-  here.calls.store(calls_of_world, std::memory_order_relaxed);
+  here.call_count.store(calls_of_world, std::memory_order_relaxed);
   here.world.store(world, std::memory_order_release);
 }
 
 PARTITA_DEF bool status_slot::has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const {
   for (const departure& one : departures)
-    if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
+    if (one.world.load(std::memory_order_acquire) == world && one.call_count.load() < calls_of_world) return true;
   return false;
 }
 
@@ -71,7 +71,7 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
   if (where.machine != own_address_.machine || where.file == 0) return nullptr;
   const std::lock_guard<spin_lock> only(lock_);
   for (const mapped_slot* slot = newest(); slot != nullptr; slot = slot->older_slot)
-    if (slot->slot_secret == where.slot_secret) return slot->page;
+    if (slot->slot_secret == where.slot_secret) return slot->status;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%llu/fd/%llu", static_cast<unsigned long long>(where.process),
                 static_cast<unsigned long long>(where.file));
@@ -93,7 +93,7 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
 
 PARTITA_DEF bool status_slots::has_waiting_worker() const {
   for (const mapped_slot* slot = newest(); slot != nullptr; slot = slot->older_slot)
-    if (slot->page->state == status_slot::standing::is_waiting) return true;
+    if (slot->status->state == status_slot::standing::is_waiting) return true;
   return false;
 }
 
@@ -130,9 +130,9 @@ PARTITA_DEF status_slots::status_slots() {
   }
   own_slot_->slot_secret = own_address_.slot_secret;
   own_slot_->process = own_address_.process;
-  process::call_at_finalize() = [] { instance().own().has_called_finalize = true; };
+  process::finalize_callback() = [] { instance().own_slot().has_called_finalize = true; };
   std::atexit([] {
-    if (!process::is_forked()) instance().own().set_process_state(status_slot::standing::has_ended);
+    if (!process::is_forked()) instance().own_slot().set_process_state(status_slot::standing::has_ended);
   });
 }
 

@@ -8,8 +8,8 @@
 namespace partita::detail {
 
 PARTITA_DEF void process::expect_worker(const char* call) {
-  if (now().load(std::memory_order_relaxed) == standing::unknown_standing) find_process_state(call);
-  switch (now().load(std::memory_order_relaxed)) {
+  if (current_state().load(std::memory_order_relaxed) == standing::unknown_standing) update_process_state(call);
+  switch (current_state().load(std::memory_order_relaxed)) {
     case standing::after_finalize:
       throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
                                               "boost::mpi::environment alive for longer than worlds and kernels");
@@ -22,47 +22,48 @@ PARTITA_DEF void process::expect_worker(const char* call) {
 }
 
 PARTITA_DEF bool process::is_worker() {
-  const standing is = now().load(std::memory_order_relaxed);
+  const standing is = current_state().load(std::memory_order_relaxed);
   return is == standing::worker || is == standing::is_traced_worker;
 }
 
 PARTITA_DEF void process::mark_as_traced() {
   standing expected = standing::worker;
-  now().compare_exchange_strong(expected, standing::is_traced_worker);
+  current_state().compare_exchange_strong(expected, standing::is_traced_worker);
 }
 
-PARTITA_DEF std::atomic<void (*)()>& process::call_at_finalize() {
+PARTITA_DEF std::atomic<void (*)()>& process::finalize_callback() {
   static std::atomic<void (*)()> call{nullptr};
   return call;
 }
 
-PARTITA_DEF std::atomic<process::standing>& process::now() {
+PARTITA_DEF std::atomic<process::standing>& process::current_state() {
   static std::atomic<standing> it{standing::unknown_standing};
   return it;
 }
 
-PARTITA_DEF void process::find_process_state(const char* call) {
+PARTITA_DEF void process::update_process_state(const char* call) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (initialized == 0)
     throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
   standing expected = standing::unknown_standing;
-  if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::after_finalize : standing::worker)) return;
+  if (!current_state().compare_exchange_strong(expected, finalized != 0 ? standing::after_finalize : standing::worker))
+    return;
   if (finalized != 0) return;
   // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(
             MPI_COMM_NULL_COPY_FN,
             [](MPI_Comm, int, void*, void*) -> int {
-              now() = standing::after_finalize;
-              if (const auto tell = call_at_finalize().load(); tell != nullptr) tell();
+              current_state() = standing::after_finalize;
+              if (const auto tell = finalize_callback().load(); tell != nullptr) tell();
               return MPI_SUCCESS;
             },
             &key, nullptr),
         "MPI_Comm_create_keyval");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  ::pthread_atfork(nullptr, nullptr, [] { now() = standing::in_forked_child; });
+  ::pthread_atfork(nullptr, nullptr, [] { current_state() = standing::in_forked_child; });
 }
 
 }  // namespace partita::detail

@@ -106,7 +106,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
   if (!has_several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
   if (has_several_nodes && tags_->is_last_round()) ahead = nullptr;
   const bool begins_for_all = has_several_nodes && ahead != nullptr;
-  const std::uint64_t history = local_operations_.history(), compared = hasher(fingerprint).mix(history).value();
+  const std::uint64_t history = local_operations_.history_hash(), compared = hasher(fingerprint).mix(history).value();
   const words mine{compared, ~compared, begins_for_all ? choices : choices | speculative_send::nothing,
                    kind == failure::none ? ~std::uint64_t{0} : 0};
   try {
@@ -114,7 +114,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
     const bool began = has_begun_speculation(all);
     if (!agree(all)) {
-      if (trace::on()) trace::end_call();
+      if (trace::is_on()) trace::end_call();
       if (began) discard_messages();
       report(fingerprint, have_same_call(all), kind, describe());
     }
@@ -136,7 +136,7 @@ PARTITA_DEF world_state::words world_state::combine_words_of_workers(const words
     and_allreduce_.all_and(mine, all, ahead);
   } catch (const communication_error&) {
     is_world_lost_ = true;  // an operation that was never completed is still pending
-    if (trace::on()) trace::end_call();
+    if (trace::is_on()) trace::end_call();
     throw;
   }
   hang_report_->clear_final_message();
@@ -212,7 +212,7 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
 PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                                  const call_description& describe) {
   hang_report_->clear_final_message();
-  if (trace::on()) trace::end_call();
+  if (trace::is_on()) trace::end_call();
   const std::uint64_t common = steps_->next(fingerprint, choices, kind);
   if (common != 0) return common;
   is_world_lost_ = true;  // the other workers continue
@@ -220,8 +220,8 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
 }
 
 PARTITA_DEF void world_state::end_agreement() {
-  if (trace::on()) trace::end_call();
-  skips_work_after_agreement_ = !trace::on();
+  if (trace::is_on()) trace::end_call();
+  skips_work_after_agreement_ = !trace::is_on();
   if (std::exchange(has_tried_making_flags_, true) || size_ == 1) return;
   and_allreduce_.make_flags();
   tags_ = &own_node::of(communicator_);
@@ -246,30 +246,31 @@ PARTITA_DEF bool world_state::announce_departure() {
   return is_same_call;
 }
 
-PARTITA_DEF letter world_state::make_error_letter(std::uint64_t fingerprint, failure kind, const text& mine) const {
-  letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_operations_.history(), {}};
+PARTITA_DEF call_report world_state::make_error_report(std::uint64_t fingerprint, failure kind,
+                                                       const text& mine) const {
+  call_report own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_operations_.history_hash(), {}};
   for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_operations_.fingerprint(k);
   return own;
 }
 
-PARTITA_DEF std::vector<letter> world_state::try_gather(const letter& own) {
-  auto letters = std::make_unique<std::vector<letter>>(size_);
+PARTITA_DEF std::vector<call_report> world_state::try_gather(const call_report& own) {
+  auto reports = std::make_unique<std::vector<call_report>>(size_);
   MPI_Request request = MPI_REQUEST_NULL;
-  const auto bytes = static_cast<int>(sizeof(letter));
-  if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
+  const auto bytes = static_cast<int>(sizeof(call_report));
+  if (MPI_Iallgather(&own, bytes, MPI_BYTE, reports->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
     return {};
   const wait_result how = wait_with_time_limit(request, hang_report::max_wait_seconds());
-  if (how == wait_result::completed_in_time) return std::move(*letters);
+  if (how == wait_result::completed_in_time) return std::move(*reports);
   is_world_lost_ = is_world_lost_ || how == wait_result::timed_out;
-  leak_on_purpose(std::move(letters));  // MPI may still write to the letters
+  leak_on_purpose(std::move(reports));  // MPI may still write to the reports
   return {};
 }
 
 PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine) {
-  const std::vector<letter> letters = gather_call_reports(make_error_letter(fingerprint, kind, mine), mine);
+  const std::vector<call_report> reports = gather_call_reports(make_error_report(fingerprint, kind, mine), mine);
   // Note whether a worker has destroyed the world. If a worker has no memory, all workers throw its error.
-  for (const letter& l : letters) is_world_lost_ = is_world_lost_ || l.fingerprint == departure_code;
-  for (const letter& l : letters)
+  for (const call_report& l : reports) is_world_lost_ = is_world_lost_ || l.fingerprint == departure_code;
+  for (const call_report& l : reports)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
       local_operations_.reset();  // the worker without memory may have noted fewer operations than the others
       ++failure_count_;
@@ -278,24 +279,24 @@ PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_cal
   // All workers make the same call, so at least one worker has an error.
   if (is_same_call) {
     local_operations_.clear_named_operations();
-    throw_first_error(letters);
+    throw_first_error(reports);
   }
   // The workers make different calls, or have executed different local operations before.
-  const std::size_t k = first_difference(letters).operation;
-  if (is_world_lost_ || k == first_difference::none) throw disagreement_error(describe_difference(letters));
-  const letter own{
-      k < local_operations::max_operations ? local_operations_.fingerprint(k) : local_operations_.history(), 0,
+  const std::size_t k = first_difference(reports).operation;
+  if (is_world_lost_ || k == first_difference::none) throw disagreement_error(describe_difference(reports));
+  const call_report own{
+      k < local_operations::max_operations ? local_operations_.fingerprint(k) : local_operations_.history_hash(), 0,
       local_operations_.description(k)};
   local_operations_.reset();
   throw disagreement_error(describe_difference(gather_call_reports(own, mine)));
 }
 
-PARTITA_DEF std::vector<letter> world_state::gather_call_reports(const letter& own, const text& call) {
-  const std::vector<letter> letters = try_gather(own);
-  if (letters.empty())
+PARTITA_DEF std::vector<call_report> world_state::gather_call_reports(const call_report& own, const text& call) {
+  const std::vector<call_report> reports = try_gather(own);
+  if (reports.empty())
     throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << call
                                                        << "; a worker of this world has ended or hangs");
-  return letters;
+  return reports;
 }
 
 }  // namespace partita::detail

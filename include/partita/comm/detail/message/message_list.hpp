@@ -44,7 +44,7 @@ struct message {
 };
 
 /// The messages of one worker in one direction, in the order in which they are posted.
-struct message_pool {
+struct message_list {
   box_list boxes;
   std::vector<message> all;
   std::size_t workers = 0;
@@ -52,7 +52,7 @@ struct message_pool {
   /// `form(worker)` is the form of the messages exchanged with a worker: packed, chunked or typed. Both workers of a
   /// pair must use the same form, except that packed and typed may be mixed: their messages contain the same bytes.
   template <class Form>
-  message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
+  message_list(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {
     for (std::size_t k = 0; k < whole.size(); ++k) {
       const message_form how = form(whole[k].worker);
@@ -79,5 +79,5 @@ struct message_pool {
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE
-#include <partita/comm/detail/message/impl/message_pool.ipp>
+#include <partita/comm/detail/message/impl/message_list.ipp>
 #endif

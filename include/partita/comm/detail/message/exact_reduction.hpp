@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-class exact_collection {
+class exact_reduction {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
   struct data_of_node {
@@ -26,7 +26,8 @@ class exact_collection {
   template <class Incoming>
   void collect(const element_messages& group_messages, const element_operation& op, const worker_group& node_members,
                const worker_group& node_leaders, data_of_node given, char* into, std::size_t n, Incoming incoming) {
-    if (!node_terms_ || element_kind_ != op.of) node_terms_ = op.between_nodes->make(), element_kind_ = op.of;
+    if (!node_terms_ || element_kind_ != op.of)
+      node_terms_ = op.form_between_nodes->make_terms(), element_kind_ = op.of;
     const std::size_t element = op.of->bytes, most = piece / element, me = node_leaders.position;
     const std::size_t others = given.sends_whole_blocks ? node_members.members.size() - 1 : 0;
     char* const buffer = incoming(others * (n < most ? n : most));

@@ -1,7 +1,7 @@
-// Defines the functions that comm/detail/message/message_pool.hpp declares.
+// Defines the functions that comm/detail/message/message_list.hpp declares.
 #pragma once
 
-#include <partita/comm/detail/message/message_pool.hpp>
+#include <partita/comm/detail/message/message_list.hpp>
 
 namespace partita::detail {
 
@@ -16,7 +16,7 @@ PARTITA_DEF std::vector<pair_volume> pair_volumes(const box_list& boxes, std::si
   return all;
 }
 
-PARTITA_DEF void message_pool::interleave_workers() {
+PARTITA_DEF void message_list::interleave_workers() {
   std::vector<message> mixed;
   mixed.reserve(all.size());
   std::vector<std::size_t> heads;
