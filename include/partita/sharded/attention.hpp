@@ -21,7 +21,7 @@ namespace detail {
 /// Masks the scores of keys that come after their query.
 struct mask_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;
-  bool scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
+  bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
   shape_list result_extents(const shape_span& x) const {
@@ -36,7 +36,7 @@ struct mask_later_keys {
     const std::size_t rank = x.shape.size();
     const interval queries = x.box[rank - 2], keys = x.box[rank - 1];
     const std::size_t ahead = x.extents[rank - 1] - x.extents[rank - 2];
-    const T hidden = scores ? -std::numeric_limits<T>::infinity() : T(0);
+    const T hidden = masks_scores ? -std::numeric_limits<T>::infinity() : T(0);
     for (std::size_t at = 0; at < x.size();)
       for (std::size_t q = queries.start; q < queries.stop; ++q)
         for (std::size_t k = keys.start; k < keys.stop; ++k, ++at) y[at] = k > q + ahead ? hidden : x[at];
@@ -60,7 +60,7 @@ auto attention(const Q& q, const K& k, const V& v, const attention_options& how 
   if constexpr (!detail::has_real_elements<Q>()) {
     return detail::rejected_call{};
   } else {
-    const double width = detail::elements_along<-1>(q);
+    const double width = detail::element_count_along<-1>(q);
     const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
     const auto scaled = multiply(q, scale);
     const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);

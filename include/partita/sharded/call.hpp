@@ -118,17 +118,17 @@ consteval std::size_t result_rank() {
 }
 
 /// Whether resharding a tensor from `own_layout` to `read` moves no elements, tested with extents of 5040.
-constexpr bool is_read_in_place(const sharding& own_layout, const sharding& read) {
+constexpr bool moves_no_elements(const sharding& own_layout, const sharding& read) {
   sharding from = own_layout, to = read;
   from.open = from.must_replicate = from.reduced_over = to.open = to.must_replicate = to.reduced_over = 0;
   return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) ==
          0;  // a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
-consteval bool are_operands_in_place() {
+consteval bool operands_need_no_move() {
   std::size_t i = 0;
   return ((!layout_of_name<Layout>.on.requires_explicit_reshards ||
-           is_read_in_place(layout_of_name<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
+           moves_no_elements(layout_of_name<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
           ...);
 }
 
@@ -145,10 +145,10 @@ inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).
     make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);
 
 template <class Op, auto Layout>
-inline constexpr sharding named_layout_along = layout_along<Op>(layout_of_name<Layout>);
+inline constexpr sharding named_layout_along_cuts = layout_along_cuts<Op>(layout_of_name<Layout>);
 template <class Op, auto Layout>
-inline constexpr layout_name<layout_text(named_layout_along<Op, Layout>).size()> name_of_layout_along =
-    make_layout_name<layout_text(named_layout_along<Op, Layout>).size()>(named_layout_along<Op, Layout>);
+inline constexpr layout_name<layout_text(named_layout_along_cuts<Op, Layout>).size()> name_of_layout_along_cuts =
+    make_layout_name<layout_text(named_layout_along_cuts<Op, Layout>).size()>(named_layout_along_cuts<Op, Layout>);
 template <class Op, auto... Layout>
 constexpr bool has_typed_layout_along_cuts() {
   if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
@@ -196,20 +196,20 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       const std::array states{static_cast<const tensor_state<element>*>(x.run_time_tensor().state().get())...};
       if (are_compatible_states(states))
         return typed_sharded<element, inferred_name<Op, Layout...>>(
-            elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states));
+            elements_in_place(op.template row_call<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.run_time_tensor()...};
     if constexpr (has_typed_layout_along_cuts<Op, Layout...>()) {
-      return typed_sharded<element, name_of_layout_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
+      return typed_sharded<element, name_of_layout_along_cuts<Op, Layout...>>(run_along_cuts(op, operands[0]));
     } else if constexpr (has_sharded_features<Op>(layout_of_name<Layout>...)) {
-      return typed_sharded<element, feature_layout_name<Op, Layout...>>(run_over_features(
-          op, bound_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));
+      return typed_sharded<element, feature_layout_name<Op, Layout...>>(
+          run_over_features(op, bind_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));
     } else {
-      static_assert(are_operands_in_place<Op, Layout...>(),
+      static_assert(operands_need_no_move<Op, Layout...>(),
                     "partita: requires operands that need not be moved, as their mesh has no_implicit_reshard(); "
                     "reshard<m.layout(...)>(x) them before");
       const auto& layouts = op_layouts<Op, Layout...>;
-      auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
+      auto y = run_operation<element>(bind_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});
       if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
       return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
@@ -255,12 +255,12 @@ auto call(const Op& op, const X&... x) {
     if constexpr (requires { Op::is_elementwise; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
       if (have_equal_layouts(states) && are_compatible_states(states))
-        return elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states);
+        return elements_in_place(op.template row_call<element>(), op.fingerprint(), Op::name(), states);
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
       if (operands[0].state()->on && is_sharded_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
-    const applied_operation work = bound_operation<sizeof...(X)>(op, operands);
+    const applied_operation work = bind_operation<sizeof...(X)>(op, operands);
     if constexpr (reads_features_of_tensors<Op> && sizeof...(X) <= max_window_operands &&
                   ((tensor_kind<X> != 0) && ...)) {
       bool is_cut = false;

@@ -52,10 +52,10 @@ template <class X>
 concept real_tensor = any_tensor<X> && std::is_floating_point_v<element_of_tensor<X>>;
 
 /// Whether a function of complex numbers with real results is linear, that is, its derivative reads no argument.
-template <const auto& Row>
-inline constexpr bool is_linear_row = derivative_of<Row, 0>::read_mask == 0;
+template <const auto& F>
+inline constexpr bool is_linear_function = derivative_of<F, 0>::read_mask == 0;
 
-template <const auto& Row, class T>
+template <const auto& F, class T>
 sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& z);
 
 /// Makes a complex tensor from its real parts and, if there is a second tensor, its imaginary parts.
@@ -76,41 +76,41 @@ sharded_tensor<std::complex<T>> join_parts(std::vector<sharded_tensor<T>> parts)
 }
 /// Applies an element function with real results to complex numbers: the function gives complex numbers with imaginary
 /// part 0, of which the real parts are returned.
-template <const auto& Row, class T>
+template <const auto& F, class T>
 sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& input) {
   using complex = std::complex<T>;
-  const sharding there = layout_of_function(is_linear_row<Row>, input.layout());
+  const sharding there = layout_of_function(is_linear_function<F>, input.layout());
   const sharded_tensor<complex> z = to_layout(input, there);
   std::vector<sharded_tensor<complex>> kept;
-  if constexpr (!is_linear_row<Row>) kept.push_back(detach(z));
+  if constexpr (!is_linear_function<F>) kept.push_back(detach(z));
   return convert_elements<T, complex>(
-      Row.name, 0, {z}, there, z.extents(),
+      F.name, 0, {z}, there, z.extents(),
       [n = z.size()](const complex* const* from, T* to) {
-        typename std::remove_cvref_t<decltype(Row)>::value value;
+        typename std::remove_cvref_t<decltype(F)>::value value;
         for (std::size_t k = 0; k < n; ++k) to[k] = value(from[0][k]).real();
       },
       [kept](std::size_t, const sharded_tensor<T>& dy) {
         std::vector<sharded_tensor<complex>> read{join_parts<T>({dy})};
         read.insert(read.end(), kept.begin(), kept.end());
-        return run_elements(elements_op<operand_gradient<Row, 0>>{}, read);
+        return run_elements(elements_op<operand_gradient<F, 0>>{}, read);
       },
       kept);
 }
 
 /// An element function from complex to real numbers in a traced program.
-template <const auto& Row>
+template <const auto& F>
 struct complex_to_real_function {
-  using operand = std::complex<double>;
-  using value = double;
-  static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<Row>::rule(shapes); }
+  using operand_type = std::complex<double>;
+  using result_type = double;
+  static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<F>::rule(shapes); }
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& z) const {
-    return apply_complex_to_real<Row>(z[0]);
+    return apply_complex_to_real<F>(z[0]);
   }
 };
-struct to_complex_change {
-  using operand = double;
-  using value = std::complex<double>;
+struct real_to_complex_function {
+  using operand_type = double;
+  using result_type = std::complex<double>;
   static constexpr partita::rule rule(const shape_span& shapes) {
     return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);
   }
@@ -121,22 +121,22 @@ struct to_complex_change {
 };
 
 /// Applies an element function from complex to real numbers to a tensor of any kind.
-template <const auto& Row, class T, auto Layout>
+template <const auto& F, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
-  return typed_sharded<T, function_layout_name<is_linear_row<Row>, Layout>>(
-      apply_complex_to_real<Row>(z.run_time_tensor()));
+  return typed_sharded<T, function_layout_name<is_linear_function<F>, Layout>>(
+      apply_complex_to_real<F>(z.run_time_tensor()));
 }
-template <const auto& Row, class T>
+template <const auto& F, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
-  return apply_complex_to_real<Row>(z);
+  return apply_complex_to_real<F>(z);
 }
-template <const auto& Row>
+template <const auto& F>
 auto real_function_call(const traced_complex& z) {
-  return trace_element_change(complex_to_real_function<Row>{}, z);
+  return trace_element_change(complex_to_real_function<F>{}, z);
 }
-template <const auto& Row, ranked_array X>
+template <const auto& F, ranked_array X>
 auto real_function_call(const X& z) {
-  return as_array<rank_of<X>>(apply_complex_to_real<Row>(as_run_time(z)));
+  return as_array<rank_of<X>>(apply_complex_to_real<F>(as_run_time(z)));
 }
 
 inline void require_equal_parts(const shape_list& a, const shape_list& b) {
@@ -232,14 +232,14 @@ auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
 auto to_complex(const X& re) {
-  return detail::trace_element_change(detail::to_complex_change(), re);
+  return detail::trace_element_change(detail::real_to_complex_function(), re);
 }
 template <class X, class Y>
   requires(detail::tensor_kind<X> == 3 && detail::tensor_kind<Y> == 3 && detail::real_tensor<X> &&
            detail::real_tensor<Y>)
 auto to_complex(const X& re, const Y& im) {
   detail::require_equal_parts(re.extents(), im.extents());
-  return detail::trace_element_change(detail::to_complex_change(), re, im);
+  return detail::trace_element_change(detail::real_to_complex_function(), re, im);
 }
 template <ranked_array X>
   requires detail::real_tensor<X>

@@ -74,13 +74,13 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     constexpr const char* call = "partita::convolve<D>(x, w, options)";
     const shape_list shape = detail::operand_extents(x), filters = detail::operand_extents(w);
     detail::require_features<D>(call, shape, filters);
-    detail::convolution_of_blocks<D, Groups> of{detail::make_options<D, Groups>(call, filters, options), {}};
-    for (std::size_t f = 0; f < D; ++f) of.cells[f] = shape[2 + f];
+    detail::convolution_of_blocks<D, Groups> blocks{detail::make_options<D, Groups>(call, filters, options), {}};
+    for (std::size_t f = 0; f < D; ++f) blocks.image_extents[f] = shape[2 + f];
     std::array<std::size_t, D + 2> extents{};
     for (std::size_t d = 0; d < D + 2; ++d) extents[d] = shape[d];
-    const text problem = convolution_error(of.with, extents);
+    const text problem = convolution_error(blocks.options, extents);
     if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
-    return apply_op(detail::convolve_operation<D, Groups>{of}, x, w);
+    return apply_op(detail::convolve_operation<D, Groups>{blocks}, x, w);
   }
 }
 /// The convolution of x and w, plus b[o] at each place of output channel o.
@@ -108,21 +108,21 @@ auto convolve_transposed(const X& x, const W& w, const convolve_transposed_optio
     constexpr const char* call = "partita::convolve_transposed<D>(x, w, options)";
     const shape_list shape = detail::operand_extents(x), filters = detail::operand_extents(w);
     detail::require_features<D>(call, shape, filters);
-    detail::convolution_of_blocks<D, Groups> of{detail::make_options<D, Groups>(call, filters, options), {}};
-    if (shape[1] != of.with.out_channels)
+    detail::convolution_of_blocks<D, Groups> blocks{detail::make_options<D, Groups>(call, filters, options), {}};
+    if (shape[1] != blocks.options.out_channels)
       throw shape_error(text(call) << ": requires as many channels as filters begin with, got " << shape << " and "
                                    << filters);
     for (std::size_t f = 0; f < D; ++f) {
-      const sliding along = of.with.along(f);
-      of.cells[f] = transposed_extent(along, shape[2 + f], options.output_padding[f]);
-      if (of.cells[f] == 0)
+      const sliding along = blocks.options.along(f);
+      blocks.image_extents[f] = transposed_extent(along, shape[2 + f], options.output_padding[f]);
+      if (blocks.image_extents[f] == 0)
         throw shape_error(text(call) << ": requires an output_padding below the stride and an output of at least one "
                                         "cell, got an output_padding of "
                                      << options.output_padding[f] << ", a stride of " << along.stride
                                      << " and a padding of " << along.padding << " along dimension " << f
                                      << " of the features of extents " << shape);
     }
-    return apply_op(detail::convolve_adjoint_operation<D, Groups>{of}, x, w);
+    return apply_op(detail::convolve_adjoint_operation<D, Groups>{blocks}, x, w);
   }
 }
 

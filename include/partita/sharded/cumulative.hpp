@@ -32,7 +32,7 @@ struct cumulative {
 /// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. x has a at index 0 of its first dimension and b at index 1; the
 /// result has the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
 struct recurrence {
-  static constexpr std::size_t numbers = 2;
+  static constexpr std::size_t tuple_size = 2;
   template <class T>
   static constexpr std::array<T, 2> identity() {
     return {T(1), T(0)};
@@ -84,7 +84,8 @@ struct cumulative_operation : cumulative<R, D> {
                              {conjugate_of(factor), accumulate(conjugate_of(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
       const X passed = run_elements<T>(elements_op<is_earlier_extreme>{}, {x, y});
-      return run_elements<T>(elements_op<element_functions::number_where>{{0}}, {passed, accumulate(passed, dy, n)});
+      return run_elements<T>(elements_op<element_functions::number_where_true>{{0}},
+                             {passed, accumulate(passed, dy, n)});
     }
   }
 

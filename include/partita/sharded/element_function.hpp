@@ -14,11 +14,11 @@
 namespace partita {
 namespace detail {
 
-enum class integers : std::uint8_t { allowed, kept, truncated, rejected };
+enum class integer_support : std::uint8_t { allowed, parameters_converted, truncated, rejected };
 /// How an element function treats complex elements: as a compile-time error; as a holomorphic function, whose
 /// derivatives get the conjugates of the values that they read; or by derivatives that are declared for complex
 /// elements.
-enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
+enum class complex_support : std::uint8_t { rejected, holomorphic, complex_derivative };
 
 /// A derivative, and the values that it reads besides the cotangent: one bit for each operand, and 8 for the result.
 template <unsigned Reads, operation::rule_maker Rule, class Function>
@@ -30,14 +30,14 @@ struct element_derivative {
 
 /// The number of arguments that the function Value has after its operands: the parameters.
 template <class Value, class... Operand>
-constexpr std::size_t parameters_of_function() {
+constexpr std::size_t count_parameters() {
   if constexpr (std::is_invocable_v<Value, Operand...>) return 0;
-  else if constexpr (sizeof...(Operand) < 8) return 1 + parameters_of_function<Value, Operand..., double>();
+  else if constexpr (sizeof...(Operand) < 8) return 1 + count_parameters<Value, Operand..., double>();
   else return 0;
 }
 template <class Value, std::size_t... I>
-constexpr std::size_t parameters_of(std::index_sequence<I...>) {
-  return parameters_of_function<Value, decltype(static_cast<double>(I))...>();
+constexpr std::size_t parameter_count_of(std::index_sequence<I...>) {
+  return count_parameters<Value, decltype(static_cast<double>(I))...>();
 }
 
 }  // namespace detail
@@ -47,20 +47,22 @@ struct element_properties {
   /// The rule of the function, which decides whether pending reductions of operands may be taken after the function.
   operation::rule_maker rule = &detail::elementwise_rule;
   /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
-  /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
-  /// to integers; otherwise the function is computed in floating point if a parameter is not an integer.
-  detail::integers integer_elements = detail::integers::allowed;
+  /// `truncated`: results are truncated, so pending sums of integers are taken before. `parameters_converted`:
+  /// parameters are converted to integers; otherwise the function is computed in floating point if a parameter is not
+  /// an integer.
+  detail::integer_support integer_elements = detail::integer_support::allowed;
   std::size_t default_count = 0;     ///< the number of parameters, at the end, that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
-  detail::complex_elements complex_elements = detail::complex_elements::rejected;
+  detail::complex_support complex_elements = detail::complex_support::rejected;
 };
 /// Properties of functions of real numbers, such as exp, which reject integers.
-inline constexpr element_properties real_function{.integer_elements = detail::integers::rejected};
+inline constexpr element_properties real_function{.integer_elements = detail::integer_support::rejected};
 /// The properties of element functions that also accept integers.
 inline constexpr element_properties arithmetic_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties nondecreasing_function{&detail::monotone_rule};
-inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule, detail::integers::rejected};
+inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule,
+                                                                detail::integer_support::rejected};
 PARTITA_FORMER_NAME("use nondecreasing_real_function")
 inline constexpr const element_properties& rising_real_function = nondecreasing_real_function;
 PARTITA_FORMER_NAME("use nondecreasing_function")
@@ -71,13 +73,13 @@ inline constexpr const element_properties& number_function = arithmetic_function
 /// Changes properties to those of a function that also accepts complex elements, for which it is holomorphic with
 /// f(conj z) = conj f(z), as exp: the gradient of a real loss with respect to z is dy conj(f'(z)).
 constexpr element_properties holomorphic(element_properties of) {
-  of.complex_elements = detail::complex_elements::holomorphic;
+  of.complex_elements = detail::complex_support::holomorphic;
   return of;
 }
 /// Changes properties to those of a function that also accepts complex elements, but is not holomorphic: its
 /// derivatives map a cotangent dL/dRe y + i dL/dIm y to dL/dRe x + i dL/dIm x.
 constexpr element_properties with_complex_derivative(element_properties of) {
-  of.complex_elements = detail::complex_elements::declared;
+  of.complex_elements = detail::complex_support::complex_derivative;
   return of;
 }
 
@@ -156,7 +158,7 @@ struct element_function {
                 "derivative_from_x(f), derivative_from_y(f), identity_derivative() or no_derivative()");
   static_assert(std::is_empty_v<Value>, "partita::element_function: requires a function without captures");
   static constexpr std::size_t operands = sizeof...(Derivative);
-  static constexpr std::size_t parameters = detail::parameters_of<Value>(std::make_index_sequence<operands>());
+  static constexpr std::size_t parameters = detail::parameter_count_of<Value>(std::make_index_sequence<operands>());
   using value = Value;
   template <std::size_t I>
   using derivative = std::tuple_element_t<I, std::tuple<Derivative...>>;

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t leading_mask = dimension_mask<D...> & ~(std::uint
 /// The layouts of the results of transforms. A sharding is not a template argument here, because g++ 12 fails on that.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
-    transform_layout(transform_layout(layout_of_name<Layout>, First, First | Then), Then, First | Then);
+    layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> result_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
@@ -88,7 +88,7 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
                          others, all, {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
-    traced_complex y = trace_element_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
+    traced_complex y = trace_element_change(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else {
@@ -109,7 +109,7 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
-    return trace_element_change(half_spectrum_change<true, last>{norm, n}, y);
+    return trace_element_change(half_spectrum_operation<true, last>{norm, n}, y);
   } else {
     return transform_at_run_time<others, dimension_mask<last>>(x, of);
   }

@@ -194,8 +194,8 @@ auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::add_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::add_sums<false>(detail::add_along_axis_operation<D>{detail::extent_of(x, D, "add_along_axis")},
-                                   "add_along_axis", x, indices, updates);
+    return detail::apply_updates<false>(detail::add_along_axis_operation<D>{detail::extent_of(x, D, "add_along_axis")},
+                                        "add_along_axis", x, indices, updates);
 }
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
@@ -203,8 +203,8 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::put_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::add_sums<true>(detail::add_along_axis_operation<D>{detail::extent_of(x, D, "put_along_axis")},
-                                  "put_along_axis", x, indices, updates);
+    return detail::apply_updates<true>(detail::add_along_axis_operation<D>{detail::extent_of(x, D, "put_along_axis")},
+                                       "put_along_axis", x, indices, updates);
 }
 
 /// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
@@ -216,15 +216,16 @@ template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::add_sums<false>(detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_add_nd")},
-                                 "scatter_add_nd", x, indices, updates);
+  return detail::apply_updates<false>(
+      detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_add_nd")}, "scatter_add_nd", x, indices,
+      updates);
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::add_sums<true>(detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_nd")},
-                                "scatter_nd", x, indices, updates);
+  return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_nd")},
+                                     "scatter_nd", x, indices, updates);
 }
 
 }  // namespace partita

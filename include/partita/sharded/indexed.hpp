@@ -97,9 +97,9 @@ struct argmax_operation {
     const dimension_loops n(x.shape, D);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i) {
-        const T* const row = x.memory + o * n.along * n.inner + i;
+        const T* const row = x.memory + o * n.middle * n.inner + i;
         std::size_t best = 0;
-        for (std::size_t k = 1; k < n.along; ++k)
+        for (std::size_t k = 1; k < n.middle; ++k)
           if (const T now = row[k * n.inner], most = row[best * n.inner];
               (Least ? now < most : now > most) || (now != now && most == most))
             best = k;

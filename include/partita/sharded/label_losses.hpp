@@ -31,19 +31,21 @@ struct class_targets {
   std::shared_ptr<const std::vector<std::size_t>> labels;  ///< the labels of all places, in C order
   std::shared_ptr<const std::vector<double>> weights;
   double smoothing = 0;
-  shape_list places{};
+  shape_list label_extents{};
 
   double at(std::size_t label, std::size_t c) const {
     const double share = smoothing / static_cast<double>(weights->size());
     return label == ignored ? 0 : (*weights)[c] * ((label == c ? 1 - smoothing : 0) + share);
   }
   /// The sum of the weights of all labels.
-  double total() const {
+  double total_weight() const {
     double sum = 0;
     for (const std::size_t label : *labels) sum += label == ignored ? 0 : (*weights)[label];
     return sum;
   }
-  std::uint64_t fingerprint() const { return hasher().mix(*labels).mix(*weights).mix(smoothing).mix(places).value(); }
+  std::uint64_t fingerprint() const {
+    return hasher().mix(*labels).mix(*weights).mix(smoothing).mix(label_extents).value();
+  }
 };
 
 /// Calls f(k, j, target) for each element k of a block with classes along dimension D; j is the number of the element's
@@ -55,9 +57,9 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
     if (d != D) places.push_back(block.box[d]);
   const dimension_loops n(block.shape, D);
   const std::size_t first = block.box[D].start;
-  for_each_label(*targets.labels, places, targets.places, [&](std::size_t j, std::size_t label) {
-    for (std::size_t c = 0; c < n.along; ++c)
-      f((j / n.inner * n.along + c) * n.inner + j % n.inner, j, targets.at(label, first + c));
+  for_each_label(*targets.labels, places, targets.label_extents, [&](std::size_t j, std::size_t label) {
+    for (std::size_t c = 0; c < n.middle; ++c)
+      f((j / n.inner * n.middle + c) * n.inner + j % n.inner, j, targets.at(label, first + c));
   });
 }
 
@@ -123,7 +125,7 @@ struct weigh_classes_operation {
     for (std::size_t d = 0; d < there.rank(); ++d)
       if (d != D) places.cuts[d < D ? d : d - 1] = there.cuts[d];
     const spread_over_classes_operation<D> back{targets};
-    return run_operation<T>(bound_operation<1, T>(back, {dy}), {dy}, {&places, &there});
+    return run_operation<T>(bind_operation<1, T>(back, {dy}), {dy}, {&places, &there});
   }
 };
 
@@ -133,8 +135,8 @@ class_targets make_targets(const shape_list& scores, const Labels& labels, const
   const std::size_t classes = scores[D];
   class_targets all;
   for (std::size_t d = 0; d < scores.size(); ++d)
-    if (d != D) all.places.push_back(scores[d]);
-  if (!(shape_of(labels) == all.places))
+    if (d != D) all.label_extents.push_back(scores[d]);
+  if (!(shape_of(labels) == all.label_extents))
     throw shape_error(text("partita::cross_entropy: requires one label for each place of scores of extents ")
                       << scores << " with classes along dimension " << D << ", got labels of extents "
                       << shape_of(labels));
@@ -184,7 +186,7 @@ auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>,
       throw shape_error(text("partita::cross_entropy: requires scores with a dimension ")
                         << D << " of classes, got scores of extents " << x.extents());
     const detail::class_targets targets = detail::make_targets<D>(x.extents(), labels, form);
-    const double total = targets.total();
+    const double total = targets.total_weight();
     const auto weighted = detail::call(detail::weigh_classes_operation<D>{targets}, log_softmax(x, dimensions<D>));
     return multiply(sum(weighted), total == 0 ? 0.0 : -1.0 / total);
   };

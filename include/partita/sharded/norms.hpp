@@ -26,7 +26,7 @@ struct channel_sums_op {
       if (d != 1) axes.push_back(static_cast<std::ptrdiff_t>(d));
     return rules::reduction(pending_reduction::sum, axes, false)(x);
   }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
 /// The number of elements of one channel, over all samples.
 template <class X>
@@ -214,7 +214,8 @@ template <class X, class Gamma>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma>)
 auto normalise_rms(const X& input, const Gamma& gamma, double epsilon = 1e-5) {
   return detail::call_with_tensor(input, [&](const auto& x) {
-    const auto squares = multiply(detail::keep_last<sum_t>(square(x)), 1 / detail::elements_along<-1>(x));
+    const auto squares =
+        multiply(detail::reduce_last_dimension<sum_t>(square(x)), 1 / detail::element_count_along<-1>(x));
     return detail::align_ranks<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
   });
 }

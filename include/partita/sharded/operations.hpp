@@ -19,7 +19,7 @@ namespace detail {
 struct matmul_op {
   static constexpr bool multiplies = true;
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::product}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::product}; }
 };
 
 template <std::ptrdiff_t... P>
@@ -31,7 +31,7 @@ struct transpose_op {
       for (std::size_t d = shapes[0].size(); d-- > 0;) o.with.axes.push_back(static_cast<std::ptrdiff_t>(d));
     return o(shapes);
   }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
 
 /// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
@@ -46,7 +46,7 @@ inline constexpr bool is_dimension_order = is_permutation_of_axes(axes_order<siz
 PARTITA_ELEMENT_FUNCTION_OF_TWO(add, add_number, add_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, subtract_number, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
-PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, divide_by_number, number_over)
 
 /// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
 /// is NaN.
@@ -79,9 +79,9 @@ auto where(C&& condition, A&& a, B&& b) {
                 "the smaller one extents of 1");
   if constexpr (!one_rank) return detail::rejected_call{};
   else if constexpr (!detail::any_tensor<A>)
-    return detail::call(detail::elements_op<f::number_where>{{static_cast<double>(a)}}, condition, b);
+    return detail::call(detail::elements_op<f::number_where_true>{{static_cast<double>(a)}}, condition, b);
   else if constexpr (!detail::any_tensor<B>)
-    return detail::call(detail::elements_op<f::where_number>{{static_cast<double>(b)}}, condition, a);
+    return detail::call(detail::elements_op<f::number_where_false>{{static_cast<double>(b)}}, condition, a);
   else return detail::call(detail::elements_op<f::where>{}, condition, a, b);
 }
 

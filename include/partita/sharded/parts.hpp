@@ -55,14 +55,14 @@ shape_list corner_from_starts(std::size_t rank, const std::array<std::size_t, si
 template <bool Zeros, std::size_t... D>
 struct pad_operation;
 
-/// The operation that takes the elements in the intervals `of` along the dimensions D.
+/// The operation that takes the elements in these intervals along the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
-  std::array<interval, sizeof...(D)> of;
+  std::array<interval, sizeof...(D)> intervals;
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::slice({static_cast<std::ptrdiff_t>(D)...})(x);
@@ -71,7 +71,7 @@ struct slice_operation {
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
-      const interval one = of[k++];
+      const interval one = intervals[k++];
       if (one.start > one.stop || one.stop > y[d])
         throw shape_error(text("partita::slice: requires indices of the tensor, but those from ")
                           << one.start << " up to " << one.stop << " of dimension " << d << " are not among " << x[0]);
@@ -84,13 +84,13 @@ struct slice_operation {
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     if (y.size() == 0) return;
     std::size_t k = 0;
-    const std::array<std::size_t, sizeof...(D)> starts{(of[k++].start + y.box[D].start - x.box[D].start)...};
+    const std::array<std::size_t, sizeof...(D)> starts{(intervals[k++].start + y.box[D].start - x.box[D].start)...};
     copy_elements(x, corner_from_starts<D...>(y.shape.size(), starts), y, corner_from_starts<D...>(y.shape.size(), {}),
                   y.shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list&) const {
     std::size_t k = 0;
-    ((box[D] = {box[D].start + of[k].start, box[D].stop + of[k].start}, ++k), ...);
+    ((box[D] = {box[D].start + intervals[k].start, box[D].stop + intervals[k].start}, ++k), ...);
     return box;
   }
   template <class X>
@@ -98,7 +98,7 @@ struct slice_operation {
     pad_operation<true, D...> back{};
     std::size_t k = 0;
     const auto pad_box = [&](std::size_t d) {
-      back.by[k] = {of[k].start, x.extents()[d] - of[k].stop};
+      back.margins[k] = {intervals[k].start, x.extents()[d] - intervals[k].stop};
       ++k;
     };
     (pad_box(D), ...);
@@ -112,7 +112,7 @@ struct pad_operation {
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
-  std::array<margin, sizeof...(D)> by{};
+  std::array<margin, sizeof...(D)> margins{};
   double number = 0;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -122,7 +122,7 @@ struct pad_operation {
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
     std::size_t k = 0;
-    ((y[D] += by[k].before + by[k].after, ++k), ...);
+    ((y[D] += margins[k].before + margins[k].after, ++k), ...);
     return y;
   }
   template <class T>
@@ -132,14 +132,14 @@ struct pad_operation {
     const shape_list shape = shape_of_box(read);
     if (shape_size(shape) == 0) return;
     std::size_t k = 0;
-    const std::array<std::size_t, sizeof...(D)> to{(by[k++].before + read[D].start - y.box[D].start)...};
+    const std::array<std::size_t, sizeof...(D)> to{(margins[k++].before + read[D].start - y.box[D].start)...};
     copy_elements(x, corner_from_starts<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
                   corner_from_starts<D...>(shape.size(), to), shape);
   }
   short_list<interval> window(short_list<interval> box, const shape_list& x) const {
     std::size_t k = 0;
     const auto inside = [&](std::size_t d) {
-      const std::size_t before = by[k++].before, end = before + x[d];
+      const std::size_t before = margins[k++].before, end = before + x[d];
       const std::size_t from = box[d].start < before ? before : box[d].start,
                         to = box[d].stop < end ? box[d].stop : end;
       box[d] = from < to ? interval{from - before, to - before} : interval{0, 0};
@@ -152,7 +152,7 @@ struct pad_operation {
     slice_operation<D...> back{};
     std::size_t k = 0;
     const auto slice_box = [&](std::size_t d) {
-      back.of[k] = {by[k].before, by[k].before + x.extents()[d]};
+      back.intervals[k] = {margins[k].before, margins[k].before + x.extents()[d]};
       ++k;
     };
     (slice_box(D), ...);
@@ -217,9 +217,9 @@ auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
   }(std::make_index_sequence<N>());
 }
 template <std::size_t>
-using interval_along = interval;
+using interval_in_dimension = interval;
 template <std::size_t>
-using margin_along = margin;
+using margin_in_dimension = margin;
 
 }  // namespace detail
 
@@ -231,7 +231,7 @@ using margin_along = margin;
 ///           its block of the result needs.
 /// Adjoint:  pads dy with zeros.
 template <detail::any_tensor X, std::size_t... D>
-auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
+auto slice(const X& x, dimensions_t<D...>, const detail::interval_in_dimension<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::slice(x, dimensions<d...>, {from, to}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::slice_operation<D...>{{of...}}, x);
@@ -239,13 +239,13 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... o
 /// Adds zeros, or another number, before and after some dimensions, as in `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`.
 /// Sharded dimensions are treated as in `slice`.
 template <detail::any_tensor X, std::size_t... D>
-auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
+auto pad(const X& x, dimensions_t<D...>, const detail::margin_in_dimension<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::pad_operation<true, D...>{{by...}, 0}, x);
 }
 template <detail::any_tensor X, std::size_t... D>
-auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
+auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_in_dimension<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, number, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>)

@@ -18,7 +18,7 @@ auto apply_sampling_rule(const Rule& rule, const X& x) {
   if (shape.size() != D + 2)
     throw shape_error(text(rule.name()) << ": requires x = batch x channels x " << D << " features, got " << shape);
   Operation<Rule, D + 2> op{{rule, shape_array<D + 2>(shape)}};
-  const text problem = rule.error_message(op.of.x);
+  const text problem = rule.error_message(op.sampling.input_extents);
   if (!problem.empty()) throw shape_error(text(rule.name()) << ": " << problem);
   return apply_op(op, x);
 }
@@ -38,7 +38,7 @@ auto max_pool(const X& x, const max_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::apply_sampling_rule<detail::largest_operation, D>(
+    return detail::apply_sampling_rule<detail::max_pool_operation, D>(
         detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
@@ -54,7 +54,7 @@ auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
-    return detail::apply_sampling_rule<detail::largest_operation, D>(
+    return detail::apply_sampling_rule<detail::max_pool_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>

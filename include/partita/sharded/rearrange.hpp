@@ -23,7 +23,7 @@ auto flip(const X& x, dimensions_t<D...>) {
 ///           block has the first and the last index of x side by side receives the whole dimension.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
-auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
+auto roll(const X& x, dimensions_t<D...>, const detail::shift_in_dimension<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::roll(x, dimensions<d...>, shift...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>({by...}), x);
@@ -53,7 +53,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&
 ///           its block of the result needs.
 /// Adjoint:  the elements of dy at their places in x, with zeros between them.
 template <detail::any_tensor X, std::size_t... D>
-auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_along<D>&... of) {
+auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_in_dimension<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::strided_slice(x, dimensions<d...>, {start, stop, step}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::strided_operation<D...>({of...}), x);

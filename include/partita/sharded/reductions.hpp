@@ -92,10 +92,11 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     const shape_list extents = x.extents();
     const partita::rule how = bind_shapes(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
     const auto repeated = [&](const X& v) {
-      return run_operation<T>({select_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
+      return run_operation<T>({select_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::sum_or_repeat},
+                              {v});
     };
     const auto summed = [&](const X& v) {
-      return run_operation<T>({select_tensors(how, {0}, 1, "count"), block_work::map}, {v});
+      return run_operation<T>({select_tensors(how, {0}, 1, "count"), block_work::sum_or_repeat}, {v});
     };
     const auto whole = [](const X& v) {
       return v.layout().is_partial() ? reshard(v, v.layout().without_partials()) : v;
@@ -108,12 +109,12 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     } else if constexpr (std::is_same_v<R, product_t>) {  // dy times the product of the other elements, which may be 0
       const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
       const X zeros = repeated(whole(summed(zero)));
-      const X not_zero = run_elements<T>(elements_op<f::number_where>{{1}}, {zero, x});
-      const X others = repeated(whole(run_operation<T>(bound_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
+      const X not_zero = run_elements<T>(elements_op<f::number_where_true>{{1}}, {zero, x});
+      const X others = repeated(whole(run_operation<T>(bind_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
       const X is_only_zero = run_elements<T>(elements_op<f::equal_to_number>{{1}}, {zeros});
-      const X of_zeros = run_elements<T>(elements_op<f::where_number>{{0}}, {is_only_zero, others});
+      const X of_zeros = run_elements<T>(elements_op<f::number_where_false>{{0}}, {is_only_zero, others});
       const X quotient = run_elements<T>(elements_op<f::divide>{}, {others, not_zero});
-      const X of_others = run_elements<T>(elements_op<f::number_where>{{0}}, {zeros, quotient});
+      const X of_others = run_elements<T>(elements_op<f::number_where_true>{{0}}, {zeros, quotient});
       const X factor = run_elements<T>(elements_op<f::where>{}, {zero, of_zeros, of_others});
       return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), conjugate_of(factor)});
     } else if constexpr (has_derivative && !std::is_integral_v<T>) {
@@ -126,11 +127,11 @@ struct reduction_op : reduction_along<R, Keep, D...> {
 /// The sum as an operation, which is computed by the loops that also repeat and transpose elements.
 template <bool Keep, std::ptrdiff_t... D>
 struct reduction_op<sum_t, Keep, D...> : reduction_along<sum_t, Keep, D...> {
-  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
 
 template <class R, bool Keep, std::size_t... D, class X>
-auto reduced(const X& x) {
+auto call_reduction(const X& x) {
   static_assert(has_dimensions<X, D...>,
                 "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
                 "count them from 0");
@@ -149,7 +150,7 @@ std::size_t extent_along(const X& x, std::ptrdiff_t d) {
   else return static_cast<std::size_t>(x.shape()[checked_dimension(d, rank_of<X>, "mean")]);
 }
 template <std::ptrdiff_t... D, class X>
-double elements_along(const X& x) {
+double element_count_along(const X& x) {
   double n = 1;
   if constexpr (sizeof...(D) == 0) {
     if constexpr (tensor_value<X>)
@@ -165,7 +166,9 @@ double elements_along(const X& x) {
 template <std::size_t... D, class X, class Sum>
 auto mean_along(const X& x, const Sum& total) {
   if constexpr (has_dimensions<X, D...>)
-    return call(elements_op<element_functions::over>{{elements_along<static_cast<std::ptrdiff_t>(D)...>(x)}}, total);
+    return call(
+        elements_op<element_functions::divide_by_number>{{element_count_along<static_cast<std::ptrdiff_t>(D)...>(x)}},
+        total);
   else return rejected_call{};
 }
 
@@ -182,12 +185,12 @@ auto mean_along(const X& x, const Sum& total) {
 template <class R, class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto reduce_along(X&& x, dimensions_t<D...>) {
-  return detail::reduced<R, false, D...>(x);
+  return detail::call_reduction<R, false, D...>(x);
 }
 template <class R, class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto reduce_along(X&& x, dimensions_t<D...>, keep_dimensions_t) {
-  return detail::reduced<R, true, D...>(x);
+  return detail::call_reduction<R, true, D...>(x);
 }
 
 /// Defines a reduction with and without `keep_dimensions` as two functions, because xtensor's functions of the same
@@ -223,7 +226,8 @@ auto sum(const X&, A) {
 template <class X>
   requires detail::tensor_value<X>
 auto mean(X&& x) {
-  return detail::call(detail::elements_op<element_functions::over>{{detail::elements_along<>(x)}}, sum(x));
+  return detail::call(detail::elements_op<element_functions::divide_by_number>{{detail::element_count_along<>(x)}},
+                      sum(x));
 }
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
@@ -273,10 +277,10 @@ auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
       if constexpr (has_parts) return add(variance(real(x), along, correction), variance(imag(x), along, correction));
       else return detail::rejected_call{};
     } else {
-      const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
+      const double n = detail::element_count_along<static_cast<std::ptrdiff_t>(D)...>(x);
       const auto mean_of_all = mean(x, along, keep_dimensions);
       const auto distance = detail::call(detail::elements_op<f::subtract>{}, x, mean_of_all);
-      return detail::call(detail::elements_op<f::over>{{n - static_cast<double>(correction)}},
+      return detail::call(detail::elements_op<f::divide_by_number>{{n - static_cast<double>(correction)}},
                           sum(square(distance), along));
     }
   };

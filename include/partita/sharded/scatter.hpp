@@ -15,14 +15,14 @@ namespace detail {
 /// Calls f(index, offset in the tensor with the whole dimension, offset in the tensor with the dimensions of the
 /// indices) for each pair of elements that take or scatter_add combines.
 template <class T, class F>
-void for_each_pair(const tensor_part<const T>& indices, const shape_list& target_extents, std::size_t dimension,
-                   std::size_t extent, F f) {
+void for_each_indexed_element(const tensor_part<const T>& indices, const shape_list& target_extents,
+                              std::size_t dimension, std::size_t extent, F f) {
   const dimension_loops n(target_extents, dimension, indices.shape.size());
-  for (std::size_t k = 0; k < n.along; ++k) {
+  for (std::size_t k = 0; k < n.middle; ++k) {
     const std::size_t index = index_of_element(indices[k], extent);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i)
-        f(index, (o * extent + index) * n.inner + i, (o * n.along + k) * n.inner + i);
+        f(index, (o * extent + index) * n.inner + i, (o * n.middle + k) * n.inner + i);
   }
 }
 
@@ -41,7 +41,7 @@ struct take_rows_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     const std::size_t extent = x.extents[D];
-    for_each_pair(indices, y.shape, D, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
+    for_each_indexed_element(indices, y.shape, D, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
       y[here] = index < extent ? x[there] : T(0);
     });
   }
@@ -89,9 +89,10 @@ struct add_rows_operation {
   template <class T>
   void local(const tensor_part<const T>& rows, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     for (T& element : y) element = T(0);
-    for_each_pair(indices, rows.shape, D, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
-      if (index < extent) y[there] = static_cast<T>(y[there] + rows[here]);
-    });
+    for_each_indexed_element(indices, rows.shape, D, extent,
+                             [&](std::size_t index, std::size_t there, std::size_t here) {
+                               if (index < extent) y[there] = static_cast<T>(y[there] + rows[here]);
+                             });
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X& indices, const X&) const {
@@ -119,10 +120,11 @@ concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...)
 /// Adds the sums of the updates at the indices, computed by `op`, to x, or replaces elements of x by these sums.
 /// Indices of arrays are integers or elements of the type of x.
 template <bool Replaces, class Op, class X, class Indices, class Updates>
-auto add_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
+auto apply_updates(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
   if constexpr (tensor_kind<X> == 0) {
     const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
-    return as_array<rank_of<X>>(add_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
+    return as_array<rank_of<X>>(
+        apply_updates<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
   } else {
     const auto sums = apply_op(op, updates, indices);
     if (sums.extents() != x.extents())
@@ -159,8 +161,8 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::add_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, "scatter_add",
-                                   x, indices, updates);
+    return detail::apply_updates<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
+                                        "scatter_add", x, indices, updates);
 }
 /// Replaces the elements of x at the indices by the updates. Updates with equal indices are summed.
 /// Shapes:   those of scatter_add.
@@ -171,8 +173,8 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::add_sums<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
-                                  indices, updates);
+    return detail::apply_updates<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
+                                       indices, updates);
 }
 
 }  // namespace partita

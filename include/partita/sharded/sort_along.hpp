@@ -56,19 +56,19 @@ struct line_sort {
   template <class T, class F>
   void for_each_in_order(const tensor_part<const T>& keys, F f) const {
     const dimension_loops n(keys.shape, D);
-    const std::size_t first = std::min(most, n.along);
-    std::vector<key_and_position> line(n.along);
+    const std::size_t first = std::min(most, n.middle);
+    std::vector<key_and_position> line(n.middle);
     const auto end = line.begin() + static_cast<std::ptrdiff_t>(first);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i) {
-        for (std::size_t k = 0; k < n.along; ++k) {
-          const std::uint64_t key = sort_key(keys[(o * n.along + k) * n.inner + i]);
+        for (std::size_t k = 0; k < n.middle; ++k) {
+          const std::uint64_t key = sort_key(keys[(o * n.middle + k) * n.inner + i]);
           line[k] = {descending ? ~key : key, k};
         }
-        if (first < n.along) std::nth_element(line.begin(), end, line.end());
+        if (first < n.middle) std::nth_element(line.begin(), end, line.end());
         std::sort(line.begin(), end);
         for (std::size_t k = 0; k < first; ++k)
-          f((o * n.along + line[k].place) * n.inner + i, (o * first + k) * n.inner + i, line[k].place);
+          f((o * n.middle + line[k].place) * n.inner + i, (o * first + k) * n.inner + i, line[k].place);
       }
   }
 };

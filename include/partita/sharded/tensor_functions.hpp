@@ -52,7 +52,7 @@ auto call_with_tensor(const X& x, F f) {
 }
 
 template <class R, class X>
-auto keep_last(const X& x) {
+auto reduce_last_dimension(const X& x) {
   return call(reduction_op<R, true, -1>{}, x);
 }
 /// Applies an element function to operands that are aligned at their last dimension.
@@ -76,10 +76,10 @@ auto log_softmax_along(const X& input) {
   });
 }
 
-struct pick_operation;
+struct take_at_labels_operation;
 
-/// The adjoint of pick_operation, which puts each element of dy at its label's place in a row of zeros.
-struct put_operation {
+/// The adjoint of take_at_labels_operation, which puts each element of dy at its label's place in a row of zeros.
+struct put_at_labels_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 2;
@@ -101,7 +101,7 @@ struct put_operation {
 };
 /// Takes the element of each row at the row's label. A worker has 0 for labels of classes that it does not hold, and
 /// the result is a partial sum.
-struct pick_operation {
+struct take_at_labels_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 1;
@@ -122,13 +122,13 @@ struct pick_operation {
     sharding there = layout_of(x.layout().without_partials()), rows = there;
     rows.cuts[--rows.dimensions] = axis_list();
     const std::vector<X> input{dy};
-    return run_operation<T>(bound_operation<1, T>(put_operation{labels, x.extents()[1]}, input), input,
+    return run_operation<T>(bind_operation<1, T>(put_at_labels_operation{labels, x.extents()[1]}, input), input,
                             {&rows, &there});
   }
 };
 template <class X>
-X put_operation::adjoint(std::size_t, const X& dx, const X&, const X&) const {
-  return apply_op(pick_operation{labels}, dx);
+X put_at_labels_operation::adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  return apply_op(take_at_labels_operation{labels}, dx);
 }
 
 template <ranked_array Labels>
@@ -223,9 +223,9 @@ template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
   return detail::call_with_tensor(input, [&](const auto& x) {
-    const double share = 1 / detail::elements_along<-1>(x);
-    const auto centred = subtract(x, multiply(detail::keep_last<sum_t>(x), share));
-    const auto variance = multiply(detail::keep_last<sum_t>(square(centred)), share);
+    const double share = 1 / detail::element_count_along<-1>(x);
+    const auto centred = subtract(x, multiply(detail::reduce_last_dimension<sum_t>(x), share));
+    const auto variance = multiply(detail::reduce_last_dimension<sum_t>(square(centred)), share);
     const auto normal = divide(centred, sqrt(add(variance, epsilon)));
     return detail::align_ranks<element_functions::add>(detail::align_ranks<element_functions::multiply>(normal, gamma),
                                                        beta);
@@ -247,8 +247,8 @@ auto cross_entropy(const Scores& input, const Labels& labels) {
     const auto top =
         stop_gradient(detail::reduce_pending_sums(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
-    const auto label_scores =
-        detail::call(detail::pick_operation{{detail::check_labels(classes, "cross_entropy", labels), {rows}}}, moved);
+    const auto label_scores = detail::call(
+        detail::take_at_labels_operation{{detail::check_labels(classes, "cross_entropy", labels), {rows}}}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(label_scores)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };

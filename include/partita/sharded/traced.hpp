@@ -27,7 +27,7 @@ struct mixed_execution;
 /// A program that is being traced: a graph, and for each of its operations the work on blocks.
 struct traced_program {
   graph operations;
-  std::vector<applied_operation> work;
+  std::vector<applied_operation> applied_operations;
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_execution* mixed = nullptr;     ///< null: all values have one element type
@@ -127,14 +127,14 @@ auto trace_call(const Op& op, const X&... x) {
   using element = std::common_type_t<typename X::value_type...>;
   if constexpr (is_complex<element>) {
     using cfloat = std::complex<float>;
-    work = bound_operation<n, cfloat, element>(op, span);
+    work = bind_operation<n, cfloat, element>(op, span);
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, cfloat, element>>(op, shapes[0].size());
   } else if constexpr (requires { requires Op::on_integers; }) {
-    work = bound_operation<n, float, double, int, long, long long>(op, span);
+    work = bind_operation<n, float, double, int, long, long long>(op, span);
     if constexpr (windows)
       window = std::make_shared<const traced_window<Op, n, float, double, int, long, long long>>(op, shapes[0].size());
   } else {
-    work = bound_operation<n, float, double>(op, span);
+    work = bind_operation<n, float, double>(op, span);
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
   }
   return typename traced_type<element>::type(trace_operation(work, window, x...));

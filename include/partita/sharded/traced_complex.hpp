@@ -120,7 +120,7 @@ struct element_type_change_step : typed_element_change<R> {
   Op op;
   explicit element_type_change_step(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
-    if constexpr (is_complex<typename Op::operand>) return convert<std::complex<R>>(x);
+    if constexpr (is_complex<typename Op::operand_type>) return convert<std::complex<R>>(x);
     else return convert<R>(x);
   }
 
@@ -137,7 +137,7 @@ struct element_type_change final : custom_op,
                                    element_type_change_step<Op, float>,
                                    element_type_change_step<Op, double> {
   explicit element_type_change(const Op& op)
-      : custom_op(number_of_operation(op)),
+      : custom_op(fingerprint_of_operation(op)),
         element_type_change_step<Op, float>(op),
         element_type_change_step<Op, double>(op) {}
 };
@@ -170,8 +170,8 @@ struct mixed_program_access {
    private:
     real_or_complex<R> result(std::size_t o, std::vector<real_or_complex<R>>& x, const std::vector<sharding>& needs,
                               const sharding& made) const {
-      const applied_operation& work = program.program_->work[o];
-      if (const auto* const change = dynamic_cast<const typed_element_change<R>*>(work.own.get())) {
+      const applied_operation& work = program.program_->applied_operations[o];
+      if (const auto* const change = dynamic_cast<const typed_element_change<R>*>(work.custom.get())) {
         const scoped_name name(work.how.name());
         for (std::size_t i = 0; i < x.size(); ++i)
           x[i] = x[i].transform([&](const auto& z) { return reshard(z, needs[i]); });
@@ -280,8 +280,8 @@ struct mixed_program_runs final : mixed_execution {
 inline const mixed_program_runs mixed_program_executor{};
 
 /// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
-/// the extents of the result, as an operation of apply_op() does; the placeholders `operand` and `value` of the element
-/// types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
+/// the extents of the result, as an operation of apply_op() does; the placeholders `operand_type` and `result_type` of
+/// the element types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
 template <class Op, class... X>
 auto trace_element_change(const Op& op, const X&... x) {
   const shape_list shapes[] = {x.extents()...};
@@ -293,11 +293,11 @@ auto trace_element_change(const Op& op, const X&... x) {
   } else {
     work.how = bind_shapes(op.rule(span), span);
   }
-  work.own = std::make_shared<const element_type_change<Op>>(op);
+  work.custom = std::make_shared<const element_type_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);
   y.program()->mixed = &mixed_program_executor;
-  y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);
-  return typename traced_type<typename Op::value>::type(y);
+  y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::result_type>);
+  return typename traced_type<typename Op::result_type>::type(y);
 }
 
 }  // namespace detail

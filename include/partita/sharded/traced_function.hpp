@@ -179,7 +179,7 @@ class traced_function {
   sharded_tensor<T> run_one_operation(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
                                       const std::vector<sharding>& needs, const sharding& made,
                                       detail::wider_window<T>* wider = nullptr) const {
-    const detail::applied_operation& work = program_->work[o];
+    const detail::applied_operation& work = program_->applied_operations[o];
     const operation_window* const window = operations().operation(o).window;
     bool along_cuts = window != nullptr && window->is_needed(needs.size(), made);
     for (std::size_t i = 0; window != nullptr && i < needs.size(); ++i)
@@ -194,16 +194,16 @@ class traced_function {
   template <class T>
   detail::block_window<T> compute_wider_box(std::size_t o, const std::vector<sharded_tensor<T>>& x,
                                             const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
-    const detail::scoped_name name(program_->work[o].how.name());
+    const detail::scoped_name name(program_->applied_operations[o].how.name());
     if (!y.state()->active()) return {y.box(), y.state()->block};
-    const auto box = (*window.computed)[y.state()->on->worker()].box;
-    std::vector<detail::tensor_block<T>> blocks{window.read->block};
-    std::vector<detail::box_in_tensor> places{{window.read->box, x[0].extents()}};
+    const auto box = (*window.computed_boxes)[y.state()->on->worker()].box;
+    std::vector<detail::tensor_block<T>> blocks{window.operand_window->block};
+    std::vector<detail::box_in_tensor> places{{window.operand_window->box, x[0].extents()}};
     for (std::size_t i = 1; i < x.size(); ++i) {
       blocks.push_back(x[i].state()->block);
       places.push_back({x[i].box(), x[i].extents()});
     }
-    return {box, detail::local_result<T>(program_->work[o], blocks, places, {box, y.extents()})};
+    return {box, detail::local_result<T>(program_->applied_operations[o], blocks, places, {box, y.extents()})};
   }
   /// Whether operation o is elementwise along sharded dimensions; see detail::placed_operation::is_elementwise.
   PARTITA_DECL bool is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
@@ -226,7 +226,7 @@ class traced_function {
       const detail::step_list* const steps = detail::run_state.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
       for (std::size_t o = 0; o < laid.size(); ++o)
-        laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].needs, laid[o].made);
+        laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].operand_layouts, laid[o].computed_layout);
       boxes_of_operations =
           detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
       boxes_of_values.resize(values.size());
@@ -241,13 +241,14 @@ class traced_function {
       const std::size_t result = program.operand(o, needs.size()).number;
       detail::wider_window<T> window;
       if (!boxes_of_operations.empty() && boxes_of_operations[o].reads_wider_box)
-        window.read = &boxes_of_values[program.operand(o, 0).number];
-      if (!boxes_of_operations.empty() && !boxes_of_operations[o].computed.empty())
-        window.computed = &boxes_of_operations[o].computed;
+        window.operand_window = &boxes_of_values[program.operand(o, 0).number];
+      if (!boxes_of_operations.empty() && !boxes_of_operations[o].computed_boxes.empty())
+        window.computed_boxes = &boxes_of_operations[o].computed_boxes;
       values[result] = reshard(program.run_one_operation<T>(o, operands, needs, made, &window), after);
-      if (window.computed == nullptr) return;
-      const bool is_made = window.made.block.memory != nullptr;
-      boxes_of_values[result] = is_made ? window.made : program.compute_wider_box(o, operands, values[result], window);
+      if (window.computed_boxes == nullptr) return;
+      const bool is_made = window.result_window.block.memory != nullptr;
+      boxes_of_values[result] =
+          is_made ? window.result_window : program.compute_wider_box(o, operands, values[result], window);
     }
   };
   /// Operand i of operation o; the number after the operands is that of the result. is_gradient_stopped says whether an

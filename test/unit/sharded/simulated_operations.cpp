@@ -28,7 +28,7 @@ struct operation_case {
 };
 template <std::size_t N, class Op>
 operation_case of(const Op& op, const shapes& operands) {
-  return {detail::bound_operation<N, number>(op, shape_span(operands.data(), N)), operands};
+  return {detail::bind_operation<N, number>(op, shape_span(operands.data(), N)), operands};
 }
 
 std::size_t below(random_numbers& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }
@@ -275,10 +275,10 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     const detail::window_geometry<3> by("test", options);
     if (!by.error_message({1, 1, n}).empty()) continue;
     const shape_list x{batch, 2, n}, y{batch, 2, by.outputs({1, 1, n})[2]};
-    const detail::samples<detail::window_geometry<3>, 3> of{by, {batch, 2, n}};
+    const detail::sampling_of_blocks<detail::window_geometry<3>, 3> of{by, {batch, 2, n}};
     wrong += !holds(detail::sample_operation<detail::window_geometry<3>, 3>{of}, x, y);
     wrong += !holds(detail::sample_adjoint_operation<detail::window_geometry<3>, 3>{of}, y, x);
-    wrong += !holds(detail::largest_operation<detail::window_geometry<3>, 3>{of}, x, y);
+    wrong += !holds(detail::max_pool_operation<detail::window_geometry<3>, 3>{of}, x, y);
   }
   for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
     const std::size_t a = below(random, 9), b = below(random, 4), from = below(random, a + 1);

@@ -30,10 +30,11 @@ void expect_what_is_read(const char* name, const Op& op, std::size_t n, std::siz
   for_intervals(m, [&](interval y) {
     interval wanted;
     for (std::size_t i = y.start; i < y.stop; ++i)
-      if (const std::size_t from = op.source(0, i, n); from != detail::copy_by_dimension::no_source)
+      if (const std::size_t from = op.source(0, i, n); from != detail::index_mapped_copy::no_source)
         include(wanted, from);
-    BOOST_TEST(are_equal(op.read(0, y, n), wanted), name << " of " << n << ": results " << y.start << " to " << y.stop
-                                                         << " read " << wanted.start << " to " << wanted.stop);
+    BOOST_TEST(are_equal(op.read_interval(0, y, n), wanted), name << " of " << n << ": results " << y.start << " to "
+                                                                  << y.stop << " read " << wanted.start << " to "
+                                                                  << wanted.stop);
   });
 }
 
@@ -96,7 +97,7 @@ BOOST_AUTO_TEST_CASE(convolutions_read_the_cells_under_their_places_and_the_plac
             const auto is_over = [&](std::size_t place, std::size_t cell) {
               return cell + padding >= place * stride && cell + padding < place * stride + reach;
             };
-            BOOST_TEST(by.places(0) == places);
+            BOOST_TEST(by.output_extent(0) == places);
             for_intervals(places, [&](interval y) {
               interval wanted;
               for (std::size_t cell = 0; cell < n; ++cell)

@@ -32,14 +32,15 @@ cotangent_function<T> make_adjoint(const applied_operation& op, const std::vecto
         return run_operation<T>(
             {select_tensors(op.how, {1}, 0, "reshape back").with(linearity::movement), block_work::reshape}, {dy});
       };
-    case block_work::own:
+    case block_work::custom:
       return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
-        return declared_cotangent(*op.own, op.how.name(), i, dy, x, y);
+        return declared_cotangent(*op.custom, op.how.name(), i, dy, x, y);
       };
-    case block_work::map:
+    case block_work::sum_or_repeat:
       break;
   }
-  const applied_operation back{select_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};
+  const applied_operation back{select_tensors(op.how, {1}, 0, "repeat over what was summed"),
+                               block_work::sum_or_repeat};
   return [back](std::size_t, const sharded_tensor<T>& dy) { return run_operation<T>(back, {dy}); };
 }
 

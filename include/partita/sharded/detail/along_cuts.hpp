@@ -31,7 +31,7 @@ constexpr bool is_sharded_along(const sharding& x) {
 }
 /// The layout of the result of Op, which is sharded as the operand is. If Op is linear, pending sums stay pending.
 template <class Op>
-constexpr sharding layout_along(const sharding& x) {
+constexpr sharding layout_along_cuts(const sharding& x) {
   sharding y = x;
   y.open = y.must_replicate = y.reduced_over = 0;
   y.priority = 0;
@@ -79,19 +79,19 @@ block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_bloc
 }
 
 /// The reduction by which an operation combines the totals of blocks: a sum, or the reduction `Op::carried`. A
-/// reduction with a member `numbers` combines tuples of that many elements, one from each equal part of the tensor.
+/// reduction with a member `tuple_size` combines tuples of that many elements, one from each equal part of the tensor.
 template <class Op>
-struct carry_type {
+struct carry_reduction {
   using type = sum_t;
 };
 template <class Op>
   requires requires { typename Op::carried; }
-struct carry_type<Op> {
+struct carry_reduction<Op> {
   using type = typename Op::carried;
 };
 template <class R>
 constexpr std::size_t carried_number_count() {
-  if constexpr (requires { R::numbers; }) return R::numbers;
+  if constexpr (requires { R::tuple_size; }) return R::tuple_size;
   else return 1;
 }
 template <class R, class T>
@@ -99,35 +99,35 @@ using carried_numbers = std::array<T, carried_number_count<R>()>;
 
 template <class R, class T>
 constexpr carried_numbers<R, T> carried_identity() {
-  if constexpr (requires { R::numbers; }) return R::template identity<T>();
+  if constexpr (requires { R::tuple_size; }) return R::template identity<T>();
   else return {reduction_identity<R, T>()};
 }
 template <class R, class T>
 constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R, T>& before,
                                                         const carried_numbers<R, T>& here) {
-  if constexpr (requires { R::numbers; }) return R()(before, here);
+  if constexpr (requires { R::tuple_size; }) return R()(before, here);
   else return {combine_two_elements<R>(before[0], here[0])};
 }
 
-/// The extents of a block as [outer, along, inner], where `along` is the product of those of the chosen dimensions.
+/// The extents of a block as [outer, middle, inner], where `middle` is the product of those of the chosen dimensions.
 struct dimension_loops {
-  std::size_t outer = 1, along = 1, inner = 1;
+  std::size_t outer = 1, middle = 1, inner = 1;
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      (d < first ? outer : d < first + dimensions ? along : inner) *= shape[d];
+      (d < first ? outer : d < first + dimensions ? middle : inner) *= shape[d];
   }
 };
 
-/// A block as [numbers, outer, n, inner], where the elements of a tuple are along the first dimension, and totals are
-/// combined along the dimension of extent n.
+/// A block as [tuple_size, outer, n, inner], where the elements of a tuple are along the first dimension, and totals
+/// are combined along the dimension of extent n.
 struct carried_lines {
   std::size_t outer = 1, n = 0, inner = 1;
   bool is_reversed = false;
 
-  carried_lines(const shape_list& shape, std::size_t along, std::size_t numbers, bool reversed)
+  carried_lines(const shape_list& shape, std::size_t dimension, std::size_t tuple_size, bool reversed)
       : is_reversed(reversed) {
-    const dimension_loops all(shape, along);
-    outer = all.outer / numbers, n = all.along, inner = all.inner;
+    const dimension_loops all(shape, dimension);
+    outer = all.outer / tuple_size, n = all.middle, inner = all.inner;
   }
   /// The tuple of numbers at step k of a line. If `is_reversed` is true, steps are counted from the end of the line.
   template <class R, class T>
@@ -191,24 +191,25 @@ struct carried_lines {
 /// Combines the totals of the blocks before (or, if `is_reversed`, after) this worker's block y along a dimension with
 /// each element of y. y already holds the cumulative sums (or other combinations by R) of this block alone.
 template <class R, class T>
-void carry_totals(std::size_t along, bool is_reversed, const char* name, bound_mesh& on, const sharding& layout,
+void carry_totals(std::size_t dimension, bool is_reversed, const char* name, bound_mesh& on, const sharding& layout,
                   const tensor_block<T>& y, const shape_list& y_extents) {
   // 1. Plan the movement of the totals, a tensor that has one index per block along the dimension. Each worker holds
   // the totals of its block, and needs those of the blocks before (or after) it.
-  const axis_list axes = layout.cuts[along];
+  const axis_list axes = layout.cuts[dimension];
   shape_list extents = y_extents;
-  extents[along] = on.mesh().size(axes);
+  extents[dimension] = on.mesh().size(axes);
   auto had = on.boxes_of(layout, y_extents), target = had;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
     const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
-    had[worker].box[along] = {number, number + 1};
-    target[worker].box[along] = is_reversed ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
+    had[worker].box[dimension] = {number, number + 1};
+    target[worker].box[dimension] =
+        is_reversed ? interval{number + 1, extents[dimension]} : interval{std::size_t{0}, number};
   }
   const short_list<interval> mine = target[on.worker()].box;
   const auto exchange = on.movement<T>(had, target);
-  const carried_lines lines(y.shape, along, carried_number_count<R>(), is_reversed);
-  const std::size_t blocks = on.active() ? mine[along].size() : 0;
+  const carried_lines lines(y.shape, dimension, carried_number_count<R>(), is_reversed);
+  const std::size_t blocks = on.active() ? mine[dimension].size() : 0;
   // 2. Exchange the totals.
   tensor_block<T> before;
   move_along_cuts<T>(on, name, *exchange, layout, y_extents, [&] {
@@ -229,7 +230,7 @@ struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
   decltype(&carry_totals<sum_t, T>) carry = nullptr;
-  std::size_t along = 0;
+  std::size_t dimension = 0;
   bool is_reversed = false;
 };
 
@@ -255,7 +256,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     }
     const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)
                                     : new_block<T>(shape_of_box(to.box));
-    if (how.carry != nullptr) how.carry(how.along, how.is_reversed, name, *on, layout, block, extents);
+    if (how.carry != nullptr) how.carry(how.dimension, how.is_reversed, name, *on, layout, block, extents);
     const auto y = tensor_of<T>(on, layout, extents, block, number);
     return x.state()->node == nullptr ? y : record_result(work, operands, {layout}, {given}, y);
   });
@@ -271,12 +272,12 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const
       return static_cast<const Op*>(operation)->window(box, extents);
     };
   } else {
-    how.carry = &carry_totals<typename carry_type<Op>::type, T>;
+    how.carry = &carry_totals<typename carry_reduction<Op>::type, T>;
     how.is_reversed = op.carries_backwards();
-    while ((Op::along >> how.along & 1U) == 0) ++how.along;
+    while ((Op::along >> how.dimension & 1U) == 0) ++how.dimension;
   }
-  return run_along_cuts(how, bound_operation<1>(op, operands), operands,
-                        layout_along<Op>(fixed_layout != nullptr ? *fixed_layout : x.layout()));
+  return run_along_cuts(how, bind_operation<1>(op, operands), operands,
+                        layout_along_cuts<Op>(fixed_layout != nullptr ? *fixed_layout : x.layout()));
 }
 
 }  // namespace partita::detail

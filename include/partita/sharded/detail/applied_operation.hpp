@@ -10,9 +10,9 @@ namespace partita::detail {
 /// The kind of work that an operation does on blocks.
 enum class block_work : std::uint8_t {
   product,
-  map,
+  sum_or_repeat,
   reshape,
-  own  ///< the local function that the operation declares
+  custom  ///< the local function that the operation declares
 };
 
 struct custom_op;
@@ -20,8 +20,8 @@ struct custom_op;
 /// An operation that is applied to operands of known shapes: its rule, bound to the shapes, and its work on blocks.
 struct applied_operation {
   rule how{};
-  block_work work = block_work::own;
-  std::shared_ptr<const custom_op> own{};
+  block_work work = block_work::custom;
+  std::shared_ptr<const custom_op> custom{};
   /// The values that the adjoint reads to compute the gradients of the operands `gradients`, with one bit per operand
   /// and the next bit for the result. The tape need not keep other operands or results.
   std::uint32_t (*adjoint_reads)(std::uint32_t gradients) = [](std::uint32_t) { return ~std::uint32_t{0}; };

@@ -26,11 +26,11 @@ struct fixed_layouts {
 
 /// Describes operation Op on operands of these shapes, for elements of the types T.
 template <std::size_t Operands, class... T, class Op>
-applied_operation bound_operation(const Op& op, const shape_span& shapes) {
+applied_operation bind_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
-  if constexpr (requires { op.on(made); }) {
+  if constexpr (requires { op.make_applied_operation(made); }) {
     if constexpr (requires { Op::multiplies; }) (multiply_by_blas<T>(), ...);
-    return op.on(bind_shapes(made, shapes));
+    return op.make_applied_operation(bind_shapes(made, shapes));
   } else {
     applied_operation all;
     if constexpr (requires { op.result_extents(shapes); }) {
@@ -39,16 +39,16 @@ applied_operation bound_operation(const Op& op, const shape_span& shapes) {
     } else {
       all.how = bind_shapes(made, shapes);
     }
-    all.work = block_work::own;
+    all.work = block_work::custom;
     if constexpr (requires { Op::is_elementwise; }) {
       all.is_elementwise = true;
       all.truncates = op.truncates();
     }
-    if constexpr (requires { Op::reads(0U); }) all.adjoint_reads = &Op::reads;
+    if constexpr (requires { Op::adjoint_read_mask(0U); }) all.adjoint_reads = &Op::adjoint_read_mask;
     else if constexpr (requires { Op::adjoint_reads; })
       all.adjoint_reads = [](std::uint32_t) { return std::uint32_t{Op::adjoint_reads}; };
-    if constexpr (requires { op.template work<T...>(); }) all.own = op.template work<T...>();
-    else all.own = std::unique_ptr<const custom_op>(new work_of_op<Op, Operands, T...>(op));
+    if constexpr (requires { op.template make_custom_op<T...>(); }) all.custom = op.template make_custom_op<T...>();
+    else all.custom = std::unique_ptr<const custom_op>(new work_of_op<Op, Operands, T...>(op));
     return all;
   }
 }
@@ -59,8 +59,8 @@ std::array<shape_list, Operands> operand_shapes(const std::vector<sharded_tensor
   return shapes;
 }
 template <std::size_t Operands, class T, class Op>
-applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
-  return bound_operation<Operands, T>(op, shape_span(operand_shapes<Operands>(x).data(), Operands));
+applied_operation bind_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+  return bind_operation<Operands, T>(op, shape_span(operand_shapes<Operands>(x).data(), Operands));
 }
 
 /// The mesh that the operands have in common. Throws an error if the operands are on several meshes.
@@ -86,7 +86,7 @@ tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_bl
   const tensor_block<T> y = new_block<T>(shape);
   if (run_state.is_dry_run) return y;
   if (op.work == block_work::product) run_step(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
-  else run_step(x, y, block_map<T>(op.how, x[0].shape, shape));
+  else run_step(x, y, block_sum_or_repeat<T>(op.how, x[0].shape, shape));
   return y;
 }
 
@@ -95,8 +95,8 @@ inline bool is_move_forbidden(const sharding& s) {
   return (run_state.implicit_reshards_forbidden > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
 }
 
-PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
-                                   const shape_list& extents, std::size_t element_bytes);
+PARTITA_DECL void require_no_forbidden_move(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                                            const shape_list& extents, std::size_t element_bytes);
 
 /// The box of indices that a block has in its tensor, and the extents of the tensor.
 struct box_in_tensor {
@@ -108,17 +108,18 @@ template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<box_in_tensor>& at, const box_in_tensor& to) {
   const shape_list shape = shape_of_box(to.box);
-  if (!op.own) return compute(op, x, shape);
+  if (!op.custom) return compute(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
   if (run_state.is_dry_run) return y;
   std::vector<tensor_part<const T>> parts;
   for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
   const tensor_part<T> made{y.data(), shape, to.box, to.extents};
-  const auto& own = work_for_type<T>(*op.own, op.how.name());
+  const auto& custom = work_for_type<T>(*op.custom, op.how.name());
   if (run_state.steps != nullptr)
-    run_state.steps->add(
-        x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) { run(from, memory); });
-  else own.compute(parts, made);
+    run_state.steps->add(x, y, [keep = op.custom, run = custom.prepared(parts, made)](const T* const* from, T* memory) {
+      run(from, memory);
+    });
+  else custom.compute(parts, made);
   return y;
 }
 
@@ -204,14 +205,14 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();
-    require_in_place(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
+    require_no_forbidden_move(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
   // 3. Compute this worker's block of the result.
   tensor_block<T> block;
   if (on && !on->active()) {
     block = zero_block<T>(shape_of_box(on->box(left, extents)));
-  } else if (op.own) {
+  } else if (op.custom) {
     const auto place_of = [&](const sharding& s, const shape_list& e) {
       return box_in_tensor{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };

@@ -7,7 +7,7 @@ namespace partita::element_functions {
 
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
                                     truncating_additive_properties =
-                                        holomorphic({&detail::additive_rule, detail::integers::truncated});
+                                        holomorphic({&detail::additive_rule, detail::integer_support::truncated});
 
 // Functions of two elements.
 inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },
@@ -18,10 +18,10 @@ inline constexpr element_function multiply{
     "multiply", holomorphic({&detail::multilinear_rule}), [](auto a, auto b) { return a * b; },
     derivative_from<2, &detail::multilinear_rule>([](auto dy, auto b) { return dy * b; }),
     derivative_from<1, &detail::multilinear_rule>([](auto dy, auto a) { return dy * a; })};
-inline constexpr element_function divide{"divide", holomorphic({&detail::divide_rule, detail::integers::truncated}),
-                                         [](auto a, auto b) { return a / b; },
-                                         derivative_from<2>([](auto dy, auto b) { return dy / b; }),
-                                         derivative_from<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
+inline constexpr element_function divide{
+    "divide", holomorphic({&detail::divide_rule, detail::integer_support::truncated}),
+    [](auto a, auto b) { return a / b; }, derivative_from<2>([](auto dy, auto b) { return dy / b; }),
+    derivative_from<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
 /// The derivative of maximum and minimum: dy goes to the element that is the result, half of it to each of two equal
 /// elements, and all of it to both if one is NaN.
 inline constexpr auto derivative_of_maximum = [](auto dy, auto a, auto b) {
@@ -55,8 +55,9 @@ inline constexpr element_function subtract_number{"subtract", holomorphic(nondec
 inline constexpr element_function number_minus{"subtract", holomorphic(arithmetic_function),
                                                [](auto x, auto c) { return c - x; },
                                                derivative_from_cotangent([](auto dy) { return -dy; })};
-inline constexpr element_function over{"divide", truncating_additive_properties, [](auto x, auto c) { return x / c; },
-                                       derivative_from_cotangent([](auto dy, auto c) { return dy / c; })};
+inline constexpr element_function divide_by_number{"divide", truncating_additive_properties,
+                                                   [](auto x, auto c) { return x / c; },
+                                                   derivative_from_cotangent([](auto dy, auto c) { return dy / c; })};
 inline constexpr element_function number_over{
     "divide", holomorphic(arithmetic_function), [](auto x, auto c) { return c / x; },
     derivative_from<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
@@ -94,12 +95,12 @@ inline constexpr element_function where{"where",
                                         no_derivative(),
                                         derivative_from<1>(derivative_where),
                                         derivative_from<1>(derivative_where_false)};
-inline constexpr element_function where_number{
-    "where", holomorphic({.integer_elements = detail::integers::kept}),
+inline constexpr element_function number_where_false{
+    "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
     derivative_from<1>(derivative_where)};
-inline constexpr element_function number_where{
-    "where", holomorphic({.integer_elements = detail::integers::kept}),
+inline constexpr element_function number_where_true{
+    "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),
     derivative_from<1>(derivative_where_false)};
 

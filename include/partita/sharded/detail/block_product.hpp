@@ -17,11 +17,11 @@ namespace partita::detail {
 
 /// The stride of tensor t of a rule along each factor (0 if the tensor lacks the factor), and the extents of the
 /// factors.
-struct factor_walk {
-  std::ptrdiff_t step[most_factors] = {};
+struct factor_strides {
+  std::ptrdiff_t by_factor[most_factors] = {};
   bool has_factor[most_factors] = {};
 
-  PARTITA_DECL factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
+  PARTITA_DECL factor_strides(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
 
 using factor_list = short_list<std::size_t>;
@@ -32,15 +32,15 @@ PARTITA_DECL factor_list ordered_factors(const rule& r, std::size_t t);
 /// Computes y = x, summed over the factors that y lacks and repeated over the factors that x lacks, for blocks of
 /// these shapes.
 template <class T>
-class block_map {
+class block_sum_or_repeat {
  public:
-  block_map(const rule& r, const shape_list& x, const shape_list& y) : size_(shape_size(y)) {
+  block_sum_or_repeat(const rule& r, const shape_list& x, const shape_list& y) : size_(shape_size(y)) {
     std::size_t extent[most_factors] = {};
-    const factor_walk to(r, 1, y, extent), from(r, 0, x, extent);
+    const factor_strides to(r, 1, y, extent), from(r, 0, x, extent);
     const auto add = [&](std::size_t f) {
       loops_.push_back(extent[f]);
-      steps_[0].push_back(to.step[f]);
-      steps_[1].push_back(from.step[f]);
+      steps_[0].push_back(to.by_factor[f]);
+      steps_[1].push_back(from.by_factor[f]);
     };
     for (const std::size_t f : ordered_factors(r, 0))
       if (!to.has_factor[f]) add(f), is_sum_ = true;
@@ -74,21 +74,21 @@ class matrix_form {
  public:
   matrix_form() = default;
   matrix_form(const factor_list& batch, const factor_list& rows, const factor_list& columns, const std::size_t* extent,
-              const factor_walk& walk, bool result) {
+              const factor_strides& strides, bool result) {
     matrix_.shape = {extent_product(rows, extent), extent_product(columns, extent)};
-    const auto last = [&](const factor_list& f) { return f.empty() ? 1 : walk.step[f[f.size() - 1]]; };
+    const auto last = [&](const factor_list& f) { return f.empty() ? 1 : strides.by_factor[f[f.size() - 1]]; };
     const bool has_unit_columns = !result || matrix_.shape[1] <= 1 || last(columns) == 1;
-    if (can_merge_factors(rows, extent, walk.step) && can_merge_factors(columns, extent, walk.step) &&
+    if (can_merge_factors(rows, extent, strides.by_factor) && can_merge_factors(columns, extent, strides.by_factor) &&
         has_unit_columns) {
       matrix_.strides = {last(rows), last(columns)};
-      for (const std::size_t f : batch) batch_strides.push_back(walk.step[f]);
+      for (const std::size_t f : batch) batch_strides.push_back(strides.by_factor[f]);
       return;
     }
     shape_list shape;
     for (const auto* part : {&batch, &rows, &columns})
       for (const std::size_t f : *part) {
         shape.push_back(extent[f]);
-        tensor_steps_.push_back(walk.step[f]);
+        tensor_steps_.push_back(strides.by_factor[f]);
       }
     packed_ = tensor_block<T>(shape);
     matrix_.strides = {static_cast<std::ptrdiff_t>(matrix_.shape[1]), 1};
@@ -107,13 +107,13 @@ class matrix_form {
   }
   /// Copies a tensor to its packed matrices (pack), or back (unpack).
   void pack(const T* data) const {
-    walk([&](T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+    for_each_packed_row([&](T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       const T* from = data + at;
       for (std::size_t k = 0; k < n; ++k, block += s, from += t) *block = *from;
     });
   }
   void unpack(T* data) const {
-    walk([&](const T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+    for_each_packed_row([&](const T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       T* to = data + at;
       for (std::size_t k = 0; k < n; ++k, block += s, to += t) *to = *block;
     });
@@ -133,7 +133,7 @@ class matrix_form {
     return n;
   }
   template <class Row>
-  void walk(Row row) const {
+  void for_each_packed_row(Row row) const {
     if (!packed_.memory) return;
     const std::array steps{strides_of(packed_.shape), tensor_steps_};
     const std::size_t last = packed_.shape.size();
@@ -176,28 +176,28 @@ class block_product {
  public:
   block_product(const rule& r, const shape_list& a, const shape_list& b, const shape_list& c) : size_(shape_size(c)) {
     std::size_t extent[most_factors] = {};
-    const factor_walk walk_c(r, 2, c, extent), walk_a(r, 0, a, extent), walk_b(r, 1, b, extent);
+    const factor_strides strides_c(r, 2, c, extent), strides_a(r, 0, a, extent), strides_b(r, 1, b, extent);
     factor_list batch, rows, columns, summed;
     is_blas_product_ = uses_blas<T>;
     for (const std::size_t f : ordered_factors(r, 2)) {
-      if (walk_a.has_factor[f] && walk_b.has_factor[f]) batch.push_back(f);
-      else if (walk_a.has_factor[f]) rows.push_back(f);
-      else if (walk_b.has_factor[f]) columns.push_back(f);
+      if (strides_a.has_factor[f] && strides_b.has_factor[f]) batch.push_back(f);
+      else if (strides_a.has_factor[f]) rows.push_back(f);
+      else if (strides_b.has_factor[f]) columns.push_back(f);
       else is_blas_product_ = false;
     }
     for (const std::size_t f : ordered_factors(r, 0))
-      if (!walk_c.has_factor[f] && walk_b.has_factor[f]) summed.push_back(f);
-      else if (!walk_c.has_factor[f]) is_blas_product_ = false;
+      if (!strides_c.has_factor[f] && strides_b.has_factor[f]) summed.push_back(f);
+      else if (!strides_c.has_factor[f]) is_blas_product_ = false;
     for (const std::size_t f : ordered_factors(r, 1))
-      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) is_blas_product_ = false;
+      if (!strides_c.has_factor[f] && !strides_a.has_factor[f]) is_blas_product_ = false;
     if (is_blas_product_) {
-      const auto unit = [&](const factor_list& f) { return !f.empty() && walk_c.step[f[f.size() - 1]] == 1; };
+      const auto unit = [&](const factor_list& f) { return !f.empty() && strides_c.by_factor[f[f.size() - 1]] == 1; };
       are_operands_swapped_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
       const factor_list &down = are_operands_swapped_ ? columns : rows,
                         &across = are_operands_swapped_ ? rows : columns;
-      a_ = matrix_form<T>(batch, down, summed, extent, are_operands_swapped_ ? walk_b : walk_a, false);
-      b_ = matrix_form<T>(batch, summed, across, extent, are_operands_swapped_ ? walk_a : walk_b, false);
-      result_ = matrix_form<T>(batch, down, across, extent, walk_c, true);
+      a_ = matrix_form<T>(batch, down, summed, extent, are_operands_swapped_ ? strides_b : strides_a, false);
+      b_ = matrix_form<T>(batch, summed, across, extent, are_operands_swapped_ ? strides_a : strides_b, false);
+      result_ = matrix_form<T>(batch, down, across, extent, strides_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
       steps_ = {result_.batch_strides, a_.batch_strides, b_.batch_strides};
@@ -207,10 +207,11 @@ class block_product {
     }
     const auto add = [&](std::size_t f) {
       loops_.push_back(extent[f]);
-      steps_[0].push_back(walk_c.step[f]), steps_[1].push_back(walk_a.step[f]), steps_[2].push_back(walk_b.step[f]);
+      steps_[0].push_back(strides_c.by_factor[f]), steps_[1].push_back(strides_a.by_factor[f]),
+          steps_[2].push_back(strides_b.by_factor[f]);
     };
     for (std::size_t f = 0; f < r.factor_count; ++f)
-      if ((walk_a.has_factor[f] || walk_b.has_factor[f]) && !walk_c.has_factor[f]) add(f);
+      if ((strides_a.has_factor[f] || strides_b.has_factor[f]) && !strides_c.has_factor[f]) add(f);
     for (const std::size_t f : ordered_factors(r, 2)) add(f);
     multiply_adds_ = static_cast<double>(shape_size(loops_));
   }

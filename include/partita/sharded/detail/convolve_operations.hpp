@@ -43,25 +43,25 @@ constexpr partita::rule rule_of_convolution(const char* name, std::array<convolu
 /// The sizes that the three operations of a convolution have in common, and their local computation by nn/.
 template <std::size_t D, std::size_t Groups>
 struct convolution_of_blocks {
-  convolution_options<D> with;         ///< the options of the convolution of whole tensors
-  std::array<std::size_t, D> cells{};  ///< the feature extents of the images
+  convolution_options<D> options;              ///< the options of the convolution of whole tensors
+  std::array<std::size_t, D> image_extents{};  ///< the feature extents of the images
 
-  std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
+  std::uint64_t fingerprint() const { return hasher(options.fingerprint()).mix(image_extents).value(); }
 
-  std::size_t places(std::size_t f) const { return with.along(f).output_extent(cells[f]); }
+  std::size_t output_extent(std::size_t f) const { return options.along(f).output_extent(image_extents[f]); }
   /// The cells of the images that the results at these places read along feature f.
   interval input_cells(std::size_t f, interval range) const {
-    const window w = input_window(with.along(f), range);
-    const auto inside = cells_from_tensor(w, cells[f], boundary::zero, boundary::zero);
+    const window w = input_window(options.along(f), range);
+    const auto inside = cells_from_tensor(w, image_extents[f], boundary::zero, boundary::zero);
     if (inside.size() == 0) return {};
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
     return {from, from + inside.size()};
   }
   /// The places of results whose windows contain some of these cells along feature f, or span them.
   interval output_places(std::size_t f, interval range) const {
-    const sliding s = with.along(f);
+    const sliding s = options.along(f);
     if (range.size() == 0) return {};
-    const std::size_t end = range.stop + s.padding, begin = range.start + s.padding + 1, all = places(f);
+    const std::size_t end = range.stop + s.padding, begin = range.start + s.padding + 1, all = output_extent(f);
     const std::size_t from = begin > s.reach() ? (begin - s.reach() + s.stride - 1) / s.stride : 0,
                       to = (end - 1) / s.stride + 1;
     return from < (to < all ? to : all) ? interval{from, to < all ? to : all} : interval{};
@@ -71,21 +71,21 @@ struct convolution_of_blocks {
   /// window.
   struct product {
     local_convolution<D> sizes;
-    shape_list shape{};        ///< the shape of the window: batch, channels and cells including padding
-    std::array<window, D> at;  ///< the range of cells of the window along each feature
+    shape_list shape{};             ///< the shape of the window: batch, channels and cells including padding
+    std::array<window, D> windows;  ///< the range of cells of the window along each feature
   };
   product find_product(const short_list<interval>& x, const short_list<interval>& y,
                        std::size_t group_in_channels) const {
     product p{};
     p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
     p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
-    p.sizes.first_output = y[1].start, p.sizes.group_out_channels = with.out_channels / Groups;
-    p.sizes.kernel = with.kernel, p.sizes.stride = with.stride, p.sizes.dilation = with.dilation;
+    p.sizes.first_output = y[1].start, p.sizes.group_out_channels = options.out_channels / Groups;
+    p.sizes.kernel = options.kernel, p.sizes.stride = options.stride, p.sizes.dilation = options.dilation;
     p.shape = {p.sizes.batch, p.sizes.in};
     for (std::size_t f = 0; f < D; ++f) {
-      p.at[f] = input_window(with.along(f), y[2 + f]);
-      p.sizes.window[f] = p.at[f].size(), p.sizes.places[f] = y[2 + f].size();
-      p.shape.push_back(p.at[f].size());
+      p.windows[f] = input_window(options.along(f), y[2 + f]);
+      p.sizes.window[f] = p.windows[f].size(), p.sizes.places[f] = y[2 + f].size();
+      p.shape.push_back(p.windows[f].size());
     }
     return p;
   }
@@ -98,9 +98,10 @@ struct convolution_of_blocks {
     for (std::size_t f = 0; f < D; ++f) {
       const auto start = static_cast<std::ptrdiff_t>(block[2 + f].start),
                  stop = static_cast<std::ptrdiff_t>(block[2 + f].stop);
-      const auto from = start > p.at[f].start ? start : p.at[f].start, to = stop < p.at[f].stop ? stop : p.at[f].stop;
+      const auto from = start > p.windows[f].start ? start : p.windows[f].start,
+                 to = stop < p.windows[f].stop ? stop : p.windows[f].stop;
       h.position_in_block.push_back(static_cast<std::size_t>(from < to ? from - start : 0));
-      h.position_in_window.push_back(static_cast<std::size_t>(from < to ? from - p.at[f].start : 0));
+      h.position_in_window.push_back(static_cast<std::size_t>(from < to ? from - p.windows[f].start : 0));
       h.shape.push_back(static_cast<std::size_t>(from < to ? to - from : 0));
     }
     return h;
@@ -130,25 +131,25 @@ struct convolve_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;
-  convolution_of_blocks<D, Groups> of;
+  convolution_of_blocks<D, Groups> convolution;
 
   static constexpr partita::rule rule(const shape_span& x) {
     using part = convolution_part;
     return rule_of_convolution<Groups>("convolve", {part::images, part::filters, part::results}, x[0].size());
   }
   shape_list result_extents(const shape_span& x) const {
-    shape_list y{x[0][0], of.with.out_channels};
-    for (std::size_t f = 0; f < D; ++f) y.push_back(of.places(f));
+    shape_list y{x[0][0], convolution.options.out_channels};
+    for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.output_extent(f));
     return y;
   }
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     short_list<interval> all;
-    for (std::size_t f = 0; f < D; ++f) all.push_back(of.input_cells(f, y[2 + f]));
+    for (std::size_t f = 0; f < D; ++f) all.push_back(convolution.input_cells(f, y[2 + f]));
     return all;
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
-    const auto p = of.find_product(x.box, y.box, w.shape[1]);
+    const auto p = convolution.find_product(x.box, y.box, w.shape[1]);
     return [p, by = convolver<T, D>(p.sizes), part = x, buffer = std::vector<T>()](const T* images, const T* filters,
                                                                                    T* to) mutable {
       part.memory = images;
@@ -157,8 +158,8 @@ struct convolve_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
-    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{of}, dy, w);
-    return apply_op(convolve_filters_operation<D, Groups>{of}, x, dy);
+    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{convolution}, dy, w);
+    return apply_op(convolve_filters_operation<D, Groups>{convolution}, x, dy);
   }
 };
 
@@ -168,7 +169,7 @@ struct convolve_adjoint_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;
-  convolution_of_blocks<D, Groups> of;
+  convolution_of_blocks<D, Groups> convolution;
 
   static constexpr partita::rule rule(const shape_span& x) {
     using part = convolution_part;
@@ -176,19 +177,19 @@ struct convolve_adjoint_operation {
                                        x[0].size());
   }
   shape_list result_extents(const shape_span& x) const {
-    shape_list y{x[0][0], of.with.in_channels};
-    for (std::size_t f = 0; f < D; ++f) y.push_back(of.cells[f]);
+    shape_list y{x[0][0], convolution.options.in_channels};
+    for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.image_extents[f]);
     return y;
   }
   short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
     short_list<interval> all;
-    for (std::size_t f = 0; f < D; ++f) all.push_back(of.output_places(f, x[2 + f]));
+    for (std::size_t f = 0; f < D; ++f) all.push_back(convolution.output_places(f, x[2 + f]));
     return all;
   }
   template <class T>
   auto prepared(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
-    const auto p = of.find_product(x.box, y.box, w.shape[1]);
-    return [p, h = of.find_held_cells(p, x.box), by = convolver<T, D>(p.sizes), part = x,
+    const auto p = convolution.find_product(x.box, y.box, w.shape[1]);
+    return [p, h = convolution.find_held_cells(p, x.box), by = convolver<T, D>(p.sizes), part = x,
             buffer = std::vector<T>(shape_size(p.shape))](const T* results, const T* filters, T* to) mutable {
       part.memory = to;
       by.adjoint(results, filters, buffer.data());
@@ -200,8 +201,8 @@ struct convolve_adjoint_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
-    if (i == 0) return apply_op(convolve_operation<D, Groups>{of}, dx, w);
-    return apply_op(convolve_filters_operation<D, Groups>{of}, dx, y);
+    if (i == 0) return apply_op(convolve_operation<D, Groups>{convolution}, dx, w);
+    return apply_op(convolve_filters_operation<D, Groups>{convolution}, dx, y);
   }
 };
 
@@ -211,7 +212,7 @@ struct convolve_filters_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;
-  convolution_of_blocks<D, Groups> of;
+  convolution_of_blocks<D, Groups> convolution;
 
   static constexpr partita::rule rule(const shape_span& x) {
     using part = convolution_part;
@@ -219,16 +220,16 @@ struct convolve_filters_operation {
                                        x[0].size());
   }
   shape_list result_extents(const shape_span&) const {
-    shape_list w{of.with.out_channels, of.with.in_channels / Groups};
-    for (const std::size_t k : of.with.kernel) w.push_back(k);
+    shape_list w{convolution.options.out_channels, convolution.options.in_channels / Groups};
+    for (const std::size_t k : convolution.options.kernel) w.push_back(k);
     return w;
   }
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
-    return convolve_operation<D, Groups>{of}.window(0, y, {});
+    return convolve_operation<D, Groups>{convolution}.window(0, y, {});
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
-    const auto p = of.find_product(x.box, y.box, w.shape[1]);
+    const auto p = convolution.find_product(x.box, y.box, w.shape[1]);
     return [p, by = convolver<T, D>(p.sizes), part = x, n = w.size(), buffer = std::vector<T>()](
                const T* images, const T* results, T* to) mutable {
       part.memory = images;
@@ -238,8 +239,8 @@ struct convolve_filters_operation {
   }
   template <class X>
   X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {
-    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{of}, y, dw);
-    return apply_op(convolve_operation<D, Groups>{of}, x, dw);
+    if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{convolution}, y, dw);
+    return apply_op(convolve_operation<D, Groups>{convolution}, x, dw);
   }
 };
 

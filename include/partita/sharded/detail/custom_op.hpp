@@ -39,7 +39,7 @@ struct custom_op {
 /// A number that is equal for equal operations on all workers. An operation with parameters declares the number of its
 /// data members, `static constexpr std::size_t parameters = 2`, so that the workers compare their values.
 template <class Op>
-std::uint64_t number_of_operation(const Op& op) {
+std::uint64_t fingerprint_of_operation(const Op& op) {
   if constexpr (requires { std::integral_constant<std::size_t, Op::parameters>(); })
     return fingerprint_of_members<Op::parameters>(op, type_number<Op>());
   else return type_number<Op>();
@@ -85,13 +85,13 @@ concept has_adjoint_of_list =
     };
 
 template <class Op, class T, class Operands>
-struct op_step;
+struct typed_work_of_op;
 template <class Op, class T, std::size_t... I>
-struct op_step<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
+struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
   using tensor = sharded_tensor<T>;
   Op op;
 
-  explicit op_step(const Op& declared) : op(declared) {}
+  explicit typed_work_of_op(const Op& declared) : op(declared) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     if constexpr (prepares<Op, T, I...>) op.prepared(x[I]..., y)(x[I].memory..., y.memory);
@@ -112,24 +112,26 @@ struct op_step<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
   }
 };
 template <class Op, std::size_t Operands, class... T>
-struct work_of_op final : custom_op, op_step<Op, T, std::make_index_sequence<Operands>>... {
+struct work_of_op final : custom_op, typed_work_of_op<Op, T, std::make_index_sequence<Operands>>... {
   explicit work_of_op(const Op& declared)
-      : custom_op(number_of_operation(declared)), op_step<Op, T, std::make_index_sequence<Operands>>(declared)... {}
+      : custom_op(fingerprint_of_operation(declared)),
+        typed_work_of_op<Op, T, std::make_index_sequence<Operands>>(declared)... {}
 };
 
 template <class T>
-const typed_custom_op<T>& work_for_type(const custom_op& own, const char* name) {
-  if (const auto* found = dynamic_cast<const typed_custom_op<T>*>(&own)) return *found;
+const typed_custom_op<T>& work_for_type(const custom_op& custom, const char* name) {
+  if (const auto* found = dynamic_cast<const typed_custom_op<T>*>(&custom)) return *found;
   throw error(text("partita: requires elements of float or double to run ")
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
-/// Computes the cotangent of operand i by the adjoint that operation `own` declares. If operand i has no cotangent, the
-/// result is an empty tensor.
+/// Computes the cotangent of operand i by the adjoint that operation `custom` declares. If operand i has no cotangent,
+/// the result is an empty tensor.
 template <class T>
-sharded_tensor<T> declared_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
-                                     const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
-  const auto& declared = work_for_type<T>(own, name);
+sharded_tensor<T> declared_cotangent(const custom_op& custom, const char* name, std::size_t i,
+                                     const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                                     const sharded_tensor<T>& y) {
+  const auto& declared = work_for_type<T>(custom, name);
   if (!declared.has_adjoint())
     throw error(text("partita::value_and_gradient: ")
                 << name << " has no adjoint; declare one, or stop_gradient its operands");

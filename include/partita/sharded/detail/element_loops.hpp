@@ -41,7 +41,7 @@ constexpr T saturate(double number) {
 /// Computes y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. For integer
 /// elements and parameters that are not integers, f is computed in floating point and its result is truncated.
 template <class Value, std::size_t Operands, std::size_t Parameters, bool Kept, class T>
-struct element_row {
+struct element_row_loop {
   static void run(const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
                   const std::ptrdiff_t* sx) {
     constexpr std::make_index_sequence<Operands> operands;
@@ -84,31 +84,31 @@ using row_function = void (*)(const double*, std::size_t, T*, std::ptrdiff_t, co
 /// The function that computes a row, with the parameters of a call.
 template <class T>
 struct row_function_call {
-  row_function<T> row;
+  row_function<T> function;
   element_parameters parameters;
 };
 
-/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `places` of the
-/// result, or by default its last dimensions. An operand is repeated along dimensions in which its extent is 1.
+/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `broadcast_dims` of
+/// the result, or by default its last dimensions. An operand is repeated along dimensions in which its extent is 1.
 template <class T>
 class element_loops {
  public:
   element_loops(const row_function_call<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
-                const short_list<std::size_t>& places)
-      : element_work_(work), operands_(x.size()), shape_(y.shape) {
+                const short_list<std::size_t>& broadcast_dims)
+      : element_work_(work), operand_count_(x.size()), shape_(y.shape) {
     const std::size_t rank = shape_.size();
     steps_[0] = strides_of(shape_);
-    for (std::size_t i = 0; i < operands_; ++i) {
+    for (std::size_t i = 0; i < operand_count_; ++i) {
       const shape_list& shape = x[i].shape;
       const auto own = strides_of(shape);
       auto& steps = steps_[i + 1] = short_list<std::ptrdiff_t>::filled(rank, 0);
       for (std::size_t k = 0; k < shape.size(); ++k) {
         const std::size_t d =
-            places.size() == shape.size() && shape.size() < rank ? places[k] : rank - shape.size() + k;
+            broadcast_dims.size() == shape.size() && shape.size() < rank ? broadcast_dims[k] : rank - shape.size() + k;
         if (shape[k] == shape_[d]) steps[d] = own[k];
       }
     }
-    for (std::size_t i = operands_ + 1; i < 5; ++i) steps_[i] = short_list<std::ptrdiff_t>::filled(rank, 0);
+    for (std::size_t i = operand_count_ + 1; i < 5; ++i) steps_[i] = short_list<std::ptrdiff_t>::filled(rank, 0);
   }
   void operator()(const T* const* x, T* y) const {
     const std::size_t last = shape_.size();
@@ -116,14 +116,14 @@ class element_loops {
     for (std::size_t k = 0; k < 5 && last > 0; ++k) s[k] = steps_[k][last - 1];
     for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
       const T* row[4] = {};
-      for (std::size_t i = 0; i < operands_; ++i) row[i] = x[i] + at[i + 1];
-      element_work_.row(element_work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
+      for (std::size_t i = 0; i < operand_count_; ++i) row[i] = x[i] + at[i + 1];
+      element_work_.function(element_work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
     });
   }
 
  private:
   row_function_call<T> element_work_;
-  std::size_t operands_;
+  std::size_t operand_count_;
   shape_list shape_;
   std::array<short_list<std::ptrdiff_t>, 5> steps_;
 };
@@ -137,25 +137,25 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
   row_function_call<T> work;
-  element_cotangent<T> back;  ///< null for integers in a traced program, which have no gradients
-  short_list<std::size_t> places;
+  element_cotangent<T> compute_cotangent;  ///< null for integers in a traced program, which have no gradients
+  short_list<std::size_t> broadcast_dims;
   typed_element_work(const row_function_call<T>& done, element_cotangent<T> derivative,
                      const short_list<std::size_t>& at)
-      : work(done), back(derivative), places(at) {}
+      : work(done), compute_cotangent(derivative), broadcast_dims(at) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     const T* memory[4] = {};
     for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].memory;
-    element_loops<T>(work, x, y, places)(memory, y.memory);
+    element_loops<T>(work, x, y, broadcast_dims)(memory, y.memory);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                     const tensor_part<T>& y) const override {
-    return element_loops<T>(work, x, y, places);
+    return element_loops<T>(work, x, y, broadcast_dims);
   }
   bool has_adjoint() const override { return true; }
   sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
                               const sharded_tensor<T>& y) const override {
-    return back == nullptr ? sharded_tensor<T>() : back(work.parameters, i, dy, x, y);
+    return compute_cotangent == nullptr ? sharded_tensor<T>() : compute_cotangent(work.parameters, i, dy, x, y);
   }
 };
 /// The work of an element function on blocks of each of the types T.

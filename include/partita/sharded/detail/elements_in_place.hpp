@@ -55,12 +55,13 @@ sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint6
   if (run_state.steps != nullptr) {
     std::vector<tensor_block<T>> blocks;
     for (const tensor_state<T>* one : x) blocks.push_back(one->block);
-    run_state.steps->add(blocks, state->block,
-                         [=](const T* const* from, T* to) { work.row(work.parameters.data(), n, to, 1, from, steps); });
+    run_state.steps->add(blocks, state->block, [=](const T* const* from, T* to) {
+      work.function(work.parameters.data(), n, to, 1, from, steps);
+    });
   } else {
     const T* rows[N] = {};
     for (std::size_t i = 0; i < N; ++i) rows[i] = x[i]->block.data();
-    work.row(work.parameters.data(), n, state->block.data(), 1, rows, steps);
+    work.function(work.parameters.data(), n, state->block.data(), 1, rows, steps);
   }
   return sharded_tensor<T>(state);
 }

@@ -19,8 +19,8 @@ namespace partita::detail {
 /// Reduces a cotangent of the result to the extents of operand i by sums along dimensions in which it was repeated.
 template <class T>
 sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
-  return run_operation<T>({select_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
-                          {dy});
+  return run_operation<T>(
+      {select_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::sum_or_repeat}, {dy});
 }
 
 /// Throws an error unless the operands of the element function `name` that are not scalars have the same rank.
@@ -36,11 +36,11 @@ constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
 /// is aligned with the last dimensions of the larger operand (`Aligned`) or with its dimensions Dims.
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
-  using row = std::remove_cvref_t<decltype(F)>;
-  static constexpr bool is_elementwise = true, on_integers = F.properties.integer_elements != integers::rejected,
-                        on_complex = F.properties.complex_elements != complex_elements::rejected;
-  static constexpr std::size_t operands = row::operands;
-  std::array<double, row::parameters> parameters{};
+  using function = std::remove_cvref_t<decltype(F)>;
+  static constexpr bool is_elementwise = true, on_integers = F.properties.integer_elements != integer_support::rejected,
+                        on_complex = F.properties.complex_elements != complex_support::rejected;
+  static constexpr std::size_t operands = function::operands;
+  std::array<double, function::parameters> parameters{};
 
   static constexpr const char* name() { return F.name; }
   static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
@@ -53,39 +53,40 @@ struct elements_op {
   std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
   /// Whether the results of F for integers are truncated.
   bool truncates() const {
-    bool all = F.properties.integer_elements == integers::truncated;
+    bool all = F.properties.integer_elements == integer_support::truncated;
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
   /// The values that the cotangents of the operands `wanted_operands` read: a bit for each operand, and the next for
   /// the result.
-  static std::uint32_t reads(std::uint32_t wanted_operands) {
+  static std::uint32_t adjoint_read_mask(std::uint32_t wanted_operands) {
     std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::read_mask : 0U;
     if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::read_mask : 0U;
     if constexpr (operands > 2) all |= (wanted_operands & 4U) != 0 ? derivative_of<F, 2>::read_mask : 0U;
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
-  std::unique_ptr<const custom_op> work() const {
+  std::unique_ptr<const custom_op> make_custom_op() const {
     return std::unique_ptr<const custom_op>(new element_work_of_types<T...>(
-        fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, broadcast_dims()}...));
+        fingerprint(), {row_call<T>(), cotangent_for_type<T, sizeof...(T)>, broadcast_dims()}...));
   }
 
   template <class T>
-  static constexpr row_function<T> loop = &element_row<typename row::value, operands, row::parameters,
-                                                       F.properties.integer_elements == integers::kept, T>::run;
+  static constexpr row_function<T> loop =
+      &element_row_loop<typename function::value, operands, function::parameters,
+                        F.properties.integer_elements == integer_support::parameters_converted, T>::run;
   /// The function that computes a row, with the parameters of this call.
   template <class T>
-  row_function_call<T> rows() const {
+  row_function_call<T> row_call() const {
     element_parameters all{};
-    for (std::size_t p = 0; p < row::parameters; ++p) all[p] = parameters[p];
+    for (std::size_t p = 0; p < function::parameters; ++p) all[p] = parameters[p];
     return {loop<T>, all};
   }
   template <class T>
   static sharded_tensor<T> cotangent(const element_parameters& numbers, std::size_t i, const sharded_tensor<T>& dy,
                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
     elements_op op;
-    for (std::size_t p = 0; p < row::parameters; ++p) op.parameters[p] = numbers[p];
+    for (std::size_t p = 0; p < function::parameters; ++p) op.parameters[p] = numbers[p];
     sharded_tensor<T> dx;
     if (i == 0) dx = op.template cotangent_of<0>(dy, x, y);
     if constexpr (operands > 1)
@@ -110,7 +111,7 @@ struct elements_op {
       for (std::size_t k = 0; k < operands; ++k)
         if ((derivative::read_mask >> k & 1U) != 0) read.push_back(x[k]);
       if constexpr ((derivative::read_mask & 8U) != 0) read.push_back(y);
-      if constexpr (is_complex<T> && F.properties.complex_elements == complex_elements::holomorphic &&
+      if constexpr (is_complex<T> && F.properties.complex_elements == complex_support::holomorphic &&
                     derivative::read_mask != 0)
         return run_elements(elements_op<conjugated_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
       else return run_elements(elements_op<operand_gradient<F, I>, true, Dims...>{gradient_parameters<I>()}, read);
@@ -126,7 +127,7 @@ struct elements_op {
   /// The function that computes cotangents for elements of T, one of `Types` element types. In a traced program, which
   /// has several element types, integers have no gradients.
   template <class T, std::size_t Types>
-  static constexpr element_cotangent<T> differentiated = [] {
+  static constexpr element_cotangent<T> cotangent_for_type = [] {
     if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;
     else return &elements_op::template cotangent<T>;
   }();
@@ -135,7 +136,7 @@ struct elements_op {
 /// Applies an element function to tensors, one for each of its operands.
 template <class T, class Op>
 sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>>& x) {
-  return run_operation<T>(bound_operation<Op::operands>(op, x), x);
+  return run_operation<T>(bind_operation<Op::operands>(op, x), x);
 }
 
 #define PARTITA_INSTANTIATE_SUMMED_TO(EXTERN, T) \

@@ -61,8 +61,8 @@ shape_list shape_of_block(const sharded_tensor<T>& x, const shape_list& extents)
 /// Transforms x in its layout, in which the transformed dimensions must be whole. `extents` are those of the result,
 /// and n is the extent of the side with real numbers of a transformed line.
 template <class U, class T>
-sharded_tensor<U> transform_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
-                                     const std::vector<line_transform>& lines, std::size_t n) {
+sharded_tensor<U> transform_whole_dimensions(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
+                                             const std::vector<line_transform>& lines, std::size_t n) {
   hasher all;
   for (const line_transform& line : lines) {
     all.mix(line.dimension).mix(line.kind).mix(line.real).mix(line.backward).mix(line.factor);
@@ -76,13 +76,13 @@ sharded_tensor<U> transform_in_place(const char* name, const sharded_tensor<T>& 
         transform_lines(memory[0], from, y, to, lines);
       },
       [name, back, n, shape = x.extents()](std::size_t, const sharded_tensor<U>& dy) {
-        return transform_in_place<T, U>(name, dy, shape, back, n);
+        return transform_whole_dimensions<T, U>(name, dy, shape, back, n);
       });
 }
 
 /// The layout of the result of a transform of a tensor in layout s along the dimensions `all`, of which `left` remain
 /// to be transformed.
-constexpr sharding transform_layout(sharding s, std::uint32_t left, std::uint32_t all) {
+constexpr sharding layout_after_transform(sharding s, std::uint32_t left, std::uint32_t all) {
   s = layout_of_function(true, s);
   while (left != 0) {
     s = make_dimension_whole(s, left, all);
@@ -127,7 +127,7 @@ sharded_tensor<T> transform_all(const char* name, sharded_tensor<T> x, std::uint
     std::vector<line_transform> lines;
     for (std::size_t d = 0; d < x.rank(); ++d)
       if (in(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
-    x = transform_in_place<T>(name, x, x.extents(), lines, 0);
+    x = transform_whole_dimensions<T>(name, x, x.extents(), lines, 0);
     left &= ~now;
   }
   return x;
@@ -140,7 +140,7 @@ sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor
   constexpr bool to_real = is_complex<T>;
   shape_list extents = x.extents();
   extents[d] = to_real ? n : half_spectrum(n);
-  return transform_in_place<U>(
+  return transform_whole_dimensions<U>(
       name, to_layout(x, make_dimension_whole(layout_of_function(true, x.layout()), left, all)), extents,
       {make_transform(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
@@ -176,9 +176,9 @@ struct transform_operation {
 
 /// The transform along dimension D, which must be whole, from n real numbers to half of their spectrum, or back.
 template <bool ToReal, std::size_t D>
-struct half_spectrum_change {
-  using operand = std::conditional_t<ToReal, std::complex<double>, double>;
-  using value = std::conditional_t<ToReal, double, std::complex<double>>;
+struct half_spectrum_operation {
+  using operand_type = std::conditional_t<ToReal, std::complex<double>, double>;
+  using result_type = std::conditional_t<ToReal, double, std::complex<double>>;
   static constexpr std::size_t parameters = 2;
   fourier_norm norm = fourier_norm::backward;
   std::size_t n = 0;

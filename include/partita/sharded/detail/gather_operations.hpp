@@ -17,9 +17,9 @@ template <std::size_t D, class T, class F>
 void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f) {
   const dimension_loops n(indices.shape, D);
   for (std::size_t o = 0; o < n.outer; ++o)
-    for (std::size_t k = 0; k < n.along; ++k)
+    for (std::size_t k = 0; k < n.middle; ++k)
       for (std::size_t i = 0; i < n.inner; ++i) {
-        const std::size_t index_offset = (o * n.along + k) * n.inner + i,
+        const std::size_t index_offset = (o * n.middle + k) * n.inner + i,
                           index = index_of_element(indices[index_offset], extent);
         f(index, (o * extent + index) * n.inner + i, index_offset);
       }

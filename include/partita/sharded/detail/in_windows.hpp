@@ -119,9 +119,9 @@ constexpr bool has_sharded_features(const Layout&... layouts) {
 /// The boxes of an operation that reads or computes more than its block; see wider_windows.hpp.
 template <class T>
 struct wider_window {
-  const block_window<T>* read = nullptr;              ///< this worker's box of operand 0; null if it is the block
-  const std::vector<worker_box>* computed = nullptr;  ///< what each worker computes of the result; null: its block
-  block_window<T> made{};                             ///< the box of the result that this worker computed
+  const block_window<T>* operand_window = nullptr;          ///< this worker's box of operand 0; null if it is the block
+  const std::vector<worker_box>* computed_boxes = nullptr;  ///< what each worker computes; null: its block
+  block_window<T> result_window{};                          ///< the box of the result that this worker computed
 };
 /// Copies the elements of a box from a wider box that contains it.
 template <class T>
@@ -161,9 +161,9 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
       preset != nullptr ? *preset : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
   const sharding& of_anchor = Op::anchor < n ? layouts.operands[Op::anchor] : layouts.result;
-  const bool is_wider = wider != nullptr && wider->computed != nullptr;
+  const bool is_wider = wider != nullptr && wider->computed_boxes != nullptr;
   const auto anchors =
-      is_wider ? *wider->computed : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
+      is_wider ? *wider->computed_boxes : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
   // 2. Reshard each operand, and move to each worker the windows of operands that it reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
@@ -171,11 +171,11 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *x[i].state();
     needs.push_back(layouts.operands[i]);
-    require_in_place(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
+    require_no_forbidden_move(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
     block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
-    if (i == 0 && wider != nullptr && wider->read != nullptr) {
-      window = *wider->read;
+    if (i == 0 && wider != nullptr && wider->operand_window != nullptr) {
+      window = *wider->operand_window;
     } else if ((Op::windowed >> i & 1U) != 0) {
       auto wanted = on->boxes_of(needs[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -193,8 +193,8 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   tensor_block<T> block =
       on->active() ? local_result(work, read, places, {made, extents}) : zero_block<T>(shape_of_box(box));
   if (is_wider) {
-    wider->made = {made, block};
-    if (on->active()) block = copy_part(wider->made, box);
+    wider->result_window = {made, block};
+    if (on->active()) block = copy_part(wider->result_window, box);
   }
   return record_result(work, x, needs, blocks, tensor_of<T>(on, layouts.result, extents, std::move(block), number));
 }

@@ -13,7 +13,7 @@ namespace partita::detail {
 inline std::uint64_t operation_number(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
   all.mix(op.work);
-  if (op.own) all.mix(op.own->fingerprint);
+  if (op.custom) all.mix(op.custom->fingerprint);
   return all.value();
 }
 

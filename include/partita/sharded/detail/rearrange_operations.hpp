@@ -27,13 +27,13 @@ namespace detail {
 
 /// Copies elements of x to a result whose index along each dimension comes from one index of x along this dimension, or
 /// from none: then the element is 0.
-class copy_by_dimension {
+class index_mapped_copy {
  public:
   static constexpr std::size_t no_source = ~std::size_t{0};
 
   /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `no_source`.
   template <class X, class Y, class From>
-  copy_by_dimension(const X& x, const Y& y, const From& from) : shape_(y.shape) {
+  index_mapped_copy(const X& x, const Y& y, const From& from) : shape_(y.shape) {
     const auto steps = strides_of(x.shape);
     for (std::size_t d = 0; d < shape_.size(); ++d)
       for (std::size_t k = 0; k < shape_[d]; ++k) {
@@ -75,8 +75,8 @@ constexpr std::size_t index_in_dimensions(std::size_t d) {
 }
 
 /// The common part of operations that rearrange elements along the dimensions D. `Op::source(k, i, n)` is the index
-/// along the k-th of these dimensions, where x has extent n, from which index i of the result comes; `Op::read(k,
-/// interval, n)` is the interval of x that an interval of the result reads.
+/// along the k-th of these dimensions, where x has extent n, from which index i of the result comes;
+/// `Op::read_interval(k, interval, n)` is the interval of x that an interval of the result reads.
 template <class Op, std::size_t... D>
 struct rearrangement {
   static constexpr bool on_integers = true, is_linear = true;
@@ -86,7 +86,7 @@ struct rearrangement {
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const Op& op = static_cast<const Op&>(*this);
-    return copy_by_dimension(x, y, [&](std::size_t d, std::size_t i) {
+    return index_mapped_copy(x, y, [&](std::size_t d, std::size_t i) {
       const std::size_t k = index_in_dimensions<D...>(d);
       return k == sizeof...(D) ? i : op.source(k, i, x.extents[d]);
     });
@@ -98,7 +98,7 @@ struct rearrangement {
   short_list<interval> window(short_list<interval> box, const shape_list& x) const {
     std::size_t k = 0;
     const auto read = [&](std::size_t d) {
-      box[d] = box[d].size() == 0 ? interval{} : static_cast<const Op&>(*this).read(k, box[d], x[d]);
+      box[d] = box[d].size() == 0 ? interval{} : static_cast<const Op&>(*this).read_interval(k, box[d], x[d]);
       ++k;
     };
     (read(D), ...);
@@ -119,7 +119,7 @@ template <std::size_t... D>
 struct flip_operation : rearrangement<flip_operation<D...>, D...> {
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("flip", x); }
   std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }
-  interval read(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
+  interval read_interval(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
     return apply_op(*this, dy);
@@ -129,22 +129,22 @@ struct flip_operation : rearrangement<flip_operation<D...>, D...> {
 template <std::size_t... D>
 struct roll_operation : rearrangement<roll_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
-  std::array<std::ptrdiff_t, sizeof...(D)> by;
+  std::array<std::ptrdiff_t, sizeof...(D)> shifts;
 
-  explicit roll_operation(const std::array<std::ptrdiff_t, sizeof...(D)>& shifts) : by(shifts) {}
+  explicit roll_operation(const std::array<std::ptrdiff_t, sizeof...(D)>& given) : shifts(given) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("roll", x); }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
     const auto extent = static_cast<std::ptrdiff_t>(n);
-    return (i + static_cast<std::size_t>((extent - by[k] % extent) % extent)) % n;
+    return (i + static_cast<std::size_t>((extent - shifts[k] % extent) % extent)) % n;
   }
-  interval read(std::size_t k, interval y, std::size_t n) const {
+  interval read_interval(std::size_t k, interval y, std::size_t n) const {
     const std::size_t start = source(k, y.start, n);
     return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    std::array<std::ptrdiff_t, sizeof...(D)> back = by;
+    std::array<std::ptrdiff_t, sizeof...(D)> back = shifts;
     for (std::ptrdiff_t& one : back) one = -one;
     return apply_op(roll_operation(back), dy);
   }
@@ -153,19 +153,19 @@ struct roll_operation : rearrangement<roll_operation<D...>, D...> {
 template <std::size_t... D>
 struct tile_operation : rearrangement<tile_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
-  std::array<std::size_t, sizeof...(D)> times;
+  std::array<std::size_t, sizeof...(D)> repeats;
 
-  explicit tile_operation(const std::array<std::size_t, sizeof...(D)>& repeats) : times(repeats) {}
+  explicit tile_operation(const std::array<std::size_t, sizeof...(D)>& given) : repeats(given) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("tile", x); }
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
     std::size_t k = 0;
-    ((y[D] *= times[k++]), ...);
+    ((y[D] *= repeats[k++]), ...);
     return y;
   }
   std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return i % n; }
-  interval read(std::size_t, interval y, std::size_t n) const {
+  interval read_interval(std::size_t, interval y, std::size_t n) const {
     const std::size_t start = y.start % n;
     return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
   }
@@ -179,10 +179,10 @@ struct tile_operation : rearrangement<tile_operation<D...>, D...> {
   template <std::size_t K, std::size_t First, std::size_t... More, class X>
   X sum_copies(const X& dy, const shape_list& x) const {
     const std::size_t n = x[First];
-    X sum = apply_op(slice_operation<First>{{interval{0, times[K] == 0 ? 0 : n}}}, dy);
-    for (std::size_t t = 1; t < times[K]; ++t)
+    X sum = apply_op(slice_operation<First>{{interval{0, repeats[K] == 0 ? 0 : n}}}, dy);
+    for (std::size_t t = 1; t < repeats[K]; ++t)
       sum = add(sum, apply_op(slice_operation<First>{{interval{t * n, (t + 1) * n}}}, dy));
-    if (times[K] == 0) sum = apply_op(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
+    if (repeats[K] == 0) sum = apply_op(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
     if constexpr (sizeof...(More) == 0) return sum;
     else return sum_copies<K + 1, More...>(sum, x);
   }
@@ -195,12 +195,12 @@ struct strided_operation;
 template <std::size_t... D>
 struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...> {
   static constexpr std::size_t parameters = 2;
-  std::array<index_progression, sizeof...(D)> of;
+  std::array<index_progression, sizeof...(D)> indices;
   std::array<std::size_t, sizeof...(D)> extents;
 
-  insert_zeros_operation(const std::array<index_progression, sizeof...(D)>& indices,
+  insert_zeros_operation(const std::array<index_progression, sizeof...(D)>& given,
                          const std::array<std::size_t, sizeof...(D)>& final_extents)
-      : of(indices), extents(final_extents) {}
+      : indices(given), extents(final_extents) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
   shape_list result_extents(const shape_span& x) const {
@@ -210,13 +210,13 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
     return y;
   }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
-    if (i < of[k].start || (i - of[k].start) % of[k].step != 0) return copy_by_dimension::no_source;
-    const std::size_t at = (i - of[k].start) / of[k].step;
-    return at < n ? at : copy_by_dimension::no_source;
+    if (i < indices[k].start || (i - indices[k].start) % indices[k].step != 0) return index_mapped_copy::no_source;
+    const std::size_t at = (i - indices[k].start) / indices[k].step;
+    return at < n ? at : index_mapped_copy::no_source;
   }
-  interval read(std::size_t k, interval y, std::size_t n) const {
+  interval read_interval(std::size_t k, interval y, std::size_t n) const {
     const auto first_from = [&](std::size_t i) {
-      const std::size_t at = i <= of[k].start ? 0 : (i - of[k].start + of[k].step - 1) / of[k].step;
+      const std::size_t at = i <= indices[k].start ? 0 : (i - indices[k].start + indices[k].step - 1) / indices[k].step;
       return at < n ? at : n;
     };
     const std::size_t start = first_from(y.start), stop = first_from(y.stop);
@@ -224,22 +224,22 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return apply_op(strided_operation<D...>(of), dy);
+    return apply_op(strided_operation<D...>(indices), dy);
   }
 };
 template <std::size_t... D>
 struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   static constexpr std::size_t parameters = 1;
-  std::array<index_progression, sizeof...(D)> of;
+  std::array<index_progression, sizeof...(D)> indices;
 
-  explicit strided_operation(const std::array<index_progression, sizeof...(D)>& indices) : of(indices) {}
+  explicit strided_operation(const std::array<index_progression, sizeof...(D)>& given) : indices(given) {}
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
-      const index_progression one = of[k++];
+      const index_progression one = indices[k++];
       if (one.step == 0 || one.start > one.stop || one.stop > y[d])
         throw shape_error(
             text("partita::strided_slice: requires indices of the tensor and a step of at least 1, but got "
@@ -251,13 +251,13 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {
     (take(D), ...);
     return y;
   }
-  std::size_t source(std::size_t k, std::size_t i, std::size_t) const { return of[k].start + i * of[k].step; }
-  interval read(std::size_t k, interval y, std::size_t) const {
+  std::size_t source(std::size_t k, std::size_t i, std::size_t) const { return indices[k].start + i * indices[k].step; }
+  interval read_interval(std::size_t k, interval y, std::size_t) const {
     return {source(k, y.start, 0), source(k, y.stop - 1, 0) + 1};
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return apply_op(insert_zeros_operation<D...>(of, {x.extents()[D]...}), dy);
+    return apply_op(insert_zeros_operation<D...>(indices, {x.extents()[D]...}), dy);
   }
 };
 
@@ -266,7 +266,7 @@ struct expand_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 1;
-  std::array<std::size_t, sizeof...(D)> to;
+  std::array<std::size_t, sizeof...(D)> target_extents;
 
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
@@ -283,12 +283,12 @@ struct expand_operation {
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
     std::size_t k = 0;
-    ((y[D] = to[k++]), ...);
+    ((y[D] = target_extents[k++]), ...);
     return y;
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return copy_by_dimension(x, y, [](std::size_t d, std::size_t i) {
+    return index_mapped_copy(x, y, [](std::size_t d, std::size_t i) {
       return index_in_dimensions<D...>(d) < sizeof...(D) ? std::size_t{0} : i;
     });
   }
@@ -343,22 +343,22 @@ struct squeeze_operation {
     }
     return r.complete().named("squeeze").with(linearity::movement);
   }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::reshape}; }
 };
 template <std::size_t... D>
 struct unsqueeze_operation {
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::unsqueeze({static_cast<std::ptrdiff_t>(D)...})(x);
   }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
+  applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::reshape}; }
 };
 
 template <std::size_t>
-using shift_along = std::ptrdiff_t;
+using shift_in_dimension = std::ptrdiff_t;
 template <std::size_t>
 using count_in_dimension = std::size_t;
 template <std::size_t>
-using progression_along = index_progression;
+using progression_in_dimension = index_progression;
 
 /// Whether X has at least two dimensions, as far as its type shows.
 template <class X>

@@ -18,7 +18,7 @@ sharded_tensor<T> add_tensors(const sharded_tensor<T>& a, const sharded_tensor<T
   const scoped_name name("cotangent");
   const std::vector<sharded_tensor<T>> both{a, b};
   const sharding alike[] = {a.layout(), a.layout()};
-  return run_operation<T>(bound_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
+  return run_operation<T>(bind_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
 }
 /// Makes a cotangent of y without elements, with the layout of cotangents of y, for a dry run.
 template <class T>

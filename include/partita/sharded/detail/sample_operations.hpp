@@ -23,23 +23,23 @@ constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, 
   return r.complete().named(name);
 }
 
-/// The taps of a pooling or interpolation rule, for a tensor with extents `x`.
+/// The taps of a pooling or interpolation rule, for a tensor with extents `input_extents`.
 template <class Rule, std::size_t Rank>
-struct samples {
-  Rule rule;
-  std::array<std::size_t, Rank> x{};
+struct sampling_of_blocks {
+  Rule sampling_rule;
+  std::array<std::size_t, Rank> input_extents{};
 
-  std::uint64_t fingerprint() const { return hasher(rule.fingerprint()).mix(x).value(); }
-  taps taps_of(std::size_t d, interval outputs) const { return rule.taps_of(d, outputs, x[d]); }
+  std::uint64_t fingerprint() const { return hasher(sampling_rule.fingerprint()).mix(input_extents).value(); }
+  taps taps_of(std::size_t d, interval outputs) const { return sampling_rule.taps_of(d, outputs, input_extents[d]); }
   /// The box of inputs that a box of outputs reads, along the features.
-  short_list<interval> inputs(const short_list<interval>& y) const {
+  short_list<interval> input_intervals(const short_list<interval>& y) const {
     short_list<interval> all;
     for (std::size_t d = 2; d < Rank; ++d) all.push_back(taps_of(d, y[d]).footprint());
     return all;
   }
   /// The box of outputs that contains all outputs that read inputs in the box `cells`.
-  short_list<interval> outputs(const short_list<interval>& cells) const {
-    const auto m = rule.outputs(x);
+  short_list<interval> output_intervals(const short_list<interval>& cells) const {
+    const auto m = sampling_rule.outputs(input_extents);
     short_list<interval> all;
     for (std::size_t d = 2; d < Rank; ++d) {
       const taps t = taps_of(d, {0, m[d]});
@@ -67,14 +67,14 @@ struct samples {
   /// The box of the inputs that a box of outputs reads, along all dimensions.
   short_list<interval> input_box(const short_list<interval>& y) const {
     short_list<interval> all{y[0], y[1]};
-    for (const interval one : inputs(y)) all.push_back(one);
+    for (const interval one : input_intervals(y)) all.push_back(one);
     return all;
   }
 };
 
 /// Copies the elements of another box to a block, and sets the block to 0 where the boxes do not overlap.
 template <class T>
-void copy_cells(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
+void copy_overlap(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
   for (T& element : y) element = T(0);
   shape_list here, there, shape;
   for (std::size_t d = 0; d < box.size(); ++d) {
@@ -96,22 +96,23 @@ struct sample_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;
-  samples<Rule, Rank> of;
+  sampling_of_blocks<Rule, Rank> sampling;
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("sample", 1, Rank); }
-  shape_list result_extents(const shape_span&) const { return of.rule.outputs(of.x); }
+  shape_list result_extents(const shape_span&) const { return sampling.sampling_rule.outputs(sampling.input_extents); }
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
-    return of.inputs(y);
+    return sampling.input_intervals(y);
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return [by = of.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from, T* to) mutable {
+    return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from,
+                                                                                               T* to) mutable {
       if (n > 0) apply_taps(by, from, room, to);
     };
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return apply_op(sample_adjoint_operation<Rule, Rank>{of}, dy);
+    return apply_op(sample_adjoint_operation<Rule, Rank>{sampling}, dy);
   }
 };
 template <class Rule, std::size_t Rank>
@@ -119,88 +120,89 @@ struct sample_adjoint_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;
-  samples<Rule, Rank> of;
+  sampling_of_blocks<Rule, Rank> sampling;
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("gradient of samples", 1, Rank); }
-  shape_list result_extents(const shape_span&) const { return of.x; }
+  shape_list result_extents(const shape_span&) const { return sampling.input_extents; }
   short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
-    return of.outputs(x);
+    return sampling.output_intervals(x);
   }
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
-    const auto cells = of.input_box(dy.box);
-    return [cells, by = of.local_taps_of(dy.box, cells), part = dx, room = taps_buffers<T>(),
+    const auto cells = sampling.input_box(dy.box);
+    return [cells, by = sampling.local_taps_of(dy.box, cells), part = dx, room = taps_buffers<T>(),
             window = std::vector<T>(shape_size(shape_of_box(cells)))](const T* from, T* to) mutable {
       part.memory = to;
       apply_taps_adjoint(by, from, room, window.data());
-      copy_cells(part, cells, window.data());
+      copy_overlap(part, cells, window.data());
     };
   }
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const {
-    return apply_op(sample_operation<Rule, Rank>{of}, dx);
+    return apply_op(sample_operation<Rule, Rank>{sampling}, dx);
   }
 };
 
 template <class Rule, std::size_t Rank>
-struct largest_backward_operation;
+struct max_pool_backward_operation;
 
 /// The operation whose outputs are the largest elements of their windows (taps).
 template <class Rule, std::size_t Rank>
-struct largest_operation {
+struct max_pool_operation {
   static constexpr bool on_complex = false;
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;
-  samples<Rule, Rank> of;
+  sampling_of_blocks<Rule, Rank> sampling;
 
   static constexpr partita::rule rule(const shape_span&) {
     return rule_of_samples("max_pool", 1, Rank).with(linearity::none);
   }
-  shape_list result_extents(const shape_span&) const { return of.rule.outputs(of.x); }
+  shape_list result_extents(const shape_span&) const { return sampling.sampling_rule.outputs(sampling.input_extents); }
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
-    return of.inputs(y);
+    return sampling.input_intervals(y);
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return [by = of.local_taps_of(y.box, x.box), n = y.size(), largest = max_of_taps()](const T* from, T* to) mutable {
+    return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), largest = max_of_taps()](const T* from,
+                                                                                              T* to) mutable {
       if (n > 0) largest.forward(by, from, to);
     };
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return apply_op(largest_backward_operation<Rule, Rank>{of}, dy, x);
+    return apply_op(max_pool_backward_operation<Rule, Rank>{sampling}, dy, x);
   }
 };
-/// The adjoint of largest_operation: (dy, x) -> dy at the inputs that were the largest. The largest taps are selected
+/// The adjoint of max_pool_operation: (dy, x) -> dy at the inputs that were the largest. The largest taps are selected
 /// again, so that their indices need neither memory nor communication.
 template <class Rule, std::size_t Rank>
-struct largest_backward_operation {
+struct max_pool_backward_operation {
   static constexpr std::uint32_t windowed = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;
-  samples<Rule, Rank> of;
+  sampling_of_blocks<Rule, Rank> sampling;
 
   static constexpr partita::rule rule(const shape_span&) {
     return rule_of_samples("gradient of max_pool", 2, Rank).linear_in({0});
   }
-  shape_list result_extents(const shape_span&) const { return of.x; }
+  shape_list result_extents(const shape_span&) const { return sampling.input_extents; }
   short_list<interval> window(std::size_t i, const short_list<interval>& x, const shape_span&) const {
-    auto outputs = of.outputs(x);
+    auto outputs = sampling.output_intervals(x);
     if (i == 0) return outputs;
     short_list<interval> y{x[0], x[1]};
     for (const interval one : outputs) y.push_back(one);
-    return of.inputs(y);
+    return sampling.input_intervals(y);
   }
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
     // dy may contain outputs that do not read cells of dx; x may lack their inputs.
     short_list<interval> y{dx.box[0], dx.box[1]};
-    for (const interval one : of.outputs(dx.box)) y.push_back(one);
+    for (const interval one : sampling.output_intervals(dx.box)) y.push_back(one);
     const shape_list shape = shape_of_box(y);
     shape_list from;
     for (std::size_t d = 0; d < Rank; ++d) from.push_back(shape_size(shape) == 0 ? 0 : y[d].start - dy.box[d].start);
-    return [=, by = of.local_taps_of(y, x.box), part = dx, given = dy, box = x.box, largest = max_of_taps(),
+    return [=, by = sampling.local_taps_of(y, x.box), part = dx, given = dy, box = x.box, largest = max_of_taps(),
             block = std::vector<T>(shape_size(shape)), best = std::vector<T>(shape_size(shape)),
             window = std::vector<T>(x.size())](const T* dy_memory, const T* x_memory, T* to) mutable {
       part.memory = to, given.memory = dy_memory;
@@ -208,7 +210,7 @@ struct largest_backward_operation {
         copy_elements(given, from, tensor_part<T>{block.data(), shape, {}, {}}, shape_list::filled(Rank, 0), shape);
       largest.forward(by, x_memory, best.data());
       largest.backward(by, block.data(), window.data());
-      copy_cells(part, box, window.data());
+      copy_overlap(part, box, window.data());
     };
   }
 };

@@ -14,10 +14,10 @@ namespace partita::detail {
 
 /// An array of indices, with its extents, of which every worker has a copy.
 struct known_indices {
-  std::shared_ptr<const std::vector<std::size_t>> all;
+  std::shared_ptr<const std::vector<std::size_t>> values;
   shape_list extents{};
 
-  std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
+  std::uint64_t fingerprint() const { return hasher().mix(*values).mix(extents).value(); }
 };
 
 /// Calls f(k, label) for each row k of the box `rows`, with the label at the row's global index.
@@ -42,7 +42,7 @@ template <std::size_t D, class T, class F>
 void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
   short_list<interval> rows;
   for (std::size_t k = 0; k < indices.extents.size(); ++k) rows.push_back(block.box[D + k]);
-  for_each_label(*indices.all, rows, indices.extents, f);
+  for_each_label(*indices.values, rows, indices.extents, f);
 }
 
 /// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If dimension D may be
@@ -83,7 +83,7 @@ struct take_adjoint_op {
     for_each_index<D>(indices, dy, [&](std::size_t k, std::size_t index) {
       for (std::size_t o = 0; o < n.outer && index >= own.start && index < own.stop; ++o)
         for (std::size_t i = 0; i < n.inner; ++i)
-          x[(o * own.size() + index - own.start) * n.inner + i] += dy[(o * n.along + k) * n.inner + i];
+          x[(o * own.size() + index - own.start) * n.inner + i] += dy[(o * n.middle + k) * n.inner + i];
     });
   }
   template <class X>
@@ -123,7 +123,7 @@ struct take_operation {
       if (d != D) y.push_back(x[0][d]);
       for (std::size_t k = 0; d == D && k < Rank; ++k) y.push_back(indices.extents[k]);
     }
-    for (const std::size_t one : *indices.all)
+    for (const std::size_t one : *indices.values)
       if (one >= x[0][D])
         throw shape_error(text("partita::take: requires indices below the extent of dimension ")
                           << D << " of " << x[0] << ", got " << one);
@@ -137,7 +137,7 @@ struct take_operation {
       const bool is_in_block = index >= own.start && index < own.stop;
       for (std::size_t o = 0; o < n.outer; ++o)
         for (std::size_t i = 0; i < n.inner; ++i)
-          y[(o * n.along + k) * n.inner + i] =
+          y[(o * n.middle + k) * n.inner + i] =
               is_in_block ? x[(o * own.size() + index - own.start) * n.inner + i] : T(0);
     });
   }

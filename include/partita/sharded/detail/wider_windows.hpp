@@ -20,11 +20,11 @@ struct any_box_operation {
                                            const shape_list* shapes) const = 0;
 };
 
-/// The layouts in which an operation reads its operands (needs) and computes its result (made), and to which the result
-/// is resharded afterwards (after).
+/// The layouts in which an operation reads its operands (operand_layouts) and computes its result (computed_layout),
+/// and to which the result is resharded afterwards (final_layout).
 struct placed_operation {
-  std::vector<sharding> needs{};
-  sharding made{}, after{};
+  std::vector<sharding> operand_layouts{};
+  sharding computed_layout{}, final_layout{};
   /// Whether each element of the result is computed from the element of operand 0 at the same index, and from operands
   /// that do not vary along dimensions with windows, all of them without a reshard.
   bool is_elementwise = false;
@@ -32,8 +32,8 @@ struct placed_operation {
 
 /// The boxes that each worker computes and reads in an operation.
 struct wider_result {
-  std::vector<worker_box> computed{};  ///< the box that each worker computes; empty if it is the block
-  bool reads_wider_box = false;        ///< operand 0 was computed in such boxes, and all of each is read
+  std::vector<worker_box> computed_boxes{};  ///< the box that each worker computes; empty if it is the block
+  bool reads_wider_box = false;              ///< operand 0 was computed in such boxes, and all of each is read
 };
 
 /// Decides which box of each operation's result each worker computes. The boxes are wider than blocks if the next

@@ -10,9 +10,9 @@ PARTITA_DEF detail::traced_program::traced_program(const mesh& m) : operations(m
 PARTITA_DEF void detail::traced_program::add(const applied_operation& done,
                                              const std::shared_ptr<const operation_window>& window,
                                              std::uint32_t no_gradient_bits) {
-  work.push_back(done);
+  applied_operations.push_back(done);
   if (window) windows.push_back(window);
-  else work.back().how = operations.operation(operations.operations() - 1).how;
+  else applied_operations.back().how = operations.operation(operations.operations() - 1).how;
   stopped_values.push_back(no_gradient_bits);
 }
 

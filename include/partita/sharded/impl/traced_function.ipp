@@ -66,12 +66,13 @@ PARTITA_DEF void traced_function::run_all_operations(detail::running_values& val
   // 3. Execute the operations in order.
   values.begin(laid_operations);
   for (std::size_t o = 0; o < laid_operations.size(); ++o)
-    values.execute(o, laid_operations[o].needs, laid_operations[o].made, laid_operations[o].after);
+    values.execute(o, laid_operations[o].operand_layouts, laid_operations[o].computed_layout,
+                   laid_operations[o].final_layout);
 }
 
 PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
                                                             const sharding& made) const {
-  const detail::applied_operation& work = program_->work[o];
+  const detail::applied_operation& work = program_->applied_operations[o];
   const std::size_t n = needs.size();
   bool is_elementwise = work.is_elementwise && n > 0 && needs[0].same_layout(made) &&
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
@@ -123,7 +124,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
-    all.mix(detail::operation_number(program_->work[o])).mix(program_->stopped_values[o]);
+    all.mix(detail::operation_number(program_->applied_operations[o])).mix(program_->stopped_values[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
   return all.mix(result_.number).value();

@@ -5,8 +5,8 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
-                                  const shape_list& extents, std::size_t element_bytes) {
+PARTITA_DEF void require_no_forbidden_move(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                                           const shape_list& extents, std::size_t element_bytes) {
   if (!is_move_forbidden(from) || from.same_layout(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
@@ -20,7 +20,7 @@ PARTITA_DEF std::uint32_t values_read_by_adjoint(const applied_operation& op, st
   switch (op.work) {
     case block_work::product:
       return ((gradients & 1U) << 1U) | ((gradients >> 1U) & 1U);
-    case block_work::own:
+    case block_work::custom:
       return op.adjoint_reads(gradients);
     default:
       return 0;

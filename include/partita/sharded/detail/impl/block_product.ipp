@@ -5,12 +5,12 @@
 
 namespace partita::detail {
 
-PARTITA_DEF factor_walk::factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent) {
+PARTITA_DEF factor_strides::factor_strides(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent) {
   const auto steps = strides_of(block);
   for (std::size_t d = 0; d < r.rank(t); ++d) {
     if (r.at(t, d).count == 0) continue;
     const std::size_t f = r.term(r.at(t, d), 0);
-    step[f] = steps[d];
+    by_factor[f] = steps[d];
     has_factor[f] = true;
     extent[f] = block[d];
   }

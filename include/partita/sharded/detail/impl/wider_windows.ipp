@@ -30,7 +30,8 @@ class wider_box_finder {
  private:
   const any_box_operation* find_box_operation(std::size_t o) const {
     const operation_window* const window = g_.operation(o).window;
-    if (window == nullptr || !window->is_needed(g_.operation(o).operands, placed_operations_[o].made)) return nullptr;
+    if (window == nullptr || !window->is_needed(g_.operation(o).operands, placed_operations_[o].computed_layout))
+      return nullptr;
     const auto* const own = dynamic_cast<const any_box_operation*>(window);
     return own != nullptr && own->can_compute_boxes() ? own : nullptr;
   }
@@ -39,22 +40,23 @@ class wider_box_finder {
   /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
   /// the number of operations if there is none.
   std::size_t find_reader(std::size_t o) const {
-    const sharding& left = placed_operations_[o].after;
-    if (!placed_operations_[o].made.same_layout(left)) return wider_results_.size();
+    const sharding& left = placed_operations_[o].final_layout;
+    if (!placed_operations_[o].computed_layout.same_layout(left)) return wider_results_.size();
     std::size_t c = o + 1;
     while (c < wider_results_.size() && !(g_.of(g_.operation(c), 0).number == result(o).number &&
                                           (find_box_operation(c) != nullptr || placed_operations_[c].is_elementwise) &&
-                                          placed_operations_[c].needs[0].same_layout(left)))
+                                          placed_operations_[c].operand_layouts[0].same_layout(left)))
       ++c;
     return c;
   }
   /// The box of the result of operation o that each worker computes.
-  std::vector<worker_box> computed(std::size_t o) const {
-    return wider_results_[o].computed.empty() ? bound_mesh_.boxes_of(placed_operations_[o].made, shape(o))
-                                              : wider_results_[o].computed;
+  std::vector<worker_box> computed_boxes(std::size_t o) const {
+    return wider_results_[o].computed_boxes.empty()
+               ? bound_mesh_.boxes_of(placed_operations_[o].computed_layout, shape(o))
+               : wider_results_[o].computed_boxes;
   }
-  short_list<interval> read(std::size_t o, const short_list<interval>& result,
-                            const short_list<interval>& block) const {
+  short_list<interval> read_box(std::size_t o, const short_list<interval>& result,
+                                const short_list<interval>& block) const {
     std::vector<shape_list> shapes;
     for (std::size_t t = 0; t <= g_.operation(o).operands; ++t) shapes.push_back(g_[g_.of(g_.operation(o), t)].shape);
     return find_box_operation(o)->operand_box(result, block, shapes.data());
@@ -67,17 +69,17 @@ class wider_box_finder {
     for (; reader < wider_results_.size() && find_box_operation(reader) == nullptr; reader = find_reader(reader))
       path.push_back(reader);
     if (reader == wider_results_.size()) return;
-    const std::vector<worker_box> wanted = computed(reader);
+    const std::vector<worker_box> wanted = computed_boxes(reader);
     const std::vector<worker_box> operand =
-        bound_mesh_.boxes_of(placed_operations_[o].needs[0], g_[g_.of(g_.operation(o), 0)].shape);
-    std::vector<worker_box> wide = bound_mesh_.boxes_of(placed_operations_[o].made, shape(o));
+        bound_mesh_.boxes_of(placed_operations_[o].operand_layouts[0], g_[g_.of(g_.operation(o), 0)].shape);
+    std::vector<worker_box> wide = bound_mesh_.boxes_of(placed_operations_[o].computed_layout, shape(o));
     // Maxima over the workers: the elements that the reader need not receive, those that are computed and received in
     // addition, and those that are read to compute one element.
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
     for (std::size_t k = 0; k < wide.size(); ++k) {
       const short_list<interval> own = wide[k].box;
       if (!wide[k].there || volume(wanted[k].box) == 0 || volume(own) == 0) continue;
-      const short_list<interval> window = read(reader, wanted[k].box, own);
+      const short_list<interval> window = read_box(reader, wanted[k].box, own);
       if (volume(window) == 0) continue;
       for (std::size_t d = 0; d < own.size(); ++d)
         wide[k].box[d] = {std::min(own[d].start, window[d].start), std::max(own[d].stop, window[d].stop)};
@@ -85,11 +87,11 @@ class wider_box_finder {
       for (std::size_t d = 0; d < one.size(); ++d) one[d].stop = one[d].start + 1;
       short_list<interval> block = operand[k].box;
       block[0] = one[0];
-      of_element = std::max(of_element, volume(read(o, one, block)));
+      of_element = std::max(of_element, volume(read_box(o, one, block)));
       saved = std::max(saved, volume(window) - volume(own));
       computed_more = std::max(computed_more, volume(wide[k].box) - volume(own));
-      received_more =
-          std::max(received_more, volume(read(o, wide[k].box, operand[k].box)) - volume(read(o, own, operand[k].box)));
+      received_more = std::max(
+          received_more, volume(read_box(o, wide[k].box, operand[k].box)) - volume(read_box(o, own, operand[k].box)));
     }
     if (computed_more == 0) return;
     const double before = link_.latency + saved * element_bytes_ * link_.seconds_per_byte;
@@ -97,7 +99,7 @@ class wider_box_finder {
         received_more * element_bytes_ * link_.seconds_per_byte + computed_more * of_element / multiply_adds_;
     if (after >= before) return;
     for (const std::size_t one : path)
-      wider_results_[one].computed = wide,
+      wider_results_[one].computed_boxes = wide,
       wider_results_[one].reads_wider_box = wider_results_[one].reads_wider_box || one != o;
     wider_results_[reader].reads_wider_box = true;
   }
