@@ -202,6 +202,34 @@ BOOST_AUTO_TEST_CASE(weights_of_convolutions_are_uniform_within_the_bound_of_the
     }
 }
 
+/// A layer keeps the plans of its last tensors only, so some of these are planned again, and some are not.
+BOOST_AUTO_TEST_CASE(tensors_that_return_after_many_others_have_their_results_again) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  const auto check = [&](const char* name, auto layer) {
+    struct results {
+      block x, y, dx;
+    };
+    std::vector<results> first;
+    for (std::size_t batch = 1; batch <= 40; ++batch) {
+      block x = xt::zeros<double>({batch, std::size_t{1}, std::size_t{2}, std::size_t{1}, std::size_t{3}});
+      for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>((5 * k + everyone.id()) % 7) - 3;
+      const block y = layer(x), dx = layer.adjoint(y);
+      first.push_back({x, y, dx});
+    }
+    std::mt19937 draws(1);
+    for (std::size_t k = 0; k < 60; ++k) {  // all of them in order, and then in any order
+      const results& one = first[k < 40 ? k : draws() % 40];
+      BOOST_TEST((layer(one.x) == one.y), name << ", tensor " << k);
+      BOOST_TEST((layer.adjoint(one.y) == one.dx), name << ", tensor " << k);
+    }
+  };
+  check("convolution",
+        convolution<double, 3>(p, p, p, {.in_channels = 1, .out_channels = 1, .kernel = {2, 1, 2}, .bias = false}));
+  check("transposed_convolution", transposed_convolution<double, 3>(
+                                      p, {.in_channels = 1, .out_channels = 1, .kernel = {2, 1, 2}, .bias = false}));
+}
+
 BOOST_AUTO_TEST_CASE(gradients_and_parameters_of_other_shapes_are_refused) {
   const world everyone(test::workers());
   const auto p = everyone.partition(p5(1, 1, 1, 1, everyone.size()));
