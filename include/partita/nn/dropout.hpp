@@ -50,6 +50,7 @@ class dropout {
     extents_ = tensor.extents;
     drops_elements_ = training_;
     if (training_) ++step_;
+    step_of_mask_ = step_;
     was_called_ = true;
     drop_elements(y);
     return y;
@@ -86,7 +87,7 @@ class dropout {
   void drop_elements(xt::xtensor<T, rank>& block) const {
     if (!drops_elements_ || block.size() == 0) return;
     const auto scale = static_cast<T>(options_.probability < 1 ? 1 / (1 - options_.probability) : 0);
-    detail::random_words words(options_.seed, step_);
+    detail::random_words words(options_.seed, step_of_mask_);
     const std::size_t row = own_box_.shape()[rank - 1];
     for (std::size_t k = 0; k < block.size(); k += row) {
       index<rank> i = index_of(k, own_box_.shape());
@@ -104,7 +105,7 @@ class dropout {
   dropout_options options_;
   box<rank> own_box_{};
   std::array<std::size_t, rank> extents_{};
-  std::uint64_t step_ = 0;
+  std::uint64_t step_ = 0, step_of_mask_ = 0;  // step_of_mask_ is that of the last call, for its adjoint
   bool training_ = true, drops_elements_ = false, was_called_ = false;
 };
 

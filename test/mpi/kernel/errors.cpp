@@ -389,6 +389,27 @@ BOOST_AUTO_TEST_CASE(batches_of_a_layer_that_differ, *test::at_least(2)) {
   expect_all_well(everyone);
 }
 
+BOOST_AUTO_TEST_CASE(a_worker_of_another_batch_is_named_by_its_number_in_the_world, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto one = everyone.partition<1, 1>();
+  for (std::size_t m = n == 2 ? 2 : n - 1; m <= n; ++m) {  // all workers, or all but worker 0, in reverse order
+    std::vector<std::size_t> ids;
+    for (std::size_t k = 0; k < m; ++k) ids.push_back(n - 1 - k);
+    const auto p = everyone.partition(extents(1, m), workers(ids));
+    linear<double> layer(p, one, p, {.in_features = m, .out_features = 2});
+    for (std::size_t odd = 0; odd < m; ++odd) {
+      const std::size_t other = odd == 0 ? 1 : odd;  // the first place whose batch is not that of place 0
+      const text part = text("got [") << (odd == 0 ? 4 : 3) << "] on worker " << ids[0] << " and ["
+                                      << (odd == 0 ? 3 : 4) << "] on worker " << ids[other];
+      const auto x =
+          everyone.id() == 0 && m < n ? matrix(zero_volume<double, 2>()) : ones(everyone.id() == ids[odd] ? 4 : 3, 1);
+      expect_error_on_all<shape_error>(part.c_str(), [&] { layer(x); });
+    }
+  }
+  expect_all_well(everyone);
+}
+
 BOOST_AUTO_TEST_CASE(labels_and_scores_that_do_not_fit) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, everyone.size()));

@@ -397,6 +397,51 @@ BOOST_AUTO_TEST_CASE(a_mode_or_a_step_of_one_worker_alone_is_refused, *test::at_
       dropout(p), [](auto& layer) { layer.step(layer.step() + 1); }, [](auto&) {});
 }
 
+BOOST_AUTO_TEST_CASE(the_adjoint_is_that_of_the_last_call_whatever_the_program_sets_after_it) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(p3(1, 1, everyone.size()));
+  cube x = xt::ones<double>({2, 4, 6}), dy = x;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x.data()[k] = static_cast<double>((7 * k + everyone.id()) % 11);
+    dy.data()[k] = static_cast<double>((5 * k + everyone.id()) % 13) - 6;
+  }
+  const auto check = [&](const char* name, auto make, auto set) {
+    for (const bool evaluates : {false, true}) {
+      auto layer = make(), twin = make();
+      if (evaluates) layer.evaluate(), twin.evaluate();
+      BOOST_TEST((layer(x) == twin(x)), name);
+      set(layer);
+      BOOST_TEST((layer.adjoint(dy) == twin.adjoint(dy)), name << (evaluates ? ", evaluation" : ", training"));
+      if constexpr (requires { layer.weight_gradient(); })
+        BOOST_TEST((layer.weight_gradient() == twin.weight_gradient()), name);
+    }
+  };
+  const auto switch_mode = [](auto& layer) { layer.training() ? layer.evaluate() : layer.train(); };
+  for (const bool tracks : {false, true})
+    check(
+        "batch_norm, mode", [&] { return batch_norm<double, 3>(p, {.channels = 4, .track = tracks}); }, switch_mode);
+  check(
+      "dropout, mode", [&] { return dropout(p); }, switch_mode);
+  check(
+      "dropout, step", [&] { return dropout(p); }, [](auto& layer) { layer.step(layer.step() + 5); });
+}
+
+/// A refused call has changed the row numbers, so its gradient would be that of no call.
+BOOST_AUTO_TEST_CASE(an_embedding_that_refused_numbers_has_no_adjoint_before_the_next_call) {
+  const world everyone(test::workers());
+  const auto row = everyone.partition(dynamic_extents<2>(1, everyone.size()));
+  for (const auto by : {embedding_cut::columns, embedding_cut::rows}) {
+    embedding<double, 2> table(row, {.rows = 3, .columns = 2 * everyone.size(), .cut = by});
+    const xt::xtensor<int, 1> good{0, 2}, wrong{0, everyone.id() + 1 == everyone.size() ? 3 : 1};
+    const matrix y = table(good);
+    taken_if(false, "requires numbers below rows", [&] { table(wrong); });
+    taken_if(false, "call the layer first", [&] { table.adjoint(y); });
+    BOOST_TEST((table.weight_gradient() == 0 * table.weight()));
+    BOOST_TEST((table(good) == y));
+    taken_if(true, "", [&] { table.adjoint(y); });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_first_rows_of_an_embedding_are_normal) {
   const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
   const matrix all = embedding<double, 2>(alone.partition<1, 1>(), {.rows = 200, .columns = 150, .seed = 3}).weight();
@@ -435,6 +480,20 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   BOOST_TEST(with_cut(3 * n, cut::balanced(3 * n, n)));
   BOOST_TEST(!with_cut(3 * n, cut::balanced(3 * n, n + 1)));
   BOOST_TEST(!with_cut(3 * n, cut::balanced(3 * n + 1, n)));
+  for (std::size_t extent = 3 * n - 1; extent <= 3 * n + 1; ++extent)
+    for (std::size_t parts = n; parts <= n + 1; ++parts) {
+      const decomposition<1> cuts(cut::balanced(extent, parts));
+      const bool is_good = extent == 3 * n && parts == n;
+      const text words = text("requires cuts of [")
+                         << 3 * n << "] into [" << n << "] parts, as p has along its last "
+                         << "dimensions, got cuts of [" << extent << "] into [" << parts << "]";
+      taken_if(is_good, words.c_str(), [&] { layer_norm<double, 2>(row, {.shape = {3 * n}, .cuts = cuts}); });
+      taken_if(is_good, words.c_str(), [&] { rms_norm<double, 2>(row, {.shape = {3 * n}, .cuts = cuts}); });
+      BOOST_TEST(with_cut(3 * n, cuts.cuts[0]) == is_good);
+      BOOST_TEST(takes([&] {
+                   group_norm<double, 3>(p, {.groups = 1, .channels = 3 * n, .channel_cut = cuts.cuts[0]});
+                 }) == is_good);
+    }
   for (const std::size_t groups : {0U, 1U, 2U, 3U, 4U, 6U, 7U})
     BOOST_TEST(takes([&] { group_norm<double, 3>(p, {.groups = groups, .channels = 6}); }) ==
                (groups != 0 && 6 % groups == 0));

@@ -202,6 +202,33 @@ BOOST_AUTO_TEST_CASE(weights_of_convolutions_are_uniform_within_the_bound_of_the
     }
 }
 
+/// A layer keeps the plans of its last tensors only: those of the first three are dropped, and made again.
+BOOST_AUTO_TEST_CASE(tensors_that_return_after_many_others_have_their_results_again) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  const auto check = [&](const char* name, auto layer) {
+    const auto x_of = [&](std::size_t batch) {
+      block x = xt::zeros<double>({batch, std::size_t{1}, std::size_t{1}, std::size_t{1}, std::size_t{2}});
+      for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>((5 * k + everyone.id()) % 7) - 3;
+      return x;
+    };
+    std::vector<block> y, dx;
+    for (std::size_t batch = 1; batch <= 3; ++batch) {
+      y.emplace_back(layer(x_of(batch)));
+      dx.emplace_back(layer.adjoint(y.back()));
+    }
+    for (std::size_t batch = 4; batch <= 36; ++batch) layer(x_of(batch));  // 33, one more than the plans that are kept
+    for (const std::size_t batch : {1U, 3U, 2U, 1U}) {
+      BOOST_TEST((layer(x_of(batch)) == y[batch - 1]), name << ", batch " << batch);
+      BOOST_TEST((layer.adjoint(y[batch - 1]) == dx[batch - 1]), name << ", batch " << batch);
+    }
+  };
+  check("convolution",
+        convolution<double, 3>(p, p, p, {.in_channels = 1, .out_channels = 1, .kernel = {1, 1, 2}, .bias = false}));
+  check("transposed_convolution", transposed_convolution<double, 3>(
+                                      p, {.in_channels = 1, .out_channels = 1, .kernel = {1, 1, 2}, .bias = false}));
+}
+
 BOOST_AUTO_TEST_CASE(gradients_and_parameters_of_other_shapes_are_refused) {
   const world everyone(test::workers());
   const auto p = everyone.partition(p5(1, 1, 1, 1, everyone.size()));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 #include <partita/nn/activation.hpp>
 #include <string>
 
@@ -11,6 +12,41 @@ namespace {
 
 using namespace partita;
 using matrix = xt::xtensor<double, 2>;
+
+/// Checks y and dx at one x, where dy is 2. NaN is equal to NaN here.
+template <class Layer, class T>
+void expect_at(const char* name, T x, T y, T dx) {
+  Layer layer;
+  const auto is = [](T a, T b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const T value = layer(xt::xtensor<T, 1>{x})(0), slope = layer.adjoint(xt::xtensor<T, 1>{2})(0);
+  BOOST_TEST(is(value, y), name << "(" << x << ") is " << value);
+  BOOST_TEST(is(slope, dx), name << "'(" << x << ") times 2 is " << slope);
+}
+/// Numbers without neighbours on both sides, as PyTorch treats them.
+template <class T>
+void expect_limits() {
+  const T infinity = std::numeric_limits<T>::infinity(), none = std::numeric_limits<T>::quiet_NaN();
+  const T smallest = std::numeric_limits<T>::denorm_min(), largest = std::numeric_limits<T>::max();
+  expect_at<relu<T>, T>("relu", none, none, 2);  // dy is passed on unless x is 0 or below
+  expect_at<relu<T>, T>("relu", infinity, infinity, 2);
+  expect_at<relu<T>, T>("relu", -infinity, 0, 0);
+  expect_at<relu<T>, T>("relu", largest, largest, 2);
+  expect_at<relu<T>, T>("relu", smallest, smallest, 2);
+  expect_at<relu<T>, T>("relu", -smallest, 0, 0);
+  for (const T zero : {T(0), -T(0)}) {
+    expect_at<relu<T>, T>("relu", zero, 0, 0);
+    expect_at<hyperbolic_tangent<T>, T>("tanh", zero, 0, 2);
+    expect_at<sigmoid<T>, T>("sigmoid", zero, T(0.5), T(0.5));
+  }
+  expect_at<hyperbolic_tangent<T>, T>("tanh", none, none, none);
+  expect_at<sigmoid<T>, T>("sigmoid", none, none, none);
+  for (const T far : {largest, infinity}) {
+    expect_at<hyperbolic_tangent<T>, T>("tanh", far, 1, 0);
+    expect_at<hyperbolic_tangent<T>, T>("tanh", -far, -1, 0);
+    expect_at<sigmoid<T>, T>("sigmoid", far, 1, 0);
+    expect_at<sigmoid<T>, T>("sigmoid", -far, 0, 0);
+  }
+}
 
 bool close(double a, double b) { return std::abs(a - b) <= 1e-13 * std::max({std::abs(a), std::abs(b), 1.0}); }
 
@@ -34,6 +70,11 @@ BOOST_AUTO_TEST_CASE(are_their_functions_and_derivatives) {
     BOOST_TEST(close(ys.data()[k], logistic));
     BOOST_TEST(close(ds.data()[k], d * logistic * (1 - logistic)));
   }
+}
+
+BOOST_AUTO_TEST_CASE(are_those_of_PyTorch_at_zeros_infinities_and_NaN) {
+  expect_limits<float>();
+  expect_limits<double>();
 }
 
 BOOST_AUTO_TEST_CASE(take_lazy_expressions_and_any_rank_and_blocks_of_no_element) {

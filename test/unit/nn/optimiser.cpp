@@ -66,6 +66,30 @@ void expect_sizes_are_kept(const std::string& call, const Options& options) {
   BOOST_TEST((first != before));
 }
 
+/// Steps that are refused, for whatever reason, leave no trace: the next steps are those of a twin that refused none.
+template <class Optimiser, class Options>
+void expect_no_trace_of_refused_steps(const Options& options) {
+  const vector slope{0.5, -2};
+  for (int refused_before = 0; refused_before < 3; ++refused_before) {
+    vector w{1, 2}, g = slope, twin_w = w, twin_g = slope;
+    Optimiser optimiser({parameter<double>(w, g)}, options), twin({parameter<double>(twin_w, twin_g)}, options);
+    for (int step = 0; step < 4; ++step) {
+      if (step == refused_before) {
+        const vector kept = w;
+        w = vector{1, 2, 3};
+        BOOST_CHECK_THROW(optimiser.step(), shape_error);
+        w = kept, g = vector{1};
+        BOOST_CHECK_THROW(optimiser.step(), shape_error);
+        g = slope, optimiser.options().learning_rate = -1;
+        BOOST_CHECK_THROW(optimiser.step(), shape_error);
+        optimiser.options() = options;
+      }
+      optimiser.step(), twin.step();
+      BOOST_TEST((w == twin_w), "step " << step << ", refused before step " << refused_before);
+    }
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(optimisers)
@@ -267,6 +291,13 @@ BOOST_AUTO_TEST_CASE(refuse_parameters_of_other_sizes_than_they_were_made_for) {
   expect_sizes_are_kept<sgd<double>>("partita::sgd::step()", sgd_options{});
   expect_sizes_are_kept<adam<double>>("partita::adam::step()", adam_options{});
   expect_sizes_are_kept<adamw<double>>("partita::adamw::step()", adamw_options{});
+}
+
+BOOST_AUTO_TEST_CASE(steps_that_are_refused_are_not_counted) {
+  expect_no_trace_of_refused_steps<sgd<double>>(sgd_options{});
+  expect_no_trace_of_refused_steps<sgd<double>>(sgd_options{.momentum = 0.5, .dampening = 0.25});
+  expect_no_trace_of_refused_steps<adam<double>>(adam_options{.amsgrad = true});
+  expect_no_trace_of_refused_steps<adamw<double>>(adamw_options{});
 }
 
 BOOST_AUTO_TEST_CASE(refuse_options_that_would_spoil_the_weights_when_made_and_when_they_are_changed) {

@@ -114,6 +114,30 @@ BOOST_AUTO_TEST_CASE(random_convolutions_are_what_loops_over_every_tap_give) {
     BOOST_TEST(kind > wanted / 8);
 }
 
+/// The gradients are those of the last adjoint, however many calls came before it, and of which shapes.
+BOOST_AUTO_TEST_CASE(gradients_of_the_sequential_executor_do_not_add_up) {
+  const grid<dynamic_extents<3>> p(dynamic_extents<3>(1, 1, 2), workers(0, 2));
+  const convolution_options<1> o{.in_channels = 2, .out_channels = 3, .kernel = 2, .padding = 1};
+  const test::whole_convolution<1> oracle{o, test::small_integers<3>(o.weight_shape(), 1),
+                                          test::small_integers<1>({3}, 2)};
+  sequentially::convolution<double, 1> layer(p, o);
+  for (const std::size_t cells : {5U, 5U, 4U, 7U}) {
+    const std::array<std::size_t, 3> extents{2, 2, cells};
+    const auto x = test::small_integers<3>(extents, 3 + cells), dy = test::small_integers<3>(oracle.result(extents), 4);
+    const auto cuts = decomposition<3>::balanced(extents, {1, 1, 2}),
+               of_y = decomposition<3>::balanced(oracle.result(extents), {1, 1, 2});
+    xt::xtensor<double, 3> dw;
+    xt::xtensor<double, 1> db;
+    const auto dx = blocks_of<3>(oracle.adjoint(x, dy, dw, db), cuts, p, 2);
+    layer(blocks_of<3>(x, cuts, p, 2), oracle.w, oracle.b);
+    for (int times = 0; times < 2; ++times) {
+      BOOST_TEST((layer.adjoint(blocks_of<3>(dy, of_y, p, 2)) == dx));
+      BOOST_TEST((layer.weight_gradient() == dw));
+      BOOST_TEST((layer.bias_gradient() == db));
+    }
+  }
+}
+
 /// Every limit of the options, on both sides of it.
 BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) {
   using options = convolution_options<1>;
