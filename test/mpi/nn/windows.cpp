@@ -193,7 +193,8 @@ BOOST_AUTO_TEST_CASE(upsampling_is_its_definition_on_any_cut) {
   for (std::size_t round = 0; round < 6 + test::random_cases(60); ++round) {
     const random_case c(everyone, draws);
     const bool linear = random_below(draws, 3) > 0, corners = linear && random_below(draws, 2) == 0;
-    const double scale = 0.5 * static_cast<double>(2 + random_below(draws, 6));
+    const std::size_t halves = 2 + random_below(draws, 6);
+    const double scale = 0.5 * static_cast<double>(halves);
     const bool by_size = random_below(draws, 2) == 0;
     pair_of size{1 + random_below(draws, 12), 1 + random_below(draws, 12)};
     if (!by_size)
@@ -204,7 +205,8 @@ BOOST_AUTO_TEST_CASE(upsampling_is_its_definition_on_any_cut) {
       const double step = by_size ? n / m : 1 / scale, at = static_cast<double>(o);
       std::vector<std::pair<std::size_t, double>> all;
       if (!linear) {
-        all.emplace_back(static_cast<std::size_t>(std::min(std::floor(at * step), n - 1)), 1.0);
+        const std::size_t left = by_size ? o * c.extents[d + 2] / size[d] : 2 * o / halves;
+        all.emplace_back(std::min(left, c.extents[d + 2] - 1), 1.0);
         return all;
       }
       double f = corners ? (m == 1 ? 0 : at * (n - 1) / (m - 1)) : std::max(0.0, (at + 0.5) * step - 0.5);

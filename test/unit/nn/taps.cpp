@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(an_adaptive_mean_is_that_of_all_inputs_that_its_share_touch
 BOOST_AUTO_TEST_CASE(an_upsampled_element_lies_between_two_inputs) {
   std::mt19937 random(5);
   for (std::size_t n = 1; n <= 6; ++n)
-    for (const double scale : {0.5, 1.0, 1.25, 1.5, 2.0, 3.0})
+    for (const double scale : {0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 24.5, 49.0, 103.0})
       for (const bool by_size : {false, true})
         for (const int mode : {0, 1, 2}) {  // nearest, linear, linear with aligned corners
           const auto m = static_cast<std::size_t>(std::floor(static_cast<double>(n) * scale));
@@ -97,7 +97,9 @@ BOOST_AUTO_TEST_CASE(an_upsampled_element_lies_between_two_inputs) {
           const double step = by_size ? static_cast<double>(n) / static_cast<double>(m) : 1 / scale;
           check(random, detail::upsampling_rule<3>("upsampling", options), n, [&](std::size_t o) {
             const auto place = static_cast<double>(o), last = static_cast<double>(n - 1);
-            const double at = mode == 0   ? std::floor(place * step)
+            // whole numbers, because a rounded step would take the input before the one at this place
+            const std::size_t left = by_size ? o * n / m : 4 * o / static_cast<std::size_t>(4 * scale);
+            const double at = mode == 0   ? static_cast<double>(left)
                               : mode == 1 ? (place + 0.5) * step - 0.5
                               : m == 1    ? 0
                                           : place * last / static_cast<double>(m - 1);

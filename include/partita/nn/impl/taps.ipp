@@ -1,6 +1,7 @@
 // Defines the functions that nn/taps.hpp declares.
 #pragma once
 
+#include <limits>
 #include <partita/nn/taps.hpp>
 
 namespace partita {
@@ -62,7 +63,8 @@ PARTITA_DEF taps interpolation::taps_of(interval outputs, std::size_t n, std::si
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
     const auto at = static_cast<double>(o);
     if (!linear) {
-      const auto i = static_cast<std::size_t>(at * step);
+      // the step and the product are rounded: an output at the place of an input must not take the input before it
+      const auto i = static_cast<std::size_t>(at * step * (1 + 2 * std::numeric_limits<double>::epsilon()));
       all.tap(i < n ? i : n - 1);
     } else {
       const double from = align_corners ? (m > 1 ? at * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0)
