@@ -28,12 +28,12 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   /// `all_gather(p, dimensions<1>)`: gathers along dimension 1.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::all_gather(p, dimensions)",
               detail::accepted_cuts::any}) {}
   /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({detail::erase_extents<rank>(p), kept(named), "partita::all_gather(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::all_gather(p, dimensions)",
               detail::accepted_cuts::any}) {}
 
   /// What this worker sends, keeps and receives for a tensor of these extents whose blocks are balanced. Cost: no
@@ -51,7 +51,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
 
  private:
   template <template <std::size_t...> class Named, std::size_t... D>
-  static constexpr auto kept(Named<D...> named) {
+  static constexpr auto checked_dimensions(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
                   "partita::all_gather(p, dimensions<...>): requires dimensions below rank(p)");
     static_assert(detail::are_distinct<D...>(),
@@ -64,9 +64,9 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
                   PARTITA_REQUIRES_KNOWN_RANK("partita::all_gather(p, dimensions<...>)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, Extents::rank()>(),
                   PARTITA_REQUIRES_RANK_OF_PARTITION("partita::all_gather(p, dimensions<...>)(x)"));
-    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+    static_assert(!ranked_array<X> || detail::has_addressable_elements<X>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_gather(p, dimensions<...>)(x)"));
-    return detail::has_rank<X, Extents::rank()>() && detail::has_elements_in_place<X>();
+    return detail::has_rank<X, Extents::rank()>() && detail::has_addressable_elements<X>();
   }
   template <class Y>
   static consteval bool takes_back() {

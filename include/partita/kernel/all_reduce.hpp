@@ -70,7 +70,7 @@ class all_reduce
   }
   static detail::collective_movement movement(const partition<Extents>& p,
                                               const std::array<bool, Extents::rank()>& kept) {
-    return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_text<Reduction>(),
+    return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_call_text<Reduction>(),
                                      detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));
   }
 };
@@ -90,8 +90,8 @@ class all_reduce<worker_groups, Reduction, Policies...>
       : detail::collective_kernel<all_reduce>(detail::make_movement_in_groups(
             everyone, groups,
             {.name = "partita::all_reduce",
-             .reduction = detail::reduction_text<Reduction>(),
-             .number = detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies))},
+             .reduction = detail::reduction_call_text<Reduction>(),
+             .fingerprint = detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies))},
             group_plan::kind::all_sum_reduce)) {}
 };
 

@@ -60,9 +60,9 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
     static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::all_to_all(p_from, p_to)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
                   PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::all_to_all(p_from, p_to)(x)"));
-    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+    static_assert(!ranked_array<X> || detail::has_addressable_elements<X>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_to_all(p_from, p_to)(x)"));
-    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+    return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
   template <class Y>
   static consteval bool takes_back() {

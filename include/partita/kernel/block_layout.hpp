@@ -35,7 +35,7 @@ struct tensor_layout {
   std::array<std::size_t, Rank> own_shape{};  ///< the shape of this worker's block; the cache key
   std::array<std::size_t, Rank> extents{};
   std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
-  box<Rank> own{};                                     ///< the box of this worker's block; empty if it is inactive
+  box<Rank> own_box{};                                 ///< the box of this worker's block; empty if it is inactive
 
   decomposition<Rank> cuts() const {
     return decomposition<Rank>::make([this](std::size_t d) { return cut::at(sizes[d]); });
@@ -75,11 +75,11 @@ class block_layout {
   }
   /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
   /// itself, or that depends on more than its options.
-  void note(std::uint64_t parameters = 0) const {
+  void log_call(std::uint64_t parameters = 0) const {
     p_.world().state()->log_local_operation(mixed(fingerprint_, parameters), call_);
   }
   /// Collective: if one worker has an error, all workers throw this error.
-  void agree(const text& error_message, std::uint64_t number = 1) const {
+  void throw_together(const text& error_message, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), local_error(error_message),
                      [&] { return describe(); });
   }
@@ -108,8 +108,8 @@ class block_layout {
     for (std::size_t d = 0; d < Rank; ++d) {
       found.sizes[d] = side_by_side.sizes[d];
       if (!p_.active()) continue;
-      for (std::size_t k = 0; k < p_.index()[d]; ++k) found.own.start[d] += found.sizes[d][k];
-      found.own.stop[d] = found.own.start[d] + own_shape[d];
+      for (std::size_t k = 0; k < p_.index()[d]; ++k) found.own_box.start[d] += found.sizes[d][k];
+      found.own_box.stop[d] = found.own_box.start[d] + own_shape[d];
     }
     return found;
   }

@@ -39,7 +39,7 @@ class composition {
   template <class X>
   auto start(X&& x) const {
     return detail::pending_chain(detail::start_step(step<0>(), std::forward<X>(x)),
-                                 [self = *this](auto&& y) { return self.template after<1>(std::move(y)); });
+                                 [self = *this](auto&& y) { return self.template finish_forward<1>(std::move(y)); });
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
@@ -63,8 +63,9 @@ class composition {
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear)
-      return detail::pending_chain(detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
-                                   [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
+      return detail::pending_chain(
+          detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
+          [self = *this](auto&& x) { return self.template finish_backward<last>(std::move(x)); });
   }
   /// The plans of the operators, in their order. The plans of these operators must not depend on a block.
   auto plan() const
@@ -106,12 +107,12 @@ class composition {
     else return backward<K - 1, End>(step<K>().adjoint(dy));
   }
   template <std::size_t K, class Y>
-  auto after(Y&& y) const {
+  auto finish_forward(Y&& y) const {
     if constexpr (K == sizeof...(Operators)) return std::move(y);
     else return forward<K>(y);
   }
   template <std::size_t K, class X>
-  auto before(X&& x) const {
+  auto finish_backward(X&& x) const {
     if constexpr (K == 0) return std::move(x);
     else return backward<K - 1>(x);
   }

@@ -42,36 +42,37 @@ template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;
 
-  std::vector<std::size_t> first{0}, filled{};  ///< the first entry of each row, and the rows that have entries
+  std::vector<std::size_t> row_starts{0},
+      nonempty_rows{};  ///< the first entry of each row, and the rows that have entries
   std::vector<std::uint32_t> column{};
   std::vector<T> value{};
 
-  std::size_t rows() const { return first.size() - 1; }
+  std::size_t row_count() const { return row_starts.size() - 1; }
   void add(std::size_t to, const T& v) { column.push_back(static_cast<std::uint32_t>(to)), value.push_back(v); }
   void end_row() {
-    if (column.size() != first.back()) filled.push_back(rows());
-    first.push_back(column.size());
+    if (column.size() != row_starts.back()) nonempty_rows.push_back(row_count());
+    row_starts.push_back(column.size());
   }
 
   /// Adds the product of the matrix and a block to y: blocks have `width` elements in each row. If all rows have
   /// entries, the list of rows with entries is not read, because reading it would delay each row.
   void multiply(const T* x, T* y, std::size_t width) const {
-    const std::size_t *const end = first.data() + 1, n = rows();
+    const std::size_t *const end = row_starts.data() + 1, n = row_count();
     std::size_t k = 0;
-    if (width == 1 && filled.size() == n) {
+    if (width == 1 && nonempty_rows.size() == n) {
       for (std::size_t i = 0; i < n; ++i) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
     } else if (width == 1) {
-      for (const std::size_t i : filled) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
+      for (const std::size_t i : nonempty_rows) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
     } else {
-      for (const std::size_t i : filled)
+      for (const std::size_t i : nonempty_rows)
         for (; k < end[i]; ++k)
           for (std::size_t c = 0; c < width; ++c) y[i * width + c] += value[k] * x[column[k] * width + c];
     }
   }
   /// Adds the product of the transposed matrix with a block to x.
   void multiply_transposed(const T* y, T* x, std::size_t width) const {
-    for (const std::size_t i : filled)
-      for (std::size_t k = first[i]; k < first[i + 1]; ++k)
+    for (const std::size_t i : nonempty_rows)
+      for (std::size_t k = row_starts[i]; k < row_starts[i + 1]; ++k)
         for (std::size_t c = 0; c < width; ++c) x[column[k] * width + c] += value[k] * y[i * width + c];
   }
 
@@ -112,7 +113,7 @@ class csr_matrix {
              const std::vector<triplet<T>>& entries)
       : rows_(rows),
         columns_(columns),
-        index_exchange_(detail::one_call(*everyone.state(), [&] { return learn_plan(everyone, entries); })) {}
+        index_exchange_(detail::one_call(*everyone.state(), [&] { return make_index_exchange(everyone, entries); })) {}
   PARTITA_FALLBACK_CONSTRUCTOR(csr_matrix) {
     static_assert(detail::dependent_false<T, Given...>,
                   "partita::csr_matrix<T>(everyone, rows, columns, entries): requires the world, the rows and columns "
@@ -154,8 +155,9 @@ class csr_matrix {
       const std::size_t width = detail::row_elements(given.shape());
       text error_message;
       if (given.shape(0) != rows_.size())
-        error_message << words.call << ".adjoint(dy): requires a block with a row for each row that its worker owns, "
-                      << rows_.size() << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
+        error_message << call_texts.call
+                      << ".adjoint(dy): requires a block with a row for each row that its worker owns, " << rows_.size()
+                      << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
       auto others = zeros<rank_of<Y>>(ghost_count(), given.shape()),
            x = zeros<rank_of<Y>>(columns_.size(), given.shape());
       if (error_message.empty()) ghost_part_.multiply_transposed(given.data(), others.data(), width);
@@ -212,8 +214,9 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<V>> given = values;
       text error_message;
       if (given.size() != entries())
-        error_message << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
-                      << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
+        error_message << call_texts.call
+                      << ".set_values(v): requires a number for each entry of the rows of its worker, " << entries()
+                      << ", got a block of " << given.shape() << "; values() has them in the same order";
       detail::kernel_access::throw_together(index_exchange_, error_message);
       auto from = given.begin();
       for_each_entry(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
@@ -238,9 +241,9 @@ class csr_matrix {
   const index_exchange& exchange() const { return index_exchange_; }
 
  private:
-  static constexpr detail::index_call_texts words{"partita::csr_matrix(everyone, rows, columns, entries)",
-                                                  "column that its worker owns",
-                                                  "column of other workers that its rows have"};
+  static constexpr detail::index_call_texts call_texts{"partita::csr_matrix(everyone, rows, columns, entries)",
+                                                       "column that its worker owns",
+                                                       "column of other workers that its rows have"};
 
   template <class S, std::size_t N, class Tag>
   using row_major = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;
@@ -278,11 +281,12 @@ class csr_matrix {
   static void for_each_entry(Matrix& a, F f) {
     std::size_t own = 0, other = 0;
     for (std::size_t i = 0; i < a.rows_.size(); ++i) {
-      for (; other < a.ghost_part_.first[i + 1] && a.ghost_columns_[a.ghost_part_.column[other]] < a.columns_.start;
+      for (;
+           other < a.ghost_part_.row_starts[i + 1] && a.ghost_columns_[a.ghost_part_.column[other]] < a.columns_.start;
            ++other)
         f(i, a.ghost_part_, other);
-      for (; own < a.own_part_.first[i + 1]; ++own) f(i, a.own_part_, own);
-      for (; other < a.ghost_part_.first[i + 1]; ++other) f(i, a.ghost_part_, other);
+      for (; own < a.own_part_.row_starts[i + 1]; ++own) f(i, a.own_part_, own);
+      for (; other < a.ghost_part_.row_starts[i + 1]; ++other) f(i, a.ghost_part_, other);
     }
   }
   /// The error message for blocks that do not fit this matrix, or that do not fit each other.
@@ -291,7 +295,7 @@ class csr_matrix {
     text error_message;
     if (x[0] != columns_.size() || ghosts != ghost_count() || dy[0] != rows_.size() ||
         detail::row_elements(x) != detail::row_elements(dy))
-      error_message << words.call
+      error_message << call_texts.call
                     << ".values_adjoint(x, dy): requires blocks with a row for each column and for each row that "
                     << "their worker owns, " << columns_.size() << " and " << rows_.size()
                     << ", and as many vectors, got " << x << " and " << dy
@@ -313,17 +317,18 @@ class csr_matrix {
 
   static detail::local_error column_count_error(const char* missing_ability, std::size_t columns) {
     if (columns <= detail::compressed_rows<T>::most_columns) return {};
-    return detail::local_error(text(words.call) << ": requires at most " << detail::compressed_rows<T>::most_columns
-                                                << " columns on a worker, one " << missing_ability << " " << columns
-                                                << "; cut the matrix over more workers");
+    return detail::local_error(text(call_texts.call)
+                               << ": requires at most " << detail::compressed_rows<T>::most_columns
+                               << " columns on a worker, one " << missing_ability << " " << columns
+                               << "; cut the matrix over more workers");
   }
 
   /// Sends entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
-  index_exchange learn_plan(const world& everyone, const std::vector<triplet<T>>& given) {
+  index_exchange make_index_exchange(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();
     const std::uint64_t number = detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>());
-    const auto describe = [&] { return text(words.call) << " with " << given.size() << " entries"; };
+    const auto describe = [&] { return text(call_texts.call) << " with " << given.size() << " entries"; };
     detail::agree_if_checked(world, number, {}, describe);
     const auto ranges = detail::gather_numbers<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
     detail::local_error found_error;
@@ -331,16 +336,17 @@ class csr_matrix {
     for (const auto& worker_ranges : ranges) {
       if (worker_ranges[0] != n || worker_ranges[1] < n || worker_ranges[2] != m || worker_ranges[3] < m)
         found_error = detail::local_error(
-            text(words.call) << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
-                             << worker_ranges[0] << ", " << worker_ranges[1] << ") and columns [" << worker_ranges[2]
-                             << ", " << worker_ranges[3] << ") after " << n << " rows and " << m
-                             << " columns; balanced_part(n, workers, id) makes such ranges");
+            text(call_texts.call)
+            << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
+            << worker_ranges[0] << ", " << worker_ranges[1] << ") and columns [" << worker_ranges[2] << ", "
+            << worker_ranges[3] << ") after " << n << " rows and " << m
+            << " columns; balanced_part(n, workers, id) makes such ranges");
       if (!found_error.any()) found_error = column_count_error("owns", worker_ranges[3] - worker_ranges[2]);
       n = worker_ranges[1], m = worker_ranges[3];
     }
     for (const triplet<T>& entry : given)
       if (!found_error.any() && (entry.row >= n || entry.column >= m))
-        found_error = detail::local_error(text(words.call)
+        found_error = detail::local_error(text(call_texts.call)
                                           << ": requires entries of a matrix of " << n << " x " << m << ", worker "
                                           << me << " has one at (" << detail::to_signed_index(entry.row) << ", "
                                           << detail::to_signed_index(entry.column) << ")");
@@ -365,7 +371,7 @@ class csr_matrix {
     ghost_columns_.erase(std::unique(ghost_columns_.begin(), ghost_columns_.end()), ghost_columns_.end());
     if (m > detail::compressed_rows<T>::most_columns)
       detail::agree_on_call(world, 0x6373725f6d6175ULL, column_count_error("wants from others", ghost_columns_.size()),
-                            [&] { return text(words.call) << " of " << m << " columns"; });
+                            [&] { return text(call_texts.call) << " of " << m << " columns"; });
     const triplet<T>* entry = first;
     for (std::size_t row = rows_.start; row < rows_.stop; ++row) {
       while (entry != last && entry->row == row) {
@@ -381,7 +387,7 @@ class csr_matrix {
       }
       own_part_.end_row(), ghost_part_.end_row();
     }
-    return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, words));
+    return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, call_texts));
   }
 
   interval rows_, columns_;

@@ -77,11 +77,11 @@ class fourier_operator {
   /// x [shape_error, on all workers]. Several fields: `f.into(std::tie(x, y), std::tie(u, v))`.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    fill<true>(std::tie(x), std::tuple<View&&>(std::forward<View>(view)));
+    fill_views<true>(std::tie(x), std::tuple<View&&>(std::forward<View>(view)));
   }
   template <class... X, class... View>
   void into(const std::tuple<X...>& x, std::tuple<View...> views) const {
-    fill<true>(x, std::move(views));
+    fill_views<true>(x, std::move(views));
   }
   /// Transforms the dimensions that are whole and starts the first move; finish(), which every worker must call, does
   /// the rest. The block x must not change before finish().
@@ -102,11 +102,11 @@ class fourier_operator {
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    fill<false>(std::tie(dy), std::tuple<View&&>(std::forward<View>(view)));
+    fill_views<false>(std::tie(dy), std::tuple<View&&>(std::forward<View>(view)));
   }
   template <class... Y, class... View>
   void adjoint_into(const std::tuple<Y...>& dy, std::tuple<View...> views) const {
-    fill<false>(dy, std::move(views));
+    fill_views<false>(dy, std::move(views));
   }
   template <class Y, class... More>
   auto start_adjoint(Y&& dy, More&&... more) const {
@@ -124,21 +124,21 @@ class fourier_operator {
     if constexpr (sizeof...(E) == Rank) return plan(global.array());
     else return {};
   }
-  fourier_plan<Rank> plan(const std::array<std::size_t, Rank>& global) const { return here().plan(global); }
+  fourier_plan<Rank> plan(const std::array<std::size_t, Rank>& global) const { return valid_engine().plan(global); }
   /// The partition of the result for a tensor x of these extents: p_y, or the partition that the kernel chooses.
   template <std::size_t... E>
   dynamic_partition<Rank> result_partition(const extents<E...>& global) const {
     static_assert(
         sizeof...(E) == Rank,
         "partita::fourier_transform::result_partition(extents): requires extents of the rank of the partitions");
-    if constexpr (sizeof...(E) == Rank) return here().result_partition(global.array());
-    else return here().definition().p_x;
+    if constexpr (sizeof...(E) == Rank) return valid_engine().result_partition(global.array());
+    else return valid_engine().definition().p_x;
   }
 
   /// The inverse transform, from p_y to p_x, with an equal norm. The inverse of real_to_complex requires the option
   /// real_extent; a transform whose result has a free layout requires the extents of x [shape_error].
   auto inverse() const {
-    const auto& d = here().definition();
+    const auto& d = valid_engine().definition();
     if (!d.p_y)
       throw shape_error(text(engine::name)
                         << ".inverse(): requires the extents of x, from which the layout of the result "
@@ -151,10 +151,10 @@ class fourier_operator {
   }
 
   /// The memory pool from which results of moves are allocated; null before the first move.
-  detail::arena* memory() const { return here().memory(); }
-  std::size_t plans_made() const { return here().plans_made(); }
+  detail::arena* memory() const { return valid_engine().memory(); }
+  std::size_t plans_made() const { return valid_engine().plans_made(); }
   /// The number of plans made so far, and what this worker sent in all moves of the last call.
-  kernel_counts counts() const { return here().counts(); }
+  kernel_counts counts() const { return valid_engine().counts(); }
 
  private:
   using engine = detail::fourier_engine<Rank>;
@@ -171,13 +171,13 @@ class fourier_operator {
     }
     return d;
   }
-  engine& here() const {
+  engine& valid_engine() const {
     detail::require_valid_kernel(engine_ != nullptr, engine::name);
     return *engine_;
   }
 
   auto make_inverse(const dynamic_partition<Rank>& p_y) const {
-    const auto& d = here().definition();
+    const auto& d = valid_engine().definition();
     fourier_options options = d.options;
     if constexpr (std::is_same_v<Kind, real_to_complex_t>) {
       return fourier_operator<complex_to_real_t, Rank, D...>(p_y, d.p_x, complex_to_real, options);
@@ -204,9 +204,9 @@ class fourier_operator {
     constexpr std::size_t N = sizeof...(X);
     std::array<std::array<std::size_t, Rank>, N> views{};
     for (std::size_t f = 0; f < N; ++f) views[f] = outputs[f].block.shape;
-    const bool given = outputs[0].given;
-    const text problem = here().template describe_unequal_fields<N>(Forward, {detail::shape_array<Rank>(x.shape())...},
-                                                                    given ? views.data() : nullptr);
+    const bool given = outputs[0].is_given;
+    const text problem = valid_engine().template describe_unequal_fields<N>(
+        Forward, {detail::shape_array<Rank>(x.shape())...}, given ? views.data() : nullptr);
     if (!problem.empty()) return problem;
     using read_only = strided<const result<element_of<first_type<X...>>, Forward>, Rank>;
     bool shared = false;
@@ -232,8 +232,8 @@ class fourier_operator {
     using blocks = std::array<strided<const In, Rank>, N>;
     const auto x = std::apply([](const auto&... a) { return blocks{a.block()...}; }, arguments);
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
-    if (outputs[0].given) call.view = outputs[0].block.shape;
-    const auto& s = here().agree(call, detail::local_error(error_message));
+    if (outputs[0].is_given) call.view = outputs[0].block.shape;
+    const auto& s = valid_engine().agree(call, detail::local_error(error_message));
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
   template <bool Forward, class... X>
@@ -241,7 +241,7 @@ class fourier_operator {
                  const text& error_message) const {
     using In = element_of<first_type<X...>>;
     constexpr std::size_t N = sizeof...(X);
-    engine& it = here();
+    engine& it = valid_engine();
     detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
                               1,
                               it.identity(),
@@ -250,7 +250,7 @@ class fourier_operator {
                               Rank,
                               detail::to_block_shape(std::get<0>(x))};
     call.chain_identity.number = detail::mixed(call.chain_identity.number, Forward ? 1U : 2U);
-    call.fills_view = outputs[0].given;
+    call.fills_view = outputs[0].is_given;
     for (std::size_t d = 0; d < Rank; ++d) call.view[d] = outputs[0].block.shape[d];
     return std::apply(
         [&](const X&... each) {
@@ -275,8 +275,8 @@ class fourier_operator {
     constexpr std::size_t N = sizeof...(X);
     const targets<Forward, std::remove_cvref_t<X>...> none{};
     const text problem = find_argument_error<Forward, std::remove_cvref_t<X>...>(none, x...);
-    auto arguments = std::make_shared<const std::tuple<detail::owned_argument<X>...>>(std::forward<X>(x)...);
-    engine& it = here();
+    auto arguments = std::make_shared<const std::tuple<detail::kept_argument<X>...>>(std::forward<X>(x)...);
+    engine& it = valid_engine();
     const detail::thread_guard only(it.state().calling_thread(), engine::name);
     return detail::one_call(it.state(), [&] {
       auto made = make_fourier_run<Forward, In>(*arguments, none, problem);
@@ -285,7 +285,7 @@ class fourier_operator {
     });
   }
   template <bool Forward, class... X, class... View>
-  void fill(const std::tuple<X...>& x, std::tuple<View...> views) const {
+  void fill_views(const std::tuple<X...>& x, std::tuple<View...> views) const {
     static_assert(sizeof...(X) == sizeof...(View) && sizeof...(X) > 0,
                   "partita::fourier_transform(p_x, p_y).into(std::tie(x...), std::tie(views...)): requires a view for "
                   "each field");
@@ -315,8 +315,8 @@ class fourier_operator {
   auto backward_(const Y& dy, const text& error_message) const {
     return carry_out<false>(std::tie(dy), targets<false, Y>(), error_message);
   }
-  void throw_together_(const text& error_message) const { here().throw_together(error_message); }
-  detail::kernel_identity identity_() const { return here().identity(); }
+  void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
+  detail::kernel_identity identity_() const { return valid_engine().identity(); }
 
   Kind kind_;
   std::shared_ptr<engine> engine_;  // shared, so that copies of the kernel share the plans

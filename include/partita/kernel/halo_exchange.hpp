@@ -53,11 +53,11 @@ class halo_planner {
   static constexpr std::size_t rank = partition<Extents>::rank();
 
   halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
-               halo_algorithm way = halo_algorithm::by_cost, outside_function<rank> outside = {})
+               halo_algorithm algorithm = halo_algorithm::by_cost, outside_function<rank> outside = {})
       : p_(p),
         widths_(widths),
         boundaries_(beyond),
-        halo_way_(way),
+        algorithm_(algorithm),
         outside_function_(std::move(outside)),
         fingerprint_(mixed(p.grid().fingerprint(), 130)) {
     for (std::size_t d = 0; d < rank; ++d) {
@@ -65,15 +65,15 @@ class halo_planner {
                                   static_cast<std::size_t>(beyond.after[d])})
         fingerprint_ = mixed(fingerprint_, n);
       for (const std::size_t n : {widths.before[d], widths.after[d]})
-        if (n > most)
+        if (n > max_width)
           throw shape_error(text("partita::halo_exchange(p, widths, boundary): requires widths of at most ")
-                            << most << ", got " << n << " along dimension " << d << "; a negative width is none");
+                            << max_width << ", got " << n << " along dimension " << d << "; a negative width is none");
     }
     if (beyond.any(boundary::function) && !outside_function_)
       throw shape_error(
           "partita::halo_exchange(p, widths, boundary::function): requires a function of the global index; give it as "
           "the fourth argument: halo_exchange(p, widths, boundary, f)");
-    fingerprint_ = mixed(fingerprint_, static_cast<std::uint64_t>(way));
+    fingerprint_ = mixed(fingerprint_, static_cast<std::uint64_t>(algorithm));
     fingerprint_ = hasher(fingerprint_)
                        .mix(beyond.value_before)
                        .mix(beyond.value_after)
@@ -85,7 +85,7 @@ class halo_planner {
   const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }
   const partition<Extents>& p() const { return p_; }
   const halo_widths<rank>& widths() const { return widths_; }
-  const halo_boundaries<rank>& beyond() const { return boundaries_; }
+  const halo_boundaries<rank>& boundaries() const { return boundaries_; }
   const outside_function<rank>& outside() const { return outside_function_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   text error_message(const std::array<std::size_t, rank>& extents) const {
@@ -121,20 +121,20 @@ class halo_planner {
   /// has no cells to pass on in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool shares_one_memory) const {
-    const bool by_dimension = halo_way_ == halo_algorithm::by_dimension ||
-                              (halo_way_ == halo_algorithm::by_cost && !shares_one_memory &&
+    const bool by_dimension = algorithm_ == halo_algorithm::by_dimension ||
+                              (algorithm_ == halo_algorithm::by_cost && !shares_one_memory &&
                                costs_of_halo(cuts, widths_, boundaries_).by_dimension_is_cheaper());
     if (!by_dimension || widths_.shape == halo_shape::star || widths_.of_empty_blocks) return {};
     return plan_halo_rounds(p_.grid(), cuts, widths_, boundaries_, whole);
   }
 
  private:
-  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few do not overflow
+  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few do not overflow
 
   partition<Extents> p_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> boundaries_;
-  halo_algorithm halo_way_;
+  halo_algorithm algorithm_;
   outside_function<rank> outside_function_;
   std::uint64_t fingerprint_;
 };
@@ -240,7 +240,7 @@ class halo_exchange
   /// The cells of the tensor of the last call that this worker has; empty on an inactive worker.
   /// Requires: an earlier call [error, on all workers that made no call].
   halo_cells<rank> cells() const {
-    const auto* plan = this->movement_.last_windows();
+    const auto* plan = this->movement_.last_window_plan();
     if (plan == nullptr)
       throw error(
           "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
@@ -257,9 +257,9 @@ class halo_exchange
                   PARTITA_REQUIRES_KNOWN_RANK("partita::halo_exchange(p, widths, boundary)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
                   PARTITA_REQUIRES_RANK_OF_PARTITION("partita::halo_exchange(p, widths, boundary)(x)"));
-    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+    static_assert(!ranked_array<X> || detail::has_addressable_elements<X>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::halo_exchange(p, widths, boundary)(x)"));
-    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+    return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
   template <class Y>
   static consteval bool takes_back() {

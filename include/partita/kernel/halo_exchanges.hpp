@@ -20,11 +20,11 @@ namespace partita {
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {
-  static constexpr std::size_t fields = sizeof...(Extents);
+  static constexpr std::size_t field_count = sizeof...(Extents);
   using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;
   template <class T>
   using blocks = typename movement::template blocks<T>;
-  static_assert(fields > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
+  static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:
   explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)
@@ -41,15 +41,15 @@ class halo_exchanges {
   template <class T, class... Global>
   auto frames(const Global&... global) const {
     static_assert(
-        sizeof...(Global) == fields,
+        sizeof...(Global) == field_count,
         "partita::halo_exchanges(h...).frames<T>(cuts...): requires extents or a decomposition for each field");
-    if constexpr (sizeof...(Global) == fields) {
+    if constexpr (sizeof...(Global) == field_count) {
       return movement_.one_call([&] {
         return std::apply(
             [&](const auto&... p) {
               return movement_.template frames<T>(p.windows().to_decomposition(global)..., ".frames(cuts...)");
             },
-            movement_.planner().of());
+            movement_.planner().planners());
       });
     }
   }
@@ -87,7 +87,7 @@ class halo_exchanges {
   template <class... X>
   static consteval bool takes() {
     constexpr bool has_exchange_per_field = [] {
-      if constexpr (sizeof...(X) == fields) return (detail::has_rank<X, Extents::rank()>() && ...);
+      if constexpr (sizeof...(X) == field_count) return (detail::has_rank<X, Extents::rank()>() && ...);
       else return false;
     }();
     static_assert(has_exchange_per_field,

@@ -44,8 +44,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   }
 
   /// The number of rows of this worker's blocks: of the argument of a call, and of its result.
-  std::size_t rows_of_argument() const { return movement_.pattern().owned; }
-  std::size_t rows_of_result() const { return movement_.pattern().wanted; }
+  std::size_t rows_of_argument() const { return movement_.pattern().owned_count; }
+  std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }
 
   /// Combines the rows of dy with the owned rows of which they are copies, by any reduction: `exchange.reduce(dy,
   /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
@@ -125,11 +125,11 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     static_assert(!detail::has_rank<X, 0>(),
                   "partita::index_exchange(everyone, owned, wanted)(x): requires a block of rank 1 or more, whose "
                   "dimension 0 numbers the indices; as_rank<1>({t}) makes one of a number");
-    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+    static_assert(!ranked_array<X> || detail::has_addressable_elements<X>(),
                   "partita::index_exchange(everyone, owned, wanted)(x): requires elements that MPI can move and that "
                   "are trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes "
                   "or BOOST_IS_MPI_DATATYPE");
-    return detail::has_elements_in_place<X>() && !detail::has_rank<X, 0>();
+    return detail::has_addressable_elements<X>() && !detail::has_rank<X, 0>();
   }
   template <class Y>
   static consteval bool takes_back() {

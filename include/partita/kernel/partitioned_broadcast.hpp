@@ -151,7 +151,7 @@ class partitioned_broadcast {
                             result_placement_.error_message_for(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});
     if (result_placement_.partition.active())
-      dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);
+      dx = detail::sum_to_operand<operand_rank>(dy, operand_block_shape(), route_.map);
     if (broadcast_) dx = broadcast_->adjoint(dx);
     if (repartition_) dx = repartition_->adjoint(dx);
     return dx;
@@ -180,7 +180,7 @@ class partitioned_broadcast {
   std::uint64_t fingerprint() const { return operand_.fingerprint() * 31 + result_placement_.fingerprint(); }
 
   /// The shape of this worker's part of the operand: extents of its block of the result, and 1 in repeated dimensions.
-  shape_list part_of_operand() const {
+  shape_list operand_block_shape() const {
     const auto block = result_placement_.block_shape();
     shape_list part;
     for (std::size_t j = 0; j < operand_rank; ++j) {

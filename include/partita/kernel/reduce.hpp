@@ -41,8 +41,8 @@ class reduce
       : detail::collective_kernel<reduce>(
             detail::make_collective_movement(p_y, p_x,
                                              {.name = "partita::reduce",
-                                              .reduction = detail::reduction_text<Reduction>(),
-                                              .number = detail::type_number<Reduction>(),
+                                              .reduction = detail::reduction_call_text<Reduction>(),
+                                              .fingerprint = detail::type_number<Reduction>(),
                                               .transpose_small = to_transposed,
                                               .transpose_large = from_transposed,
                                               .to_root = true,
@@ -65,8 +65,8 @@ class reduce<worker_groups, worker_groups, Reduction, Policies...>
       : detail::collective_kernel<reduce>(
             detail::make_movement_in_groups(everyone, groups,
                                             {.name = "partita::reduce",
-                                             .reduction = detail::reduction_text<Reduction>(),
-                                             .number = detail::type_number<Reduction>(),
+                                             .reduction = detail::reduction_call_text<Reduction>(),
+                                             .fingerprint = detail::type_number<Reduction>(),
                                              .keep_batch = !has_policy<discard_batch_t, Policies...>},
                                             group_plan::kind::sum_reduce)) {}
 };

@@ -30,12 +30,12 @@ class reduce_scatter
   /// `reduce_scatter(p, dimensions<1>)`: scatters along dimension 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
               detail::accepted_cuts::balanced}) {}
   /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({detail::erase_extents<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
               detail::accepted_cuts::balanced}) {}
 
   /// What this worker sends, keeps and receives for blocks x of these extents. Cost: no communication.
@@ -53,7 +53,7 @@ class reduce_scatter
 
  private:
   template <template <std::size_t...> class Named, std::size_t... D>
-  static constexpr auto kept(Named<D...> named) {
+  static constexpr auto checked_dimensions(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
                   "partita::reduce_scatter(p, dimensions<...>): requires dimensions below rank(p)");
     static_assert(detail::are_distinct<D...>(),
@@ -76,9 +76,9 @@ class reduce_scatter
                   PARTITA_REQUIRES_KNOWN_RANK("partita::reduce_scatter(p, dimensions<...>).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_rank<Y, Extents::rank()>(),
                   PARTITA_REQUIRES_RANK_OF_PARTITION("partita::reduce_scatter(p, dimensions<...>).adjoint(dy)"));
-    static_assert(!ranked_array<Y> || detail::has_elements_in_place<Y>(),
+    static_assert(!ranked_array<Y> || detail::has_addressable_elements<Y>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::reduce_scatter(p, dimensions<...>).adjoint(dy)"));
-    return detail::has_rank<Y, Extents::rank()>() && detail::has_elements_in_place<Y>();
+    return detail::has_rank<Y, Extents::rank()>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
   static consteval bool fills() {

@@ -101,18 +101,18 @@ class repartition
     static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y)(x)"));
     constexpr bool of_one_rank = !ranked_array<X> || detail::has_rank<X, rank>();
     static_assert(of_one_rank, PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::repartition(p_x, p_y)(x)"));
-    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+    static_assert(!ranked_array<X> || detail::has_addressable_elements<X>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::repartition(p_x, p_y)(x)"));
-    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+    return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
   template <class Y>
   static consteval bool takes_back() {
     static_assert(ranked_array<Y>, PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
                   PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::repartition(p_x, p_y).adjoint(dy)"));
-    static_assert(!ranked_array<Y> || detail::has_elements_in_place<Y>(),
+    static_assert(!ranked_array<Y> || detail::has_addressable_elements<Y>(),
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::repartition(p_x, p_y).adjoint(dy)"));
-    return detail::has_rank<Y, rank>() && detail::has_elements_in_place<Y>();
+    return detail::has_rank<Y, rank>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
   static consteval bool fills() {

@@ -32,7 +32,7 @@ class segments {
   /// Collective. `owned` and `segment_of_rows` are segment numbers, for this worker: `interval{first, last}`, or a
   /// container of integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
   segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
-      : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
+      : movement_(detail::index_planner(everyone, owned, segment_of_rows, call_texts)) {
     const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
     const auto sums = movement_.combine<sum_t>(sum_call_number, ones, ".sizes()");
     sizes_.assign(sums.begin(), sums.end());
@@ -47,8 +47,8 @@ class segments {
 
   /// The number of rows that each segment of this worker has on all workers together.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
-  std::size_t rows_of_argument() const { return movement_.pattern().wanted; }
-  std::size_t rows_of_result() const { return movement_.pattern().owned; }
+  std::size_t rows_of_argument() const { return movement_.pattern().wanted_count; }
+  std::size_t rows_of_result() const { return movement_.pattern().owned_count; }
   /// What this worker exchanges in `rows` and, in the opposite direction, in `sum`, if rows have `row_elements`
   /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
@@ -70,7 +70,7 @@ class segments {
   auto mean(const X& x) const {
     if constexpr (accepts_floating_elements<X>()) {
       auto y = movement_.combine<sum_t>(mean_call_number, x, ".mean(x)");
-      divide(y);
+      divide_by_sizes(y);
       return y;
     } else {
       return detail::rejected_call();
@@ -80,7 +80,7 @@ class segments {
   auto mean_adjoint(const Y& dy) const {
     if constexpr (accepts_floating_elements<Y>()) {
       xt::xtensor<element_of<Y>, rank_of<Y>> share = dy;
-      if (share.shape(0) == rows_of_result()) divide(share);
+      if (share.shape(0) == rows_of_result()) divide_by_sizes(share);
       return movement_.copy(mean_adjoint_call_number, share, ".mean_adjoint(dy)");
     } else {
       return detail::rejected_call();
@@ -102,9 +102,9 @@ class segments {
       xt::xtensor<T, rank_of<X>> equal = x, share = dy;
       const xt::xtensor<T, rank_of<X>> largest = y;
       detail::local_error found_error;
-      expect(found_error, call, "x", equal.shape(), rows_of_argument(), equal.shape());
-      expect(found_error, call, "y", largest.shape(), rows_of_result(), equal.shape());
-      expect(found_error, call, "dy", share.shape(), rows_of_result(), equal.shape());
+      expect_block_shape(found_error, call, "x", equal.shape(), rows_of_argument(), equal.shape());
+      expect_block_shape(found_error, call, "y", largest.shape(), rows_of_result(), equal.shape());
+      expect_block_shape(found_error, call, "dy", share.shape(), rows_of_result(), equal.shape());
       const auto most = movement_.copy(maximum_adjoint_call_number, largest, call, found_error);
       for (std::size_t k = 0; k < equal.size(); ++k) {
         const T a = equal.data()[k], b = most.data()[k];
@@ -144,8 +144,8 @@ class segments {
       constexpr const char* call = ".softmax_adjoint(y, dy)";
       const xt::xtensor<element_of<Y>, rank_of<Y>> weight = y, given = dy;
       detail::local_error found_error;
-      expect(found_error, call, "y", weight.shape(), rows_of_argument(), weight.shape());
-      expect(found_error, call, "dy", given.shape(), rows_of_argument(), weight.shape());
+      expect_block_shape(found_error, call, "y", weight.shape(), rows_of_argument(), weight.shape());
+      expect_block_shape(found_error, call, "dy", given.shape(), rows_of_argument(), weight.shape());
       xt::xtensor<element_of<Y>, rank_of<Y>> dx = weight;
       for (std::size_t k = 0; k < dx.size() && !found_error.any(); ++k) dx.data()[k] *= given.data()[k];
       const auto whole = movement_.copy(
@@ -158,8 +158,8 @@ class segments {
   }
 
  private:
-  static constexpr detail::index_call_texts words{"partita::segments(everyone, owned, segment_of_rows)",
-                                                  "segment that its worker owns", "entry of segment_of_rows"};
+  static constexpr detail::index_call_texts call_texts{"partita::segments(everyone, owned, segment_of_rows)",
+                                                       "segment that its worker owns", "entry of segment_of_rows"};
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
     rows_call_number = 1,
@@ -174,7 +174,7 @@ class segments {
 
   /// Divides each row by the size of its segment.
   template <class Y>
-  void divide(Y& y) const {
+  void divide_by_sizes(Y& y) const {
     const std::size_t width = sizes_.empty() ? 0 : y.size() / sizes_.size();
     for (std::size_t i = 0; i < sizes_.size(); ++i)
       for (std::size_t e = 0; e < width && sizes_[i] != 0; ++e)
@@ -182,13 +182,14 @@ class segments {
   }
   /// Sets an error if a block does not have `rows` rows of the shape of another block's rows.
   template <class Shape>
-  void expect(detail::local_error& found_error, const char* call, const char* name, const Shape& shape,
-              std::size_t rows, Shape wanted) const {
+  void expect_block_shape(detail::local_error& found_error, const char* call, const char* name, const Shape& shape,
+                          std::size_t rows, Shape wanted) const {
     wanted[0] = rows;
     if (!found_error.any() && shape != wanted)
-      found_error = detail::local_error(text(words.call) << call << ": requires " << name << " of shape " << wanted
-                                                         << ", got " << shape << " on worker " << movement_.state().id()
-                                                         << "; dimension 0 numbers the rows of x, of y the segments");
+      found_error =
+          detail::local_error(text(call_texts.call) << call << ": requires " << name << " of shape " << wanted
+                                                    << ", got " << shape << " on worker " << movement_.state().id()
+                                                    << "; dimension 0 numbers the rows of x, of y the segments");
   }
 
   template <class X>
@@ -197,10 +198,10 @@ class segments {
     static_assert(has_rows,
                   "partita::segments: requires an xtensor expression whose rank is part of its type and 1 or more, "
                   "whose dimension 0 numbers the rows; as_rank<1>(v) gives it to a std::vector");
-    static_assert(!has_rows || detail::has_elements_in_place<X>(),
+    static_assert(!has_rows || detail::has_addressable_elements<X>(),
                   "partita::segments: requires elements that MPI can move and that are trivially copyable: arithmetic, "
                   "std::complex, or a type declared with moves_as_bytes");
-    return has_rows && detail::has_elements_in_place<X>();
+    return has_rows && detail::has_addressable_elements<X>();
   }
   template <class X>
   static consteval bool accepts_summable_rows() {

@@ -19,13 +19,13 @@ namespace partita {
 ///           two numbers.
 /// Adjoint:  the inverse: each row returns to the place from which it was sent.
 inline index_exchange send_to(const world& everyone, const index_list& receivers) {
-  constexpr detail::index_call_texts words{"partita::send_to(everyone, receivers)", "receiver",
-                                           "row that its worker gets"};
+  constexpr detail::index_call_texts call_texts{"partita::send_to(everyone, receivers)", "receiver",
+                                                "row that its worker gets"};
   const auto& state = everyone.state();
   return detail::one_call(*state, [&] {
     std::shared_ptr<detail::transport> shared_transport;
-    auto pattern = detail::make_pattern_by_receiver(*state, shared_transport, receivers, words.call);
-    return index_exchange(detail::index_planner(state, std::move(shared_transport), std::move(pattern), words));
+    auto pattern = detail::make_pattern_by_receiver(*state, shared_transport, receivers, call_texts.call);
+    return index_exchange(detail::index_planner(state, std::move(shared_transport), std::move(pattern), call_texts));
   });
 }
 

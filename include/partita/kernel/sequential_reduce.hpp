@@ -43,7 +43,7 @@ class reduce {
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
-  detail::groups<Dst, Src> groups_;
+  detail::sequential_groups<Dst, Src> groups_;
 };
 
 /// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: the result of partita::all_reduce for each worker.

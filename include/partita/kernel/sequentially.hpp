@@ -51,7 +51,7 @@ class broadcast {
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
-  detail::groups<Src, Dst> groups_;
+  detail::sequential_groups<Src, Dst> groups_;
 };
 
 /// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: the result of partita::sum_reduce for each worker.
@@ -81,7 +81,7 @@ class sum_reduce {
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
-  detail::groups<Dst, Src> groups_;
+  detail::sequential_groups<Dst, Src> groups_;
 };
 
 /// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
@@ -137,7 +137,8 @@ class repartition {
         rank_of<Y> == rank,
         "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
     const auto shapes = list_block_shapes(p_y_, dy);
-    const auto result_extents = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
+    const auto result_extents =
+        cuts_.given_result_cuts() ? cuts_.given_result_cuts()->extents() : lay_out(shapes, p_y_.shape()).extents;
     const auto global = cuts_.source_extents(result_extents);
     detail::expect_extents(cuts_, global);
     const auto wanted = cuts_.result_cuts(global);
@@ -145,8 +146,9 @@ class repartition {
       if (shapes[place] != wanted.shape(p_y_.index(place)))
         throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over "
                                "p_y as the result of the forward call was (the ")
-                          << (cuts_.to() ? "given" : "balanced") << " cut of " << result_extents << " over "
-                          << p_y_.shape() << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
+                          << (cuts_.given_result_cuts() ? "given" : "balanced") << " cut of " << result_extents
+                          << " over " << p_y_.shape() << "), got a block of " << shapes[place] << " at "
+                          << p_y_.index(place));
     if (last_plans_.size() == dy.size() && !dy.empty() && last_plans_[0].extents == global)
       return detail::carry_out(detail::reversed(last_plans_), dy, keep_batch);
     const auto there =
@@ -213,7 +215,7 @@ class all_gather {
   }
 
  private:
-  detail::parts<Extents> parts_;
+  detail::sequential_parts<Extents> parts_;
 };
 
 /// `sequentially::reduce_scatter(p, dimensions<1>)(x)`: the result of partita::reduce_scatter for each worker.
@@ -235,7 +237,7 @@ class reduce_scatter {
   }
 
  private:
-  detail::parts<Extents> parts_;
+  detail::sequential_parts<Extents> parts_;
 };
 
 /// `sequentially::halo_exchange(p, widths, boundary)(x)`: the result of partita::halo_exchange for each worker.

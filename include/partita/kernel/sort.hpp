@@ -107,30 +107,30 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
 /// Returns this worker's share of the elements of all workers in their order; `own` is sorted.
 template <class Order, class Element>
 pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const pooled_tensor<Element, 1>& own,
-                                              const std::vector<facts<2>>& sizes, const index_call_texts& words) {
+                                              const std::vector<facts<2>>& sizes, const index_call_texts& call_texts) {
   world_state& world = *everyone.state();
   if (const std::uint64_t given = sum_over_members(sizes, 0), wanted = sum_over_members(sizes, 1); given != wanted)
-    throw shape_error(
-        (text(words.call) << ": requires results of all workers with as many elements as their blocks have, " << given
-                          << "; the lengths that are wanted are " << wanted
-                          << " together; leave out .length for blocks of the same sizes")
-            .c_str());
+    throw shape_error((text(call_texts.call)
+                       << ": requires results of all workers with as many elements as their blocks have, " << given
+                       << "; the lengths that are wanted are " << wanted
+                       << " together; leave out .length for blocks of the same sizes")
+                          .c_str());
   std::vector<std::size_t> lengths;
   for (const auto& worker_sizes : sizes) lengths.push_back(worker_sizes[1]);
   const auto counts = counts_by_receiver(world, make_sorted_keys<Order>(own.data(), own.size()), lengths);
   std::shared_ptr<transport> shared_transport;
   open_transport(shared_transport, world);
   index_movement movement(
-      index_planner(everyone.state(), shared_transport, make_pattern_by_counts(world, counts), words));
+      index_planner(everyone.state(), shared_transport, make_pattern_by_counts(world, counts), call_texts));
   const block_argument<pooled_tensor<Element, 1>> block(own);
   auto share = movement.template forward<Element, 1>(block.block(), {}, "", {}, {}).finish();
   std::vector<std::size_t> first{0};
-  const row_transfers& travel = movement.pattern().travel;
+  const row_transfers& transfers = movement.pattern().transfers;
   const auto add_part = [&](std::size_t rows) {
     if (rows != 0) first.push_back(first.back() + rows);
   };
   bool is_kept = false;
-  for (const auto& part : travel.from) {
+  for (const auto& part : transfers.received_parts) {
     if (part.worker > world.id() && !std::exchange(is_kept, true)) add_part(counts[world.id()]);
     add_part(part.rows);
   }
@@ -190,15 +190,15 @@ template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    constexpr detail::index_call_texts words{"partita::sort(everyone, x)", "element", "element"};
+    constexpr detail::index_call_texts call_texts{"partita::sort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
       auto own = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x736f7274ULL, options);
-      const auto sizes =
-          detail::agree_on_sizes(*everyone.state(), words.call, call, own.size(), options.length.value_or(own.size()));
+      const auto sizes = detail::agree_on_sizes(*everyone.state(), call_texts.call, call, own.size(),
+                                                options.length.value_or(own.size()));
       return detail::call_with_order<T>(options, [&](auto order) {
         order.sort(own.data(), own.data() + own.size());
-        return detail::sort_and_distribute<decltype(order)>(everyone, own, sizes, words);
+        return detail::sort_and_distribute<decltype(order)>(everyone, own, sizes, call_texts);
       });
     });
   } else {
@@ -214,11 +214,11 @@ template <class X>
 auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    constexpr detail::index_call_texts words{"partita::argsort(everyone, x)", "element", "element"};
+    constexpr detail::index_call_texts call_texts{"partita::argsort(everyone, x)", "element", "element"};
     return detail::one_call(*everyone.state(), [&] {
       const auto numbers = detail::copy_to_pooled_tensor(x);
       const std::uint64_t call = detail::fingerprint_of_sort<T>(0x6172677331ULL, options);
-      const auto sizes = detail::agree_on_sizes(*everyone.state(), words.call, call, numbers.size(),
+      const auto sizes = detail::agree_on_sizes(*everyone.state(), call_texts.call, call, numbers.size(),
                                                 options.length.value_or(numbers.size()));
       std::uint64_t place = 0;
       for (std::size_t k = 0; k < everyone.id(); ++k) place += sizes[k][0];
@@ -227,7 +227,7 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
         for (std::size_t j = 0; j < numbers.size(); ++j) own.data()[j] = {order.key(numbers.data()[j]), place + j};
       });
       detail::radix_sort(own.data(), own.size(), [](const auto& element) { return element.key; });
-      const auto share = detail::sort_and_distribute<detail::position_order>(everyone, own, sizes, words);
+      const auto share = detail::sort_and_distribute<detail::position_order>(everyone, own, sizes, call_texts);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
       for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
       return places;
@@ -269,7 +269,8 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
         ranks.push_back(rank);
         ranks.push_back(std::min(rank + 1, n - 1));
       }
-      const auto keys = detail::keys_of_ranks(world, detail::make_sorted_keys<order>(own.data(), own.size()), ranks);
+      const auto keys =
+          detail::keys_at_positions(world, detail::make_sorted_keys<order>(own.data(), own.size()), ranks);
       const auto number = [&](std::size_t k) { return static_cast<double>(detail::value_from_sort_key<T>(keys[k])); };
       xt::xtensor<double, 1> all(std::array<std::size_t, 1>{probabilities.size()});
       for (std::size_t k = 0; k < probabilities.size(); ++k) {

@@ -153,9 +153,9 @@ class spectral_operator {
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(box.points))),
         factors_(
             block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
-                                             decomposition<Rank>::balanced(box.half_spectrum(), spectrum_grid()),
+                                             decomposition<Rank>::balanced(box.half_spectrum(), spectrum_grid_shape()),
                                              [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })),
-        number_(detail::factors_fingerprint<Rank>(box, box.half_spectrum(), factor)) {}
+        fingerprint_(detail::factors_fingerprint<Rank>(box, box.half_spectrum(), factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
@@ -176,9 +176,9 @@ class spectral_operator {
     using transform = fourier_operator<real_to_complex_t, Rank, D...>;
     using inverse = fourier_operator<complex_to_real_t, Rank, D...>;
   };
-  using along = all_dimension_transforms<std::make_index_sequence<Rank>>;
+  using dimension_transforms = all_dimension_transforms<std::make_index_sequence<Rank>>;
 
-  std::array<std::size_t, Rank> spectrum_grid() const {
+  std::array<std::size_t, Rank> spectrum_grid_shape() const {
     return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();
   }
   template <class X>
@@ -191,8 +191,8 @@ class spectral_operator {
   }
   template <bool Conjugate, class X>
   auto multiply_by_factors(const X& x) const {
-    p_.world().state()->log_local_operation(detail::mixed(number_, Conjugate ? 1 : 0), "partita::spectral_operator",
-                                            box_.points);
+    p_.world().state()->log_local_operation(detail::mixed(fingerprint_, Conjugate ? 1 : 0),
+                                            "partita::spectral_operator", box_.points);
     const text problem = detail::describe_unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
     using wave = typename decltype(waves)::value_type;
@@ -203,10 +203,10 @@ class spectral_operator {
 
   dynamic_partition<Rank> p_;
   periodic_box<Rank> box_;
-  typename along::transform transform_;
-  typename along::inverse inverse_transform_;
+  typename dimension_transforms::transform transform_;
+  typename dimension_transforms::inverse inverse_transform_;
   xt::xtensor<std::complex<double>, Rank> factors_;
-  std::uint64_t number_;
+  std::uint64_t fingerprint_;
 };
 
 /// The derivative of a given order along a dimension: exact for the waves that the points can distinguish. For odd

@@ -48,8 +48,10 @@ class token_dispatcher {
     if (expert < experts_.start || expert >= experts_.stop) return {};
     return {first_row_[expert - experts_.start], first_row_[expert - experts_.start + 1]};
   }
-  std::size_t tokens() const { return movement_.pattern().owned / experts_per_token_; }  ///< The tokens of this worker.
-  std::size_t rows() const { return movement_.pattern().wanted; }                        ///< The rows it receives.
+  std::size_t tokens() const {
+    return movement_.pattern().owned_count / experts_per_token_;
+  }                                                                      ///< The tokens of this worker.
+  std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The rows it receives.
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
@@ -74,7 +76,7 @@ class token_dispatcher {
       constexpr const char* call = ".combine(y, weights)";
       const xt::xtensor<element_of<Y>, rank_of<Weights>> w = weights;
       detail::local_error found_error;
-      expect(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned);
+      expect_count(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned_count);
       return sum_returned_rows(movement_.combine<sum_t>(weighted_call_number, y, call, found_error),
                                [&](std::size_t k) { return w.data()[k]; });
     } else {
@@ -90,10 +92,10 @@ class token_dispatcher {
       const xt::xtensor<T, rank_of<Y>> rows_y = y, given = dz;
       const xt::xtensor<T, rank_of<Weights>> w = weights;
       detail::local_error found_error;
-      expect(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned);
-      expect(found_error, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
-      expect(found_error, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
-             detail::row_elements(given.shape()));
+      expect_count(found_error, call, "a weight for each choice", w.size(), movement_.pattern().owned_count);
+      expect_count(found_error, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
+      expect_count(found_error, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
+                   detail::row_elements(given.shape()));
       auto dy = dispatch_rows(adjoint_call_number, given, call, found_error);
       xt::xtensor<T, 1> flat(std::array{w.size()}), products = xt::zeros<T>({rows()});
       std::copy_n(w.data(), w.size(), flat.data());
@@ -117,8 +119,9 @@ class token_dispatcher {
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
  private:
-  static constexpr detail::index_call_texts words{"partita::token_dispatcher(everyone, experts, choice, per_token)",
-                                                  "choice of its tokens", "choice of an expert of the worker"};
+  static constexpr detail::index_call_texts call_texts{
+      "partita::token_dispatcher(everyone, experts, choice, per_token)", "choice of its tokens",
+      "choice of an expert of the worker"};
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
     dispatch_call_number = 1,
@@ -132,8 +135,8 @@ class token_dispatcher {
     return detail::one_call(*state, [&] {
       std::shared_ptr<detail::transport> shared_transport;
       auto pattern = detail::make_pattern_by_expert(*state, shared_transport, experts, choice, experts_per_token_,
-                                                    words.call, first_row_);
-      return detail::index_planner(state, std::move(shared_transport), std::move(pattern), words);
+                                                    call_texts.call, first_row_);
+      return detail::index_planner(state, std::move(shared_transport), std::move(pattern), call_texts);
     });
   }
   /// Sends the row of each token to each of its experts.
@@ -141,10 +144,10 @@ class token_dispatcher {
   auto dispatch_rows(call_number number, const X& x, const char* call, detail::local_error before = {}) const {
     using T = element_of<X>;
     const xt::xtensor<T, rank_of<X>> given = x;
-    expect(before, call, "a row of x for each token", given.shape(0), tokens());
+    expect_count(before, call, "a row of x for each token", given.shape(0), tokens());
     if (experts_per_token_ == 1) return movement_.copy(number, given, call, before);
     auto shape = given.shape();
-    shape[0] = movement_.pattern().owned;
+    shape[0] = movement_.pattern().owned_count;
     xt::xtensor<T, rank_of<X>> rows(shape);
     const std::size_t width = detail::row_elements(given.shape());
     for (std::size_t k = 0; k < shape[0] && !before.any(); ++k)
@@ -168,12 +171,12 @@ class token_dispatcher {
     return y;
   }
   /// Sets an error unless `actual_count` equals the required number `wanted`.
-  void expect(detail::local_error& found_error, const char* call, const char* what, std::size_t actual_count,
-              std::size_t wanted) const {
+  void expect_count(detail::local_error& found_error, const char* call, const char* what, std::size_t actual_count,
+                    std::size_t wanted) const {
     if (found_error.any() || actual_count == wanted) return;
-    found_error = detail::local_error(text(words.call) << call << ": requires " << what << ", " << wanted
-                                                       << " on worker " << movement_.state().id() << ", got "
-                                                       << actual_count << "; dimension 0 numbers tokens or rows");
+    found_error = detail::local_error(text(call_texts.call) << call << ": requires " << what << ", " << wanted
+                                                            << " on worker " << movement_.state().id() << ", got "
+                                                            << actual_count << "; dimension 0 numbers tokens or rows");
   }
 
   template <class X>

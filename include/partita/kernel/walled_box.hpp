@@ -64,12 +64,12 @@ class walled_operator {
         factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
                                     [&](auto... i) { return double(factor(index<Rank>{i...})); })),
-        number_(detail::factors_fingerprint<Rank>(box, points_, factor)) {}
+        fingerprint_(detail::factors_fingerprint<Rank>(box, points_, factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) {
-      p_.world().state()->log_local_operation(number_, "partita::walled_operator", points_);
+      p_.world().state()->log_local_operation(fingerprint_, "partita::walled_operator", points_);
       auto waves = detail::kernel_access::call(transform_, x,
                                                detail::describe_unbalanced_field("walled_operator", p_, points_, x));
       using real = typename decltype(waves)::value_type;
@@ -107,7 +107,7 @@ class walled_operator {
   std::array<std::size_t, Rank> points_;
   transform transform_, inverse_transform_;
   xt::xtensor<double, Rank> factors_;
-  std::uint64_t number_;
+  std::uint64_t fingerprint_;
 };
 
 /// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. If no wall is dirichlet, u has mean 0,

@@ -25,7 +25,7 @@ namespace partita::detail {
 /// The plans of a window movement: from blocks to windows, back with sums, and the plan that fills only the ghosts.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {
-  halo_plan<Rank> windows{};
+  halo_plan<Rank> window_plan{};
   std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
   std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty for one exchange without rounds
   exchanges_by_kind refresh_exchanges{};
@@ -38,15 +38,15 @@ struct window_structure : planned_boxes<Rank> {
   template <class T>
   strided<const T, Rank> own_cells(const strided<T, Rank>& w) const {
     const exchange_plan<Rank>& e = this->there;
-    const bool has = !e.kept.empty() && windows.is_own_block(e.kept.front());
+    const bool has = !e.kept.empty() && window_plan.is_own_block(e.kept.front());
     return strided<const T, Rank>(w).part(has ? e.kept.front().destination_start : std::array<std::size_t, Rank>{},
                                           e.source_shape);
   }
 };
 
 /// Plans for windows. `Windows` defines the window of each worker by its functions name(), p() with the blocks,
-/// fingerprint(), beyond() with the borders, error_message(extents) and plan(cuts, worker). It may define outside(),
-/// the function beyond the borders, and rounds(cuts, plan, shares_one_memory).
+/// fingerprint(), boundaries() with the borders, error_message(extents) and plan(cuts, worker). It may define
+/// outside(), the function beyond the borders, and rounds(cuts, plan, shares_one_memory).
 template <class Windows>
 class window_exchange_planner {
  public:
@@ -56,10 +56,11 @@ class window_exchange_planner {
   using shape_type = std::array<std::size_t, rank>;
 
   explicit window_exchange_planner(Windows windows)
-      : windows_(std::move(windows)), name_(windows_.name()), first_("the kernel on x") {}
-  /// `name` begins the calls of the kernel in error messages, `first` is the call that a program has to make first.
-  window_exchange_planner(Windows windows, const char* name, const char* first)
-      : windows_(std::move(windows)), name_(name), first_(first) {}
+      : windows_(std::move(windows)), name_(windows_.name()), required_call_("the kernel on x") {}
+  /// `name` begins the calls of the kernel in error messages, `required_call` is the call that a program has to make
+  /// first.
+  window_exchange_planner(Windows windows, const char* name, const char* required_call)
+      : windows_(std::move(windows)), name_(name), required_call_(required_call) {}
 
   const Windows& windows() const { return windows_; }
   std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }
@@ -75,9 +76,10 @@ class window_exchange_planner {
     const transport& open = open_transport(shared_transport, *world());
     const text name_of_call = text(name()) << call.direction;
     if (!call.forward) {
-      found_error = local_error(
-          text(name_of_call) << ": requires blocks with ghosts of the shapes that a forward call gave before, or a "
-                             << "frame; this worker's has the shape " << call.shape << "; call " << first_ << " first");
+      found_error = local_error(text(name_of_call)
+                                << ": requires blocks with ghosts of the shapes that a forward call gave before, or a "
+                                << "frame; this worker's has the shape " << call.shape << "; call " << required_call_
+                                << " first");
       return {};
     }
     structure s;
@@ -88,11 +90,11 @@ class window_exchange_planner {
       found_error = local_error(text(name_of_call) << ": " << problem);
       return s;
     }
-    s.windows = windows_.plan(*s.cuts, world()->id());
-    s.there = s.windows.exchange;
+    s.window_plan = windows_.plan(*s.cuts, world()->id());
+    s.there = s.window_plan.exchange;
     s.back = reversed(s.there);
-    if constexpr (requires { windows_.rounds(*s.cuts, s.windows, true); })
-      s.rounds = windows_.rounds(*s.cuts, s.windows, open.shares_one_memory());
+    if constexpr (requires { windows_.rounds(*s.cuts, s.window_plan, true); })
+      s.rounds = windows_.rounds(*s.cuts, s.window_plan, open.shares_one_memory());
     return s;
   }
 
@@ -107,7 +109,7 @@ class window_exchange_planner {
                                                  const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
     if (s.rounds.empty()) {
-      first = lowered(s.windows.ghost_exchange());
+      first = lowered(s.window_plan.ghost_exchange());
       first.is_agreed_between_calls = true;
     } else {
       exchange_plan<rank> ghosts = s.rounds.front();
@@ -120,11 +122,13 @@ class window_exchange_planner {
   /// Fills the ghosts beyond the borders while cells of other workers travel. If a boundary function of the user
   /// throws, the exchange is completed first, because other workers depend on it.
   template <class T>
-  void beside(const structure& s, bool forward, const strided<T, rank>& window, exchange_operation& pending) const {
+  void do_overlapped_work(const structure& s, bool forward, const strided<T, rank>& window,
+                          exchange_operation& pending) const {
     if (!forward || !s.there.takes) return;
     if constexpr (requires { windows_.outside(); })
-      pending.run_during_exchange([&] { fill_outside(s.windows, window, windows_.beyond(), windows_.outside()); });
-    else fill_outside(s.windows, window, windows_.beyond());
+      pending.run_during_exchange(
+          [&] { fill_outside(s.window_plan, window, windows_.boundaries(), windows_.outside()); });
+    else fill_outside(s.window_plan, window, windows_.boundaries());
   }
 
  private:
@@ -145,7 +149,7 @@ class window_exchange_planner {
   }
 
   Windows windows_;
-  const char *name_, *first_;
+  const char *name_, *required_call_;
 };
 
 /// What movements of windows do besides moving forward and backward, for one field or for several.
@@ -161,7 +165,7 @@ class refreshing_movement : public Base {
 
   /// Starts to fill the ghosts of the windows w, whose memory is `memory` and which already contain their own blocks.
   template <class T, class Window, class Memory>
-  pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
+  pending<written_in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
     this->finish_pending_operation();
     box_call<Base::rank> call = Base::template make_call_for_type<T>(3, direction, memory.shape);
     call.forward = false;
@@ -174,7 +178,7 @@ class refreshing_movement : public Base {
       return std::pair(&s, s.there.takes ? &s.refresh_exchanges.find(call.kind, make) : nullptr);
     });
     if (!agreed->there.takes) return {{}, nullptr, 0};
-    this->planner_.beside(*agreed, true, w, *this->operation());
+    this->planner_.do_overlapped_work(*agreed, true, w, *this->operation());
     return {{}, this->operation(), number};
   }
   /// The plan for a tensor with the given cuts, on which all workers agree without passing a block.
@@ -183,7 +187,7 @@ class refreshing_movement : public Base {
                                   const text& error_message) {
     this->finish_pending_operation();
     box_call<Base::rank> call = Base::template make_call_for_type<T>(5, direction, extents);
-    call.cuts = cuts, call.before = local_error(error_message);
+    call.cuts = cuts, call.own_error = local_error(error_message);
     for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
     return agree_on_plan<planner_of_movement>(*this, call, false);
   }
@@ -210,16 +214,16 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
 
   const Windows& windows() const { return this->planner_.windows(); }
   /// The windows in the plan of the last call; null before the first call.
-  const halo_plan<rank>* last_windows() const {
+  const halo_plan<rank>* last_window_plan() const {
     const auto* const s = this->structures_.last_plan();
-    return s == nullptr ? nullptr : &s->windows;
+    return s == nullptr ? nullptr : &s->window_plan;
   }
   /// The decomposition of the tensor of the last call. Requires: an earlier call.
   const decomposition<rank>& last_call_cuts() const { return *this->structures_.last_plan()->cuts; }
 
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>
-  pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
+  pending<written_in_place> refresh(const strided<T, rank>& w, const char* direction) {
     return this->template start_refresh<T>(w, w, direction);
   }
   /// Collective: all workers learn the decomposition and the plan for blocks of this shape without moving data, or all
@@ -229,7 +233,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
     this->one_call([&] {
       this->finish_pending_operation();
       box_call<rank> call = base::template make_call_for_type<T>(4, direction, own_shape);
-      call.before = before;
+      call.own_error = before;
       agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
     });
   }

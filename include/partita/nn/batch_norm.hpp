@@ -97,7 +97,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
                   "partita::batch_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
-    layout_.agree(
+    layout_.throw_together(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->memory());
   }

@@ -220,7 +220,7 @@ class convolution {
     /// are empty unless the worker has these cells for all samples and all channels.
     std::array<interval, Features> available_features() const {
       std::array<interval, Features> available{};
-      const box<rank> cells = input.last_windows()->box_available_at_start();
+      const box<rank> cells = input.last_window_plan()->box_available_at_start();
       for (std::size_t d = 0; d < 2; ++d)
         if (cells.stop[d] - cells.start[d] != x_shape[d]) return available;
       for (std::size_t f = 0; f < Features; ++f) available[f] = {cells.start[2 + f], cells.stop[2 + f]};

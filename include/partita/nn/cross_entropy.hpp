@@ -93,7 +93,7 @@ class cross_entropy_loss {
     if (last_loss_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
       error_message << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
                        "each(x, target)";
-    layout_.agree(error_message, 2);
+    layout_.throw_together(error_message, 2);
     return gradient([&](std::size_t row) { return static_cast<double>(given.data()[row]); });
   }
   const cross_entropy_options& options() const { return options_; }
@@ -138,8 +138,8 @@ class cross_entropy_loss {
                         << tensor.extents[1] << ", got " << target_class << " on worker " << layout_.p().world().id()
                         << "; say {.ignore_index = ...} for rows that do not count";
       } else if (const auto c = static_cast<std::size_t>(target_class);
-                 c >= tensor.own.start[1] && c < tensor.own.stop[1]) {
-        target_columns_[r] = c - tensor.own.start[1];
+                 c >= tensor.own_box.start[1] && c < tensor.own_box.stop[1]) {
+        target_columns_[r] = c - tensor.own_box.start[1];
       }
       block_maxima(r) = -std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < n; ++c)

@@ -44,9 +44,9 @@ class dropout {
                   "partita::dropout(p, options)(x): requires x of the rank of p, as an xt::xtensor");
     using T = element_of<X>;
     xt::xtensor<T, rank> y = block_on(layout_.p(), x);
-    layout_.note(hasher(step_).mix(training_).value());
+    layout_.log_call(hasher(step_).mix(training_).value());
     const auto& tensor = layout_.find_layout(detail::shape_array<rank>(y.shape()));
-    own_box_ = tensor.own;
+    own_box_ = tensor.own_box;
     extents_ = tensor.extents;
     drops_elements_ = training_;
     if (training_) ++step_;
@@ -69,7 +69,7 @@ class dropout {
     if (!was_called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_box_.shape()))
       error_message << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "
                     << own_box_.shape() << ", got " << dx.shape() << "; call the layer first";
-    layout_.agree(error_message);
+    layout_.throw_together(error_message);
     drop_elements(dx);
     return dx;
   }

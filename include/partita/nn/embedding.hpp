@@ -104,7 +104,7 @@ class embedding {
           std::copy_n(weight_.data() + (ids_[k] - weight_box_.start[0]) * shape[Rank - 1], shape[Rank - 1],
                       y.data() + k * shape[Rank - 1]);
     if (!has_row_cut()) {
-      layout_.agree(error_message);
+      layout_.throw_together(error_message);
       return y;
     }
     return detail::kernel_access::call(sum_blocks_along_last_dimension_, y, error_message);

@@ -74,7 +74,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
         block_of_rank<Y, T, Rank>(),
         "partita::layer_norm<T, Rank, K>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
-    layout_.agree(
+    layout_.throw_together(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, false, element_counts_, this->memory());
   }

@@ -104,7 +104,7 @@ class elementwise_loss {
   template <class X, class Target>
   T operator()(const X& x, const Target& target) {
     const text error_message = evaluate<X, Target>(x, target);
-    layout_.note();
+    layout_.log_call();
     const auto i = layout_.p().active() ? layout_.p().index() : index<Rank>{};
     bool counts_batch = layout_.p().active();
     for (std::size_t d = 1; d < Rank; ++d) counts_batch = counts_batch && i[d] == 0;
@@ -121,7 +121,7 @@ class elementwise_loss {
   /// Returns the loss of each element of this worker's block.
   template <class X, class Target>
   xt::xtensor<T, Rank> each(const X& x, const Target& target) {
-    layout_.agree(evaluate<X, Target>(x, target));
+    layout_.throw_together(evaluate<X, Target>(x, target));
     kind_of_last_loss_ = detail::last_loss::each;
     auto y = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(loss_values_[k]);
@@ -150,7 +150,7 @@ class elementwise_loss {
                     << (kind_of_last_loss_ == detail::last_loss::number
                             ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
                             : "");
-    layout_.agree(error_message, 2);
+    layout_.throw_together(error_message, 2);
     if (layout_.p().active())
       for (std::size_t k = 0; k < dx.size(); ++k)
         dx.data()[k] = static_cast<T>(derivatives_.data()[k] * static_cast<double>(dx.data()[k]));

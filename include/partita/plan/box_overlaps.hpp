@@ -70,7 +70,7 @@ class box_overlaps {
 
   std::vector<worker_box> held_, wanted_;
   members_by_node nodes_{{}};
-  std::vector<range> copies_;
+  std::vector<range> copy_ranges_;
   std::vector<std::size_t> order_;
 };
 

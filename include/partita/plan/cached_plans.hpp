@@ -12,7 +12,7 @@ namespace partita::detail {
 template <class Structure, std::size_t Most = 32>
 class plan_cache {
  public:
-  static constexpr std::size_t most = Most;
+  static constexpr std::size_t max_plans = Most;
 
   /// The plan for which is_match(plan) holds, which becomes the last used plan; null if no plan fits.
   template <class Fits>
@@ -26,7 +26,7 @@ class plan_cache {
   }
   /// The plans for which is_match(plan) holds, as a set with one bit for each plan.
   template <class Fits>
-  std::uint64_t matches(Fits is_match) const {
+  std::uint64_t matching_plans(Fits is_match) const {
     std::uint64_t plan_set = 0;
     for (std::size_t k = 0; k < plans_.size(); ++k)
       if (is_match(plans_[k])) plan_set |= std::uint64_t{1} << k;
@@ -34,9 +34,9 @@ class plan_cache {
   }
   /// The plan that was used last among the plans in a set. The set of plans must not be empty.
   Structure& use_last_plan(std::uint64_t plan_set) {
-    std::size_t best = most;
+    std::size_t best = max_plans;
     for (std::size_t k = 0; k < plans_.size(); ++k)
-      if ((plan_set >> k & 1U) != 0 && (best == most || last_use_[k] > last_use_[best])) best = k;
+      if ((plan_set >> k & 1U) != 0 && (best == max_plans || last_use_[k] > last_use_[best])) best = k;
     last_use_[best] = ++use_count_;
     return plans_[best];
   }
@@ -56,7 +56,7 @@ class plan_cache {
   /// Reserves memory, so that the next `add` allocates nothing.
   void make_room() {
     if (plans_.size() < plans_.capacity() && last_use_.size() < last_use_.capacity()) return;
-    const std::size_t room = 2 * plans_.size() + 1 < most ? 2 * plans_.size() + 1 : most;
+    const std::size_t room = 2 * plans_.size() + 1 < max_plans ? 2 * plans_.size() + 1 : max_plans;
     plans_.reserve(room);
     last_use_.reserve(room);
   }
@@ -64,12 +64,12 @@ class plan_cache {
   Structure& add(Structure new_plan) {
     ++plans_made_;
     std::size_t k = plans_.size();
-    if (k < most) {
+    if (k < max_plans) {
       plans_.push_back(std::move(new_plan));
       last_use_.push_back(0);
     } else {
       k = 0;
-      for (std::size_t other = 1; other < most; ++other)
+      for (std::size_t other = 1; other < max_plans; ++other)
         if (last_use_[other] < last_use_[k]) k = other;
       if constexpr (requires { plans_[k].forget(); }) plans_[k].forget();
       plans_[k] = std::move(new_plan);
@@ -78,7 +78,7 @@ class plan_cache {
     return plans_[k];
   }
   /// The number of plans that have been added to the cache so far.
-  std::size_t made() const { return plans_made_; }
+  std::size_t plans_made() const { return plans_made_; }
 
  private:
   std::vector<Structure> plans_;

@@ -98,17 +98,17 @@ class basic_graph {
   }
   /// Makes an input a parameter. (A traced program has only inputs at first.)
   value differentiate_by(value v) {
-    tensors_[known(v).number].is_parameter = true;
+    tensors_[require_known(v).number].is_parameter = true;
     return v;
   }
   /// Sets whether a value is complex; without this call a result is complex if an operand is.
-  void set_complex(value v, bool is_complex) { tensors_[known(v).number].is_complex = is_complex; }
+  void set_complex(value v, bool is_complex) { tensors_[require_known(v).number].is_complex = is_complex; }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands, to values. Requires shapes
   /// that fit the rule [shape_error].
   operation_results apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
     bool is_complex = false;
-    for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
+    for (const value v : operands) specs.emplace_back(tensors_[require_known(v).number].shape);
     for (const value v : operands) is_complex = is_complex || tensors_[v.number].is_complex;
     const auto node_number = static_cast<std::uint32_t>(nodes_.size());
     node n{bind_shapes(r, spec_list(specs)),
@@ -137,14 +137,14 @@ class basic_graph {
     requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
   operation_results apply(const Operation& op, std::initializer_list<value> operands, const char* name = "") {
     std::vector<shape_list> shapes;
-    for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
+    for (const value v : operands) shapes.push_back(tensors_[require_known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
   }
   /// Annotates a value with a sharding; the dimensions of the sharding that are not open are kept. Annotations with
   /// lower priority numbers are propagated through the whole program first. Requires one entry for each dimension
   /// [shape_error] and the graph's mesh [partition_error]; a second annotation replaces the first.
   void constrain(value v, const sharding& layout, std::size_t priority = 0) {
-    const spec fits(layout, tensors_[known(v).number].shape);
+    const spec fits(layout, tensors_[require_known(v).number].shape);
     if (!(layout.on == mesh_))
       throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ")
                             << "" << fits.layout << " is on another mesh; make it from that mesh");
@@ -156,10 +156,10 @@ class basic_graph {
     annotations_[a] = layout.with_priority(priority);
   }
   /// Removes the annotation of a value.
-  void release(value v) { tensors_[known(v).number].annotation = none; }
+  void release(value v) { tensors_[require_known(v).number].annotation = none; }
 
  private:
-  value known(value v) const {
+  value require_known(value v) const {
     if (v.number >= tensors_.size())
       throw shape_error(text("partita::graph: requires values of this graph, and there is no value ")
                         << v.number << "; make it first");

@@ -56,7 +56,7 @@ struct halo_plan {
 namespace detail {
 
 /// One contiguous run of a window in one block, along one dimension.
-struct ghost_run {
+struct window_run {
   std::size_t part;        ///< the part of the other worker
   interval range;          ///< the global indices of the run
   std::size_t window_pos;  ///< the position of the run in the window
@@ -67,11 +67,11 @@ struct ghost_run {
 
 /// Calls f(the chosen run of each dimension) for all combinations of runs; the last dimension varies fastest.
 template <std::size_t Rank, class F>
-void for_each_tuple(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
+void for_each_tuple(const std::array<std::vector<window_run>, Rank>& runs, F f) {
   for (const auto& r : runs)
     if (r.empty()) return;
   std::array<std::size_t, Rank> choice{};
-  std::array<const ghost_run*, Rank> tuple{};
+  std::array<const window_run*, Rank> tuple{};
   for (;;) {
     for (std::size_t d = 0; d < Rank; ++d) tuple[d] = &runs[d][choice[d]];
     f(tuple);
@@ -82,13 +82,13 @@ void for_each_tuple(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
 }
 
 template <std::size_t Rank>
-box<Rank> box_of_runs(const std::array<const ghost_run*, Rank>& tuple) {
+box<Rank> box_of_runs(const std::array<const window_run*, Rank>& tuple) {
   box<Rank> where{};
   for (std::size_t d = 0; d < Rank; ++d) where.start[d] = tuple[d]->range.start, where.stop[d] = tuple[d]->range.stop;
   return where;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> values(const std::array<const ghost_run*, Rank>& tuple, std::size_t ghost_run::*field) {
+std::array<std::size_t, Rank> values(const std::array<const window_run*, Rank>& tuple, std::size_t window_run::*field) {
   std::array<std::size_t, Rank> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = tuple[d]->*field;
   return all;
@@ -96,9 +96,9 @@ std::array<std::size_t, Rank> values(const std::array<const ghost_run*, Rank>& t
 
 /// Whether a box of runs, one per dimension, is a corner: beside the block along more than one dimension.
 template <std::size_t Rank>
-bool is_corner(const std::array<const ghost_run*, Rank>& tuple) {
+bool is_corner(const std::array<const window_run*, Rank>& tuple) {
   std::size_t ghost_dimensions = 0;
-  for (const ghost_run* run : tuple) ghost_dimensions += run->is_halo ? 1 : 0;
+  for (const window_run* run : tuple) ghost_dimensions += run->is_halo ? 1 : 0;
   return ghost_dimensions > 1;
 }
 
@@ -134,7 +134,7 @@ template <class Src, std::size_t Rank, class Who>
 halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& blocks,
                              const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& edges,
                              const Who& readers, std::size_t worker, bool star = false) {
-  using detail::ghost_run;
+  using detail::window_run;
   halo_plan<Rank> plan;
   exchange_plan<Rank>& e = plan.exchange;
   const std::array<std::size_t, Rank> n = blocks.extents();
@@ -143,7 +143,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
   e.one_to_one = false;
   e.gives = src.contains(worker);
   e.takes = readers.needs_window(worker);
-  std::array<std::vector<ghost_run>, Rank> runs;
+  std::array<std::vector<window_run>, Rank> runs;
   /// Whether cells of this worker's block are ghosts in the window of `part`, which may be the worker's own window.
   const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t window_pos,
                             std::size_t block_pos) {
@@ -166,16 +166,16 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
                              star && is_ghost(d, own[d], part, window_pos, block_pos)});
         });
     detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
-      const auto parts = detail::values<Rank>(tuple, &ghost_run::part);
+      const auto parts = detail::values<Rank>(tuple, &window_run::part);
       if (detail::has_empty_window<Rank>(windows, parts) || detail::is_corner<Rank>(tuple)) return;
-      const auto block_pos = detail::values<Rank>(tuple, &ghost_run::block_pos);
-      const auto window_pos = detail::values<Rank>(tuple, &ghost_run::window_pos);
+      const auto block_pos = detail::values<Rank>(tuple, &window_run::block_pos);
+      const auto window_pos = detail::values<Rank>(tuple, &window_run::window_pos);
       readers.for_each_worker_at(parts, [&](std::size_t peer) {
         const box<Rank> where = detail::box_of_runs<Rank>(tuple);
         if (peer == worker) return e.kept.push_back({where, block_pos, window_pos});
         transfer<Rank>& t = e.sends.emplace_back();
         t.worker = peer, t.where = where, t.at = block_pos;
-        t.there = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &ghost_run::size));
+        t.there = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &window_run::size));
       });
     });
   }
@@ -201,13 +201,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
     }
     if (!empty)
       detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
-        const std::size_t peer = src.worker(detail::values<Rank>(tuple, &ghost_run::part));
+        const std::size_t peer = src.worker(detail::values<Rank>(tuple, &window_run::part));
         if (peer == worker || detail::is_corner<Rank>(tuple)) return;
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = peer, t.where = detail::box_of_runs<Rank>(tuple);
-        t.at = detail::values<Rank>(tuple, &ghost_run::window_pos);
-        t.there = place_in_block<Rank>::of(detail::values<Rank>(tuple, &ghost_run::block_pos),
-                                           detail::values<Rank>(tuple, &ghost_run::size));
+        t.at = detail::values<Rank>(tuple, &window_run::window_pos);
+        t.there = place_in_block<Rank>::of(detail::values<Rank>(tuple, &window_run::block_pos),
+                                           detail::values<Rank>(tuple, &window_run::size));
       });
   }
   detail::group_by_peer(e.sends);

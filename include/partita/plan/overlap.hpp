@@ -17,7 +17,7 @@ namespace partita::detail {
 struct overlap {
   std::size_t part;
   interval range;
-  std::size_t at;
+  std::size_t start;
   std::size_t other_start;
   std::size_t other_size;  ///< the number of indices of the other part
 };
@@ -56,7 +56,7 @@ constexpr index<Rank> middle_part() {
 template <std::size_t Rank>
 struct block_overlap {
   box<Rank> where{};
-  index<Rank> at{}, other_start{};
+  index<Rank> start{}, other_start{};
   std::array<std::size_t, Rank> other_shape{};
 };
 
@@ -74,7 +74,7 @@ template <std::size_t D, std::size_t Rank, class F>
       peer[D] = o.part;
       m.where.start[D] = o.range.start;
       m.where.stop[D] = o.range.stop;
-      m.at[D] = o.at;
+      m.start[D] = o.start;
       m.other_start[D] = o.other_start;
       m.other_shape[D] = o.other_size;
       visit_overlaps<D + 1>(overlaps, first, peer, m, f);

@@ -14,7 +14,7 @@
 namespace partita {
 namespace detail {
 
-constexpr void require_commuting(const sharding& s, const char* argument_name) {
+constexpr void require_commuting_reductions(const sharding& s, const char* argument_name) {
   auto first = pending_reduction::none;
   for (const auto kind : s.pending) {
     if (kind == pending_reduction::none) continue;
@@ -181,7 +181,7 @@ class reshard_planner {
       const exchange_counter counter(e, shape, links, bytes_);
       exchange_cost most;
       if (one.rounds == 1) {
-        most = counter.all();
+        most = counter.cost();
       } else {  // in both rounds the worker with the first part of the row receives most
         const received_share first = counter.at(0);
         const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
@@ -194,9 +194,9 @@ class reshard_planner {
     one.mean_bytes = static_cast<std::size_t>(mean);
     if (static_cast<double>(one.mean_bytes) < mean) ++one.mean_bytes;
     if (one.bytes == 0 && one.reduced == 0) one.rounds = 0;
-    name(one, before);
+    classify_step(one, before);
   }
-  constexpr void name(reshard_step& one, const sharding& before) const {
+  constexpr void classify_step(reshard_step& one, const sharding& before) const {
     using enum reshard_step::what;
     const auto dimension_of = [&](const sharding& s, std::size_t a) {
       for (std::size_t d = 0; d < s.rank(); ++d)
@@ -262,8 +262,8 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
       throw partition_error(text("partita::plan_reshard: requires shardings of one mesh, but ")
                             << "" << *s << " is on another mesh; make it from the mesh that is given");
   }
-  detail::require_commuting(from, "the source");
-  detail::require_commuting(to, "the target");
+  detail::require_commuting_reductions(from, "the source");
+  detail::require_commuting_reductions(to, "the target");
   return detail::reshard_planner(from, to, whole, links, element_bytes).plan();
 }
 

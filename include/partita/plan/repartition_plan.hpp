@@ -100,11 +100,11 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
               if (replicated && sender(src_place, peer) != worker) return;
               const auto at = is_permuted ? in_result_order(m.other_start, axes) : m.other_start;
               if (peer == worker) {
-                plan.kept.push_back({m.where, m.at, at});
+                plan.kept.push_back({m.where, m.start, at});
                 return;
               }
               const auto peer_shape = is_permuted ? in_result_order(m.other_shape, axes) : m.other_shape;
-              plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, peer_shape)});
+              plan.sends.push_back({peer, m.where, m.start, place_in_block<Rank>::of(at, peer_shape)});
             },
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
       }
@@ -119,7 +119,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
           [&, worker, replicated](std::size_t place, const block_overlap<Rank>& m) {
             const std::size_t peer = replicated ? sender(place, worker) : senders[place];
             if (peer == worker) return;
-            plan.receives.push_back({peer, m.where, m.at, place_in_block<Rank>::of(m.other_start, m.other_shape)});
+            plan.receives.push_back({peer, m.where, m.start, place_in_block<Rank>::of(m.other_start, m.other_shape)});
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!is_permuted) return;

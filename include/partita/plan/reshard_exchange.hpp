@@ -63,8 +63,8 @@ class exchange_counter {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       dimensions_.push_back({});
       dimension& one = dimensions_.back();
-      split_dimension(e.from.cuts[d], shape[d], one.from, d, &axis_steps::from_dimension, &axis_steps::from);
-      split_dimension(e.to.cuts[d], shape[d], one.to, d, &axis_steps::to_dimension, &axis_steps::to);
+      split_dimension(e.from.cuts[d], shape[d], one.from, d, &axis_steps::from_dimension, &axis_steps::from_stride);
+      split_dimension(e.to.cuts[d], shape[d], one.to, d, &axis_steps::to_dimension, &axis_steps::to_stride);
       find_overlaps(one);
     }
     for (std::size_t a = 0; a < m_.rank(); ++a)
@@ -79,7 +79,7 @@ class exchange_counter {
     return share(from, to);
   }
   /// The largest and mean numbers of a worker's messages and elements. Cost: O(workers along axes in use, times rank).
-  constexpr exchange_cost all() const {
+  constexpr exchange_cost cost() const {
     exchange_cost out;
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};
     std::size_t workers = 0;
@@ -110,13 +110,13 @@ class exchange_counter {
   };
   struct dimension {
     std::vector<interval> from{}, to{};
-    std::vector<overlap_range> of{};  ///< the overlapping parts, for each part of the target
+    std::vector<overlap_range> overlaps{};  ///< the overlapping parts, for each part of the target
     /// For each class but the last, a number for each source part: parts whose coordinates are equal along the axes of
     /// this class and of slower classes have equal numbers.
     std::vector<std::vector<std::size_t>> part_numbers{};
   };
   struct axis_steps {
-    std::size_t from_dimension = 0, from = 0, to_dimension = 0, to = 0;
+    std::size_t from_dimension = 0, from_stride = 0, to_dimension = 0, to_stride = 0;
   };
   struct link_class {
     mesh_link link{};
@@ -143,14 +143,14 @@ class exchange_counter {
     }
   }
   constexpr static void find_overlaps(dimension& one) {
-    one.of.reserve(one.to.size());
+    one.overlaps.reserve(one.to.size());
     std::size_t first = 0;
     for (const interval& wanted : one.to) {
       while (first < one.from.size() && one.from[first].stop <= wanted.start) ++first;
       overlap_range sources{first, first, 0};
       for (; sources.end < one.from.size() && one.from[sources.end].start < wanted.stop; ++sources.end)
         sources.count += overlap_length(one.from[sources.end], wanted) != 0;
-      one.of.push_back(sources);
+      one.overlaps.push_back(sources);
     }
   }
   constexpr void find_link_classes(const mesh_links& over) {
@@ -174,8 +174,8 @@ class exchange_counter {
         std::vector<std::size_t> number_of(dimensions_[d].from.size(), 0);
         for (std::size_t p = 0; p < number_of.size(); ++p)
           for (const std::size_t a : axes_)
-            if ((classes_[c].axes >> a & 1U) != 0 && steps_[a].from != 0 && steps_[a].from_dimension == d)
-              number_of[p] = number_of[p] * m_.size(a) + p / steps_[a].from % m_.size(a);
+            if ((classes_[c].axes >> a & 1U) != 0 && steps_[a].from_stride != 0 && steps_[a].from_dimension == d)
+              number_of[p] = number_of[p] * m_.size(a) + p / steps_[a].from_stride % m_.size(a);
         dimensions_[d].part_numbers.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
@@ -184,8 +184,8 @@ class exchange_counter {
   }
   constexpr void add(std::size_t a, std::size_t coordinates, std::size_t* from, std::size_t* to) const {
     const axis_steps& one = steps_[a];
-    from[one.from_dimension] += coordinates * one.from;
-    to[one.to_dimension] += coordinates * one.to;
+    from[one.from_dimension] += coordinates * one.from_stride;
+    to[one.to_dimension] += coordinates * one.to_stride;
   }
 
   /// Counts what comes from workers whose coordinates equal this worker's along the axes of the slowest classes: first
@@ -195,7 +195,7 @@ class exchange_counter {
     std::size_t elements = summands_, messages = summands_;
     for (std::size_t d = 0; d < dimensions_.size(); ++d) {
       elements *= dimensions_[d].to[to[d]].size();
-      messages *= dimensions_[d].of[to[d]].count;
+      messages *= dimensions_[d].overlaps[to[d]].count;
     }
     for (std::size_t c = 0; c < classes_.size() && elements != 0; ++c) {
       std::size_t remaining = classes_[c].summands, boxes = remaining;
@@ -206,7 +206,7 @@ class exchange_counter {
         if (c + 1 == classes_.size()) {
           length = overlap_length(one.from[from[d]], wanted), count = length != 0;
         } else {
-          for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
+          for (std::size_t p = one.overlaps[to[d]].first; p < one.overlaps[to[d]].end; ++p) {
             if (one.part_numbers[c][p] != one.part_numbers[c][from[d]]) continue;
             const std::size_t common = overlap_length(one.from[p], wanted);
             length += common, count += common != 0;

@@ -12,29 +12,29 @@
 namespace partita::detail {
 
 /// The costs of moves. Each move is planned only once; a hash identifies the move.
-class move_prices {
+class move_costs {
  public:
-  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), price_table_(1024) {}
+  move_costs(const mesh& m, const step_model& model) : m_(m), model_(model), hash_slots_(1024) {}
 
-  PARTITA_DECL const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape,
-                                            std::size_t element_bytes);
+  PARTITA_DECL const move_cost& operator()(const sharding& from, const sharding& to, const shape_list& shape,
+                                           std::size_t element_bytes);
 
  private:
-  struct price_entry {
+  struct cost_entry {
     std::uint64_t number = 0;  ///< the hash of the move; 0 for an empty slot
-    move_price price{};
+    move_cost cost{};
   };
-  PARTITA_DECL price_entry& find_hash_slot(std::uint64_t number);
+  PARTITA_DECL cost_entry& find_hash_slot(std::uint64_t number);
 
   const mesh& m_;
   const step_model& model_;
-  std::vector<price_entry> price_table_;
+  std::vector<cost_entry> hash_slots_;
   std::size_t entry_count_ = 0;
 };
 
 /// The sharding that a candidate of the search gives to an input.
 struct annotated_value {
-  value of{};
+  value input{};
   const sharding* layout = nullptr;
 };
 
@@ -42,7 +42,7 @@ struct annotated_value {
 struct judgement {
   step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
   std::size_t bytes_over_limit = 0;
-  std::uint64_t layouts = 0;  ///< a fingerprint of the shardings of the inputs
+  std::uint64_t hash = 0;  ///< a fingerprint of the shardings of the inputs
   bool has_sharded_states = false;
 };
 
@@ -54,20 +54,20 @@ class search_judge {
         annotated_graph_(g),
         model_(model),
         policy_(by),
-        memory_(memory),
+        memory_limit_(memory),
         schedule_(schedule),
-        estimate_inputs_(g),
-        prices_(g.on(), model) {}
+        step_estimate_(g),
+        move_costs_(g.on(), model) {}
 
   judgement operator()(const std::vector<annotated_value>& annotations) {
     const completion_of<Graph> done = complete_annotated(annotations);
     const step_cost plain = cost_of(done, {});
     judgement out{plain, plain, 0, hash_layouts(done)};
-    if (out.cost.peak > memory_ && estimate_inputs_.has_parameters) {
+    if (out.cost.peak > memory_limit_ && step_estimate_.has_parameters) {
       const step_cost sharded = cost_of(done, optimiser_state_shardings(done));
       if (sharded.peak < out.cost.peak) out.cost = sharded, out.has_sharded_states = true;
     }
-    out.bytes_over_limit = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
+    out.bytes_over_limit = out.cost.peak > memory_limit_ ? out.cost.peak - memory_limit_ : 0;
     return out;
   }
   /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.
@@ -82,18 +82,18 @@ class search_judge {
 
  private:
   completion_of<Graph> complete_annotated(const std::vector<annotated_value>& annotations) {
-    for (const annotated_value& one : annotations) annotated_graph_.constrain(one.of, *one.layout);
+    for (const annotated_value& one : annotations) annotated_graph_.constrain(one.input, *one.layout);
     completion_of<Graph> done = complete(annotated_graph_, policy_);
-    for (const annotated_value& one : annotations) annotated_graph_.release(one.of);
+    for (const annotated_value& one : annotations) annotated_graph_.release(one.input);
     done.program = &g_;
     return done;
   }
   step_cost cost_of(const completion_of<Graph>& done, const std::vector<sharding>& states) {
     if constexpr (requires(const step_plan_of<Graph>& plan) { schedule_(plan); })
       if (schedule_ != nullptr)
-        if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_) return cost;
+        if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_limit_) return cost;
     const auto nothing = [](const step_event&) {};
-    return step_walk(done, estimate_inputs_, model_, states, prices_, nothing).run();
+    return step_walk(done, step_estimate_, model_, states, move_costs_, nothing).run();
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
@@ -127,10 +127,10 @@ class search_judge {
   Graph annotated_graph_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy policy_;
-  std::size_t memory_;
+  std::size_t memory_limit_;
   schedule_cost schedule_;
-  step_estimate<Graph> estimate_inputs_;
-  move_prices prices_;
+  step_estimate<Graph> step_estimate_;
+  move_costs move_costs_;
 };
 
 }  // namespace partita::detail

@@ -12,7 +12,7 @@ namespace partita::detail {
 /// All shardings of a tensor in which each axis shards at most one dimension and no block is empty. The first two axes
 /// of a dimension occur in both orders; further axes follow in the mesh's order.
 struct layout_options {
-  std::vector<sharding> all{};
+  std::vector<sharding> layouts{};
 
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
@@ -22,7 +22,7 @@ struct layout_options {
 
 /// An input whose sharding the search chooses. Option 0 is no annotation: its sharding then follows from the program.
 struct search_choice {
-  value of{};
+  value input{};
   std::vector<sharding> options{};
   std::size_t size() const { return options.size() + 1; }
 };
@@ -38,17 +38,17 @@ struct search_space {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       const value one{v};
       if (g[one].producer != Graph::none || g.annotation(one) != nullptr || g[one].shape.empty()) continue;
-      choices.push_back({one, layout_options(g.on(), g[one].shape).all});
+      choices.push_back({one, layout_options(g.on(), g[one].shape).layouts});
     }
-    std::vector<place> places;
-    for (const search_choice& one : choices) places.push_back(find_place_in_graph(g, one.of));
+    std::vector<first_use> first_uses;
+    for (const search_choice& one : choices) first_uses.push_back(find_first_use(g, one.input));
     std::vector<std::uint8_t> grouped(choices.size(), 0);
     for (const bool several : {true, false})
       for (std::size_t k = 0; k < choices.size(); ++k) {
         if (grouped[k] != 0) continue;
         std::vector<std::size_t> together;
         for (std::size_t l = k; l < choices.size(); ++l)
-          if (grouped[l] == 0 && places[k].is_interchangeable_with(places[l], g)) together.push_back(l);
+          if (grouped[l] == 0 && first_uses[k].is_interchangeable_with(first_uses[l], g)) together.push_back(l);
         if (several && together.size() < 2) continue;
         for (const std::size_t l : together) grouped[l] = 1;
         groups.push_back(together);
@@ -66,14 +66,14 @@ struct search_space {
 
  private:
   /// The operation that reads an input first, and the number of the operand there.
-  struct place {
-    value of{};
+  struct first_use {
+    value input{};
     std::uint32_t operation = Graph::none;
     std::size_t operand = 0;
-    bool is_interchangeable_with(const place& other, const Graph& g) const {
-      if (of == other.of) return true;
+    bool is_interchangeable_with(const first_use& other, const Graph& g) const {
+      if (input == other.input) return true;
       if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;
-      return g[of].shape == g[other.of].shape && g[of].is_parameter == g[other.of].is_parameter &&
+      return g[input].shape == g[other.input].shape && g[input].is_parameter == g[other.input].is_parameter &&
              g.operation(operation).how == g.operation(other.operation).how && same_name(g, operation, other.operation);
     }
     static bool same_name(const Graph& g, std::uint32_t o, std::uint32_t p) {
@@ -82,7 +82,7 @@ struct search_space {
       return *a == *b;
     }
   };
-  static place find_place_in_graph(const Graph& g, value v) {
+  static first_use find_first_use(const Graph& g, value v) {
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};

@@ -12,8 +12,8 @@ namespace partita::detail {
 
 /// The properties of one operation that an estimate needs.
 struct operation_estimate {
-  std::uint32_t loops = 0;          ///< as bits, the factors of the operation's product; 0 if it only reads and writes
-  tensor_set read = 0, wanted = 0;  ///< the operands that the gradient reads, and those whose gradients are wanted
+  std::uint32_t product_factors = 0;  ///< as bits, the factors of the product; 0 if the operation only reads and writes
+  tensor_set read_operands = 0, wanted = 0;  ///< the operands that the gradient reads; those whose gradients are wanted
   rule gradient{};
 };
 
@@ -23,14 +23,14 @@ template <class Graph>
 struct step_estimate {
   const Graph& of;
   std::vector<operation_estimate> operations{};
-  std::vector<std::uint8_t> wants{};         ///< for each value, whether its gradient is wanted
-  std::vector<std::uint32_t> last_reader{};  ///< for each value, the last operation that reads it, or `none`
+  std::vector<std::uint8_t> wants_gradient{};  ///< for each value, whether its gradient is wanted
+  std::vector<std::uint32_t> last_reader{};    ///< for each value, the last operation that reads it, or `none`
   bool has_parameters = false;
 
-  explicit step_estimate(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::none) {
+  explicit step_estimate(const Graph& g) : of(g), wants_gradient(g.values(), 0), last_reader(g.values(), Graph::none) {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
-      wants[v] = g[value{v}].is_parameter ? 1 : 0;
-      has_parameters = has_parameters || wants[v] != 0;
+      wants_gradient[v] = g[value{v}].is_parameter ? 1 : 0;
+      has_parameters = has_parameters || wants_gradient[v] != 0;
     }
     operations.resize(g.operations());
     for (std::uint32_t o = 0; o < g.operations(); ++o) add(o);
@@ -40,20 +40,20 @@ struct step_estimate {
   void add(std::uint32_t o) {
     const typename Graph::node& n = of.operation(o);
     operation_estimate& estimate = operations[o];
-    estimate.loops = find_loops(n.how);
+    estimate.product_factors = find_product_factors(n.how);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = of.operand(n, i);
       last_reader[v.number] = o;
-      if (wants[v.number] != 0 && !contains(n.how.constant, i)) estimate.wanted |= one_tensor(i);
+      if (wants_gradient[v.number] != 0 && !contains(n.how.constant, i)) estimate.wanted |= one_tensor(i);
     }
     if (estimate.wanted == 0 || n.operands + n.results > most_operands) {
       estimate.wanted = 0;
       return;
     }
-    for (std::size_t j = 0; j < n.results; ++j) wants[n.first_result + j] = 1;
+    for (std::size_t j = 0; j < n.results; ++j) wants_gradient[n.first_result + j] = 1;
     const bool is_linear = n.how.how == linearity::additive || n.how.how == linearity::movement;
-    estimate.read = is_linear ? n.how.constant : ~tensor_set{0};
-    estimate.gradient = gradient(n.how, {.operands = estimate.read, .operand_gradients = estimate.wanted});
+    estimate.read_operands = is_linear ? n.how.constant : ~tensor_set{0};
+    estimate.gradient = gradient(n.how, {.operands = estimate.read_operands, .operand_gradients = estimate.wanted});
   }
   static double iteration_count(const rule& r, std::uint32_t factors) {
     double all = 1;
@@ -62,7 +62,7 @@ struct step_estimate {
     return all;
   }
   /// The loops of the largest product of two operands, if the product has more iterations than any tensor has elements.
-  static std::uint32_t find_loops(const rule& r) {
+  static std::uint32_t find_product_factors(const rule& r) {
     double largest = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       const double size = iteration_count(r, r.factors_of(t));

@@ -39,7 +39,7 @@ step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model
     throw shape_error(text("partita::plan_step: requires a sharding of the optimiser's state for each of ")
                       << g.values() << " values, or none, not " << states.size() << "; start from done.layouts");
   const auto price = [&](const sharding& from, const sharding& to, const shape_list& shape, std::size_t bytes) {
-    return detail::move_price(plan_reshard(g.on(), from, to, shape, model.links, bytes));
+    return detail::move_cost(plan_reshard(g.on(), from, to, shape, model.links, bytes));
   };
   const auto note = [&](const step_event& one) { out.events.push_back(one); };
   out.cost = detail::step_walk(done, detail::step_estimate<Graph>(g), model, states, price, note).run();

@@ -11,27 +11,27 @@
 namespace partita::detail {
 
 /// The cost of moving a tensor between two shardings.
-struct move_price {
+struct move_cost {
   double seconds = 0, latency_seconds = 0;
   std::size_t bytes = 0;
 
-  move_price() = default;
-  move_price(const reshard_plan& plan)  // NOLINT: the price of a plan
+  move_cost() = default;
+  move_cost(const reshard_plan& plan)  // NOLINT: the cost of a plan
       : seconds(plan.seconds()), latency_seconds(plan.latency_seconds()), bytes(plan.bytes()) {}
 };
 
-/// Walks through a training step. `Prices` returns the cost of a move between shardings; events are passed to `Note`.
+/// Walks through a training step. `MoveCosts` returns the cost of a reshard; events are passed to `Note`.
 ///
 /// In the backward pass an operation reads its operands in the shardings of the forward pass, and its gradients get the
 /// shardings of its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are
 /// moved to the cotangent's sharding where the value was made, and forward moves and pending sums become one move. A
 /// parameter's gradient is moved to the sharding of the optimiser's state, and the updated parameter from there to the
 /// sharding of its readers.
-template <class Graph, class Prices, class Note>
+template <class Graph, class MoveCosts, class Note>
 class step_walk {
  public:
   step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& costs, const step_model& model,
-            const std::vector<sharding>& states, Prices& price, Note& out)
+            const std::vector<sharding>& states, MoveCosts& price, Note& out)
       : completion_(done), g_(*done.program), costs_(costs), model_(model), states_(states), price_(price), out_(out) {}
 
   step_cost run() {
@@ -42,9 +42,9 @@ class step_walk {
       }
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
     if (!costs_.has_parameters) return cost_;
-    pending_.assign(g_.values(), {});
+    cotangents_.assign(g_.values(), {});
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (costs_.wants[v] != 0 && is_last(v)) begin_cotangent(v);
+      if (costs_.wants_gradient[v] != 0 && is_unread_result(v)) begin_cotangent(v);
     for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter) update(v);
@@ -91,14 +91,14 @@ class step_walk {
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    move_price price = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
-    if (model_.times != nullptr) price.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
-    if (price.latency_seconds > price.seconds) price.latency_seconds = price.seconds;
-    cost_.moving_seconds += price.seconds;
-    cost_.latency_seconds += price.latency_seconds;
-    cost_.received_bytes += price.bytes;
+    move_cost cost = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
+    if (model_.times != nullptr) cost.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
+    if (cost.latency_seconds > cost.seconds) cost.latency_seconds = cost.seconds;
+    cost_.moving_seconds += cost.seconds;
+    cost_.latency_seconds += cost.latency_seconds;
+    cost_.received_bytes += cost.bytes;
     cost_.movements += 1;
-    out_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, memory_});
+    out_({step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, memory_});
   }
   /// Adds the cost of what an operation itself moves along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
@@ -123,13 +123,13 @@ class step_walk {
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used_layout(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
-    double loops = costs_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
+    double loops = costs_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_live(o, t - n.operands))
         bytes += static_cast<double>(bytes_of(g_.of(n, t), used_layout(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
-      if ((costs_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
+      if ((costs_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
     return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
@@ -181,17 +181,17 @@ class step_walk {
   // --- backward ---
 
   /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
-  bool is_last(std::uint32_t v) const {
+  bool is_unread_result(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
     return costs_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }
 
   void begin_cotangent(std::uint32_t v) {
-    pending_[v] = {cotangent_layout(completion_[value{v}]), true};
-    add_memory(bytes_of(value{v}, pending_[v].layout));
+    cotangents_[v] = {cotangent_layout(completion_[value{v}]), true};
+    add_memory(bytes_of(value{v}, cotangents_[v].layout));
   }
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
-    partial_cotangent& layouts = pending_[v.number];
+    partial_cotangent& layouts = cotangents_[v.number];
     if (!layouts.has_contribution) {
       layouts = {layout, true};
       return add_memory(bytes_of(v, layout));
@@ -208,14 +208,14 @@ class step_walk {
     const node& n = g_.operation(o);
     const operation_estimate& estimate = costs_.operations[o];
     bool arrived = false;
-    for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].has_contribution;
+    for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || cotangents_[n.first_result + j].has_contribution;
     if (estimate.wanted != 0 && arrived) differentiate(o);
     for (std::size_t i = 0; i < n.operands; ++i)
       if (const graph_reshard* m = completion_.reshard_of(o, i)) release_memory(bytes_of(value{m->of}, m->to));
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       if (is_live(o, j)) release_memory(bytes_of(v, completion_[v]));
-      if (pending_[v.number].has_contribution) release_memory(bytes_of(v, pending_[v.number].layout));
+      if (cotangents_[v.number].has_contribution) release_memory(bytes_of(v, cotangents_[v.number].layout));
     }
   }
   void differentiate(std::uint32_t o) {
@@ -231,13 +231,13 @@ class step_walk {
       value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(estimate.read, i)) add(g_.operand(n, i), used_layout(o, i).without_partials());
+      if (contains(estimate.read_operands, i)) add(g_.operand(n, i), used_layout(o, i).without_partials());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used_layout(o, n.operands + j));
-      if (pending_[v.number].has_contribution) {
-        move(true, o, v.number, true, pending_[v.number].layout, wanted);
+      if (cotangents_[v.number].has_contribution) {
+        move(true, o, v.number, true, cotangents_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
       }
       add(v, made);
@@ -256,12 +256,12 @@ class step_walk {
     add_event(step_event::what::compute, true, o, n.first_result, estimate_seconds(o, gradients, estimate.wanted));
   }
   void update(std::uint32_t v) {
-    if (!pending_[v].has_contribution) return;
+    if (!cotangents_[v].has_contribution) return;
     const value one{v};
     const sharding state = state_layout(v).without_partials();
     sharding plain = completion_[one];
     plain.reduced_over = 0;
-    move(true, step_event::none, v, true, pending_[v].layout, state);
+    move(true, step_event::none, v, true, cotangents_[v].layout, state);
     const double bytes_touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
     add_event(step_event::what::update, true, step_event::none, v,
               model_.times != nullptr
@@ -275,11 +275,11 @@ class step_walk {
   const step_estimate<Graph>& costs_;
   const step_model& model_;
   const std::vector<sharding>& states_;
-  Prices& price_;
+  MoveCosts& price_;
   Note& out_;
   step_cost cost_{};
   std::size_t memory_ = 0;
-  std::vector<partial_cotangent> pending_;
+  std::vector<partial_cotangent> cotangents_;
   std::vector<spec> specs_;
   std::vector<std::uint32_t> value_numbers_;
 };

@@ -161,8 +161,8 @@ BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
   const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::index_exchange_texts);
   const auto& pattern = *planner.pattern();
   BOOST_TEST(pattern.kept.has_one_run());
-  BOOST_TEST(pattern.travel.packed.groups().size() == P - 1);
-  BOOST_TEST(pattern.travel.placed_rows.groups().size() <= 2U);
+  BOOST_TEST(pattern.transfers.packed.groups().size() == P - 1);
+  BOOST_TEST(pattern.transfers.placed_rows.groups().size() <= 2U);
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_written_as_they_travel_whatever_their_width) {
@@ -285,10 +285,10 @@ BOOST_AUTO_TEST_CASE(several_fields_of_different_types_are_refreshed_together) {
 BOOST_AUTO_TEST_CASE(rows_of_each_field_are_aligned_in_a_packed_row) {
   detail::row_call<4> call;
   const std::size_t element[] = {1, 8, 4, 16}, elements[] = {3, 1, 1, 2};
-  for (std::size_t f = 0; f < 4; ++f) call.given[f].element = element[f], call.given[f].elements = elements[f];
+  for (std::size_t f = 0; f < 4; ++f) call.inputs[f].element_bytes = element[f], call.inputs[f].elements = elements[f];
   BOOST_TEST((call.offsets() == std::array<std::size_t, 4>{0, 8, 16, 32}));
   BOOST_TEST(call.row_pitch() == 64U);
-  call.given[3].elements = 1, call.given[3].element = 2;
+  call.inputs[3].elements = 1, call.inputs[3].element_bytes = 2;
   BOOST_TEST(call.offsets()[3] == 20U);
   BOOST_TEST(call.row_pitch() == 32U);  // so that the next row begins as the first
 }

@@ -52,8 +52,8 @@ std::vector<move> random_moves(std::mt19937& random, bool packed) {
 row_block block_of(std::vector<std::uint8_t>& memory, std::size_t width, std::size_t step, std::size_t element) {
   row_block block;
   block.data = reinterpret_cast<std::byte*>(memory.data());
-  block.step = static_cast<std::ptrdiff_t>(step);
-  block.element = element, block.elements = width;
+  block.row_stride = static_cast<std::ptrdiff_t>(step);
+  block.element_bytes = element, block.elements = width;
   return block;
 }
 
@@ -144,13 +144,13 @@ BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {
       std::vector<std::uint8_t> a = numbered(block_rows * (width + gap)), b(block_rows * step, 0), c = b, d = a;
       row_block from = block_of(a, width, width + gap, 1), to = block_of(b, width, step, 1);
       if (round % 5 == 0 && width % 2 == 0) {
-        from.dense = false;
-        from.elements = 2, from.element = width / 2, to.elements = 2, to.element = width / 2;
-        from.extents.push_back(2), from.steps.push_back(static_cast<std::ptrdiff_t>(width / 2 + gap / 2));
+        from.is_dense = false;
+        from.elements = 2, from.element_bytes = width / 2, to.elements = 2, to.element_bytes = width / 2;
+        from.extents.push_back(2), from.strides.push_back(static_cast<std::ptrdiff_t>(width / 2 + gap / 2));
       }
       const auto from_at = [&](std::size_t row, std::size_t byte) {
         const std::size_t half = width / 2;
-        return row * (width + gap) + (from.dense ? byte : byte / half * (half + gap / 2) + byte % half);
+        return row * (width + gap) + (from.is_dense ? byte : byte / half * (half + gap / 2) + byte % half);
       };
       copy_rows(to, from, rows);
       for (const move& one : wanted)
@@ -191,8 +191,8 @@ BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing
       memory[f] = numbered(block_rows * step);
       row_block block = block_of(memory[f], elements, step, element);
       if (apart == 1) {
-        block.dense = false;
-        block.extents.push_back(elements), block.steps.push_back(static_cast<std::ptrdiff_t>(2 * element));
+        block.is_dense = false;
+        block.extents.push_back(elements), block.strides.push_back(static_cast<std::ptrdiff_t>(2 * element));
       }
       blocks.push_back(block), offsets.push_back(pitch);
       pitch += block.row_bytes() + random() % 4;
@@ -207,8 +207,8 @@ BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing
         for (std::size_t f = 0; f < fields; ++f)
           for (std::size_t k = 0; k < blocks[f].row_bytes(); ++k)
             expected[one.to * pitch + offsets[f] + k] = static_cast<std::uint8_t>(
-                blocks[f].skip_rows(one.from).data[blocks[f].offset(k / blocks[f].element) +
-                                                   static_cast<std::ptrdiff_t>(k % blocks[f].element)]);
+                blocks[f].skip_rows(one.from).data[blocks[f].offset(k / blocks[f].element_bytes) +
+                                                   static_cast<std::ptrdiff_t>(k % blocks[f].element_bytes)]);
       const auto written = [&](std::size_t first, std::size_t count, std::size_t column, std::size_t columns) {
         const std::size_t shape[] = {count, columns}, at[] = {first, column};
         std::vector<std::uint8_t> all(count * columns + 16, 0xEE);  // and nothing behind

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(the_least_recently_used_plan_is_evicted) {
   cache.add(4);  // 2 was used before 3 and 1
   BOOST_TEST(cache.find(is(2)) == nullptr);
   for (const int one : {1, 3, 4}) BOOST_TEST(*cache.find(is(one)) == one);
-  BOOST_TEST(cache.made() == 4U);
+  BOOST_TEST(cache.plans_made() == 4U);
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_in_use_outlives_its_eviction) {
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_plan_in_use_outlives_its_eviction) {
 BOOST_AUTO_TEST_CASE(a_set_of_plans_gives_the_last_used_of_them) {
   plan_cache<int> cache;
   for (const int one : {10, 11, 12}) cache.add(one);
-  const std::uint64_t odd_or_twelve = cache.matches([](int one) { return one > 10; });
+  const std::uint64_t odd_or_twelve = cache.matching_plans([](int one) { return one > 10; });
   BOOST_TEST(odd_or_twelve == 6U);
   BOOST_TEST(cache.use_last_plan(2) == 11);
   BOOST_TEST(cache.use_last_plan(odd_or_twelve) == 11);

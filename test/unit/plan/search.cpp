@@ -520,7 +520,7 @@ BOOST_AUTO_TEST_CASE(a_move_that_was_priced_before_costs_what_its_plan_says) {
       if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::replicated) all.push_back(sharding(s).partial(name));
   }
   const step_model model;
-  detail::move_prices prices(m, model);
+  detail::move_costs prices(m, model);
   std::size_t priced = 0;
   for (int round = 0; round < 2; ++round)
     for (const sharding& from : all)
@@ -529,7 +529,7 @@ BOOST_AUTO_TEST_CASE(a_move_that_was_priced_before_costs_what_its_plan_says) {
           for (const std::size_t bytes : {4U, 8U}) {
             if (to.is_partial() && !(from.pending == to.pending)) continue;  // nothing becomes partial
             const reshard_plan plan = plan_reshard(m, from, to, shape, model.links, bytes);
-            const detail::move_price& price = prices(from, to, shape, bytes);
+            const detail::move_cost& price = prices(from, to, shape, bytes);
             BOOST_TEST((price.seconds == plan.seconds() && price.bytes == plan.bytes()));
             ++priced;
           }

@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_product_of_several_operands_takes_the_loops_of_its_larges
     for (std::size_t t = 0; t < 4; ++t) of_tensors = std::max(of_tensors, elements(how.factors_of(t)));
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < a; ++b) most = std::max(most, elements(how.factors_of(a) | how.factors_of(b)));
-    const std::uint32_t loops = detail::step_estimate<graph>(g).operations[0].loops;
+    const std::uint32_t loops = detail::step_estimate<graph>(g).operations[0].product_factors;
     BOOST_TEST((most > of_tensors ? elements(loops) == most : loops == 0U), code);
   }
 }
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(gradients_read_what_they_need_and_are_not_taken_of_indices)
       const detail::step_estimate<graph> estimate(g);
       const detail::operation_estimate& facts = estimate.operations[0];
       BOOST_TEST(facts.wanted == (one.wanted & parameters), one.how.name);
-      if (facts.wanted != 0) BOOST_TEST((facts.read & all) == one.read, one.how.name);
+      if (facts.wanted != 0) BOOST_TEST((facts.read_operands & all) == one.read, one.how.name);
     }
   }
 }

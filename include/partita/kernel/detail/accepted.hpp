@@ -22,7 +22,7 @@ constexpr bool has_rank() {
   else return false;
 }
 template <class X>
-constexpr bool has_elements_in_place() {
+constexpr bool has_addressable_elements() {
   if constexpr (ranked_array<X>) return element_in_place<element_of<X>>;
   else return false;
 }
@@ -77,7 +77,7 @@ constexpr bool is_matching_view() {
 template <class T, std::size_t Rank>
 local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* call) {
-  if (before.any() || !output.given) return before;
+  if (before.any() || !output.is_given) return before;
   const strided<const T, Rank> to = output.block;
   if (!overlapping(x, to)) return before;
   return local_error(text(call) << ".into(x, view): requires a view that shares no element with x, got a block of "

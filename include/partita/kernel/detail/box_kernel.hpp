@@ -27,7 +27,7 @@ class box_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return start_call_<true>(std::forward<X>(x), ".start(x)", no_error, no_view_to_fill{});
+      return start_pending_call_<true>(std::forward<X>(x), ".start(x)", no_error, no_view_to_fill{});
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
@@ -93,11 +93,12 @@ class box_kernel {
     });
   }
   template <bool Forward, class X, class Fill>
-  auto start_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
-    using given = std::remove_cvref_t<X>;
+  auto start_pending_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
+    using argument_type = std::remove_cvref_t<X>;
     return start_call_on_block(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
-        auto later = begin_call_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
+        auto later = begin_call_<Forward, element_of<argument_type>, rank_of<argument_type>>(block, {}, direction,
+                                                                                             error_message, fill);
         movement_.keep_call_pending();
         return later;
       });
@@ -122,7 +123,7 @@ class box_kernel {
   }
   template <class Y, class Fill>
   auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {
-    return start_call_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
+    return start_pending_call_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
   }
 };
 

@@ -51,12 +51,12 @@ class box_movement {
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
   arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }
-  kernel_identity identity() const { return {&state(), mixed(fingerprint_, number())}; }
+  kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }
   PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
   /// The fingerprint of a call. Once the transport is open the fingerprint includes the transport's number, because
   /// identically constructed kernels still send separate messages.
   std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
-    return mixed(mixed(fingerprint_, type), direction + 16 * number());
+    return mixed(mixed(fingerprint_, type), direction + 16 * transport_number());
   }
   /// Whether workers may send before all workers have agreed: they may if there are several nodes.
   bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
@@ -68,8 +68,8 @@ class box_movement {
   }
   /// Starts an exchange; from then on counts() reports this exchange. `fill()` is described at exchange_operation.
   template <class Fill>
-  std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
-                      void* y, const std::ptrdiff_t* y_strides, Fill fill) {
+  std::uint64_t begin_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
+                               const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides, Fill fill) {
     last_exchange_ = exchange;
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
@@ -80,7 +80,7 @@ class box_movement {
     return operation_->continue_exchange(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
-  /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
+  /// Leaves the exchange that begin_exchange() has started pending until the next agreement of all workers.
   void keep_call_pending() const {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
   }
@@ -97,7 +97,7 @@ class box_movement {
   }
 
  private:
-  std::uint64_t number() const { return transport_ ? transport_->number() : 0; }
+  std::uint64_t transport_number() const { return transport_ ? transport_->number() : 0; }
 
   std::shared_ptr<world_state> world_;
   const char* name_;
@@ -114,17 +114,17 @@ PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transp
 template <std::size_t Rank>
 struct box_call {
   bool forward = true;
-  std::uint64_t number = 0;    ///< the number of the operation: different for different operations of a kernel
-  const char* direction = "";  ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
+  std::uint64_t operation_number = 0;  ///< the number of the operation: different for different operations of a kernel
+  const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
   const void* data = nullptr;
   std::array<std::ptrdiff_t, Rank> strides{};
-  std::array<std::size_t, Rank> shape{};  ///< the shape of the block
-  bool into = false;                      ///< whether the caller passes the view to fill
-  std::array<std::size_t, Rank> view{};   ///< the shape of the view to fill
+  std::array<std::size_t, Rank> shape{};       ///< the shape of the block
+  bool fills_view = false;                     ///< whether the caller passes the view to fill
+  std::array<std::size_t, Rank> view_shape{};  ///< the shape of the view to fill
   element_kind kind{};
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
-  local_error before{};       ///< this worker's error, if any
+  local_error own_error{};    ///< this worker's error, if any
   const cut* cuts = nullptr;  ///< the cuts of the tensor, if the call passes cuts instead of a block
 };
 
@@ -139,9 +139,9 @@ struct planned_boxes {
   bool matches_call(const box_call<Rank>& call) const {
     const exchange_plan<Rank>& p = plan(call.forward);
     if (p.gives && p.source_shape != call.shape) return false;
-    if (!call.into || (p.gives && !p.takes)) return true;
+    if (!call.fills_view || (p.gives && !p.takes)) return true;
     const auto& shape = p.takes ? p.destination_shape : call.shape;
-    return volume_of(shape) == 0 || call.view == shape;
+    return volume_of(shape) == 0 || call.view_shape == shape;
   }
 };
 
@@ -165,11 +165,11 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 ///                         checks::local need not agree on the plan;
 ///   keeps_batch()         whether a worker that receives nothing keeps the extent of dimension 0 of its block;
 ///   world(), name(), fingerprint(), describe(direction, shape, type);
-///   before_agreement(call)                  optional: what to do before the agreement on a call;
+///   prepare_agreement(call)                 optional: what to do before the agreement on a call;
 ///   learn(call, transport, found_error)     makes a plan, together with all workers, or sets an error;
 ///   exchange(s, forward, kind, transport)   makes the exchange that carries out plan s;
-///   find_transient_exchange(s, …)                  optional: finds an exchange for one call only, or null;
-///   beside(s, forward, to, operation)       optional: works on the result while the exchange is pending.
+///   find_transient_exchange(s, …)           optional: finds an exchange for one call only, or null;
+///   do_overlapped_work(s, forward, to, operation)   optional: works on the result while the exchange is pending.
 template <class Planner>
 class planned_movement : public box_movement {
  public:
@@ -181,7 +181,7 @@ class planned_movement : public box_movement {
       : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
 
   const Planner& planner() const { return planner_; }
-  std::size_t plans_made() const { return structures_.made(); }
+  std::size_t plans_made() const { return structures_.plans_made(); }
   kernel_counts counts() const { return box_movement::counts(plans_made()); }
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
@@ -214,7 +214,8 @@ class planned_movement : public box_movement {
   template <class T>
   static box_call<rank> make_call_for_type(std::uint64_t number, const char* direction, const shape_type& shape) {
     box_call<rank> call;
-    call.number = number, call.direction = direction, call.shape = shape, call.kind = element_kind::moved<T>();
+    call.operation_number = number, call.direction = direction, call.shape = shape,
+    call.kind = element_kind::moved<T>();
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
     return call;
   }
@@ -232,9 +233,9 @@ class planned_movement : public box_movement {
     std::unique_ptr<box_exchange, roll_back> started_exchange;
     decltype(from(std::declval<structure&>())) x;
     if (announced_exchanges != nullptr)
-      if (structure* const known =
-              structures_.sole_plan(structures_.matches([&](const structure& s) { return s.matches_call(call); })))
-        if (box_exchange* const made = (known->*announced_exchanges).made(call.kind);
+      if (structure* const known = structures_.sole_plan(
+              structures_.matching_plans([&](const structure& s) { return s.matches_call(call); })))
+        if (box_exchange* const made = (known->*announced_exchanges).find_existing(call.kind);
             made != nullptr && made->sends_speculatively()) {
           x = from(*known);
           made->begin_ahead(x.data, x.strides.data(), to.data, to.strides.data());
@@ -248,7 +249,7 @@ class planned_movement : public box_movement {
     }
     started_exchange.reset();
     x = from(*s);
-    return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
+    return begin_exchange(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
   }
 
   /// Starts to move boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
@@ -268,9 +269,9 @@ auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kin
                                            const local_error& before, Fill fill) -> pending<pooled_tensor<T, rank>> {
   return partita::detail::one_call(state(), [&] {
     finish_pending_operation();
-    const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
-                              x.strides, x.shape,           output.given,  output.block.shape,
-                              kind,      type_number<T>(),  &type_name<T>, overlap_error(before, x, output, name())};
+    const box_call<rank> call{forward,   forward ? 1U : 2U, direction,       x.data,
+                              x.strides, x.shape,           output.is_given, output.block.shape,
+                              kind,      type_number<T>(),  &type_name<T>,   overlap_error(before, x, output, name())};
     return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, output, fill);
   });
 }
@@ -286,7 +287,7 @@ auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, c
     y = pooled_tensor<T, rank>(zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
     to = {};
   } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
-             !output.given || volume_of(shape) == 0) {
+             !output.is_given || volume_of(shape) == 0) {
     y = make_pooled<T, rank>(*memory(), shape);
     to = block_of(y);
   }
@@ -296,10 +297,10 @@ auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, c
     return {std::move(y), nullptr, 0};
   }
   const auto strides = in_source_order(to.strides, plan.axes);
-  const std::uint64_t number =
-      begin(find_exchange(*this, s, call.forward, call.kind), x.data, x.strides.data(), to.data, strides.data(), fill);
-  if constexpr (requires { planner_.beside(s, call.forward, to, *operation()); })
-    planner_.beside(s, call.forward, to, *operation());
+  const std::uint64_t number = begin_exchange(find_exchange(*this, s, call.forward, call.kind), x.data,
+                                              x.strides.data(), to.data, strides.data(), fill);
+  if constexpr (requires { planner_.do_overlapped_work(s, call.forward, to, *operation()); })
+    planner_.do_overlapped_work(s, call.forward, to, *operation());
   return {std::move(y), operation(), number};
 }
 
@@ -313,17 +314,17 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
   if constexpr (requires(structure s) { s.is_known_to_all; })
     drop_plans_after_failures(movement.state(), movement.structures_, movement.seen_failure_count_);
   const bool sends_ahead = may_send_early && movement.may_send_early();
-  if constexpr (requires { movement.planner_.before_agreement(call); }) movement.planner_.before_agreement(call);
+  if constexpr (requires { movement.planner_.prepare_agreement(call); }) movement.planner_.prepare_agreement(call);
   structure& s = agreed_structure(
       movement.state(), movement.structures_,
-      {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
+      {movement.fingerprint(call.type, call.operation_number), call.own_error, call.forward || !Planner::checks_itself,
        sends_ahead ? &ahead : nullptr, true},
       [&](const structure& known) { return known.matches_call(call); },
       [&](local_error& found_error) {
         structure learnt = movement.planner_.learn(call, movement.shared_transport(), found_error);
         const exchange_plan<rank>& plan = learnt.plan(call.forward);
-        if (call.into && !found_error.any() && !(plan.gives && !plan.takes))
-          expect_shape(call.view, plan.takes ? plan.destination_shape : call.shape,
+        if (call.fills_view && !found_error.any() && !(plan.gives && !plan.takes))
+          expect_shape(call.view_shape, plan.takes ? plan.destination_shape : call.shape,
                        (text(movement.name()) << (call.forward ? "" : ".adjoint")).c_str(), found_error);
         return learnt;
       },

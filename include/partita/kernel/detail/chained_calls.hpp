@@ -37,17 +37,17 @@ struct chained_call {
   const char* name;  ///< the name of the call as the user writes it
   std::size_t operators;
   kernel_identity chain_identity;
-  std::uint64_t elements;
+  std::uint64_t element_type_number;
   text (*element_type_name)();
   std::size_t rank;
   block_shape shape{}, view{};
   bool fills_view = false;
 
-  bool matches_key(const structure_key& key) const {
-    return key.block.is(&shape, rank) && key.view.is(fills_view ? &view : nullptr, rank);
+  bool matches_key(const plan_key& key) const {
+    return key.block.equals(&shape, rank) && key.view.equals(fills_view ? &view : nullptr, rank);
   }
-  structure_key key() const {
-    structure_key found{{rank, shape}, {}};
+  plan_key key() const {
+    plan_key found{{rank, shape}, {}};
     if (fills_view) found.view = {rank, view};
     return found;
   }
@@ -80,9 +80,10 @@ class chained_calls {
     if (world.level() != checks::agree || world.uses_recorded_steps()) return run();
     const std::size_t known = plan_count();
     const std::uint64_t agreed_plan_set = world.agree(
-        mixed(mixed(call.chain_identity.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
-        calls_.matches([&](const agreed_call& c) {
-          return c.plan_count == known && c.elements == call.elements && call.matches_key(c.key);
+        mixed(mixed(call.chain_identity.number, call.element_type_number),
+              call.fills_view ? 32 + call.rank : call.rank),
+        calls_.matching_plans([&](const agreed_call& c) {
+          return c.plan_count == known && c.element_type_number == call.element_type_number && call.matches_key(c.key);
         }),
         failure::none, describe);
     agreed_call fresh;
@@ -91,15 +92,15 @@ class chained_calls {
     auto result = run_recorded(world, now.steps, run);
     if (agreed_plan_set == 0 && plan_count() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
-      fresh.elements = call.elements;
+      fresh.element_type_number = call.element_type_number;
       fresh.plan_count = known;
       calls_.add(std::move(fresh));
     }
     return result;
   }
   struct agreed_call {
-    structure_key key;
-    std::uint64_t elements = 0;
+    plan_key key;
+    std::uint64_t element_type_number = 0;
     std::size_t plan_count = 0;
     recorded_agreements steps;
   };

@@ -14,12 +14,12 @@
 namespace partita::detail {
 
 /// The element type of a call, as a number and as a name.
-struct element_identity {
+struct element_type_id {
   std::uint64_t number = 0;
   text (*name)() = nullptr;
 };
 template <class T>
-inline constexpr element_identity element_identity_v{type_number<T>(), &type_name<T>};
+inline constexpr element_type_id element_type_id_v{type_number<T>(), &type_name<T>};
 
 PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
 
@@ -28,19 +28,19 @@ struct collective_call {
   group_direction direction = group_direction::spread;
   const element_kind* kind = nullptr;
   const element_operation* operation = nullptr;  ///< only for a reduction
-  const group_sums* sums = nullptr;              ///< only for a reduction
-  const element_identity* elements = nullptr;
+  const reduction_steps* sums = nullptr;         ///< only for a reduction
+  const element_type_id* element_type = nullptr;
   untyped_block x{};
   const untyped_block* view = nullptr;  ///< the caller's view to fill, or null
   bool in_place = false;                ///< view may be the memory of x
   bool shares = false;                  ///< the workers of a node share one block
-  bool later = false;                   ///< non-blocking: started now and finished later
+  bool is_non_blocking = false;         ///< non-blocking: started now and finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
   /// The key of the call in the plan cache. With `includes_block` the key includes the shape of x, because x is moved.
-  PARTITA_DECL structure_key key(bool includes_block) const;
+  PARTITA_DECL plan_key key(bool includes_block) const;
   /// Whether the call has a given key; compares without constructing a key.
-  PARTITA_DECL bool matches_key(const structure_key& key, bool includes_block) const;
+  PARTITA_DECL bool matches_key(const plan_key& key, bool includes_block) const;
 
   /// The fingerprint of the call, which must be equal on all workers; the parameter `kernel` is the kernel's
   /// fingerprint. Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints,

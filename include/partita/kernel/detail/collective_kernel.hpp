@@ -134,7 +134,7 @@ class collective_kernel {
   static collective_call make_call(const strided<const T, Rank>& x, const text& error_message) {
     collective_call call{.direction = Where,
                          .kind = &element_kind_v<T>,
-                         .elements = &element_identity_v<T>,
+                         .element_type = &element_type_id_v<T>,
                          .x = untyped_block(x),
                          .error_message = &error_message};
     using reduction = typename Kernel::reduction;
@@ -212,12 +212,12 @@ class collective_kernel {
     } else {
       return movement_.one_call([&] {
         collective_call call = make_call<Where>(x, error_message);
-        call.later = true;
+        call.is_non_blocking = true;
         call.in_place = true;
         const untyped_block view(output.block);
-        if (output.given) call.view = &view;
+        if (output.is_given) call.view = &view;
         const block_shape shape = movement_.agree(call);
-        const bool fills_view = output.given && element_count_of_shape(shape, Rank) != 0;
+        const bool fills_view = output.is_given && element_count_of_shape(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
         if (!fills_view) y = allocate_result<T, Rank>(shape);
         const untyped_block result = fills_view ? view : untyped_block(block_of(y));

@@ -37,7 +37,7 @@ class collective_movement {
 
   const group_plan& plan() const { return plan_; }
   /// The number of exchanges of block shapes so far.
-  std::size_t plans_made() const { return broadcast_plans_.made() + reduction_plans_.made(); }
+  std::size_t plans_made() const { return broadcast_plans_.plans_made() + reduction_plans_.plans_made(); }
   PARTITA_DECL kernel_counts counts() const;
   kernel_identity identity() const {
     return {world_.get(), mixed(kernel_description_.fingerprint, channels_ ? channels_->number() : 0)};
@@ -96,7 +96,7 @@ class collective_movement {
   };
 
   struct structure {
-    structure_key key;
+    plan_key key;
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 

@@ -24,7 +24,7 @@ class collective_transfer;
 
 /// The steps of a collective transfer that only reductions need. The steps are called by pointers, so that programs
 /// without reductions do not compile them.
-struct group_sums {
+struct reduction_steps {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
 };
@@ -35,15 +35,15 @@ struct collective_job {
   group_direction direction = group_direction::spread;
   const element_kind* kind = nullptr;
   const element_operation* operation = nullptr;  ///< only for a reduction
-  const group_sums* sums = nullptr;              ///< only for a reduction
+  const reduction_steps* sums = nullptr;         ///< only for a reduction
   const untyped_block* x = nullptr;              ///< the input
   const untyped_block* y = nullptr;              ///< the block that receives the result
   const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
-  std::size_t parts = 0;                         ///< the blocks of a reduction to complete before the spread, or 0
+  std::size_t contributor_count = 0;             ///< the blocks of a reduction to complete before the spread, or 0
   bool is_completed = false;                     ///< whether the reduction is complete, in dense_x
 
   /// Whether the input block must be packed into contiguous memory before the transfer.
-  bool needs_packing() const { return parts != 0 || !x->dense(); }
+  bool needs_packing() const { return contributor_count != 0 || !x->is_dense(); }
   /// Packs the input block into the contiguous memory at `packing_memory`.
   PARTITA_DECL void pack(char* packing_memory);
   /// Copies this worker's input block to its own result block.
@@ -58,11 +58,11 @@ class collective_transfer {
       : world_(&world),
         channels_(&channels),
         job_(&job),
-        is_dense_y_(job.y != nullptr && job.y->dense()),
+        is_dense_y_(job.y != nullptr && job.y->is_dense()),
         stays_pending_(stays_pending) {}
 
   /// The steps of the transfer that only reductions need.
-  PARTITA_DECL static const group_sums* sums();
+  PARTITA_DECL static const reduction_steps* sums();
 
   /// Does the work that is possible once the workers of this node, but not yet all workers, have agreed on the call.
   PARTITA_DECL void begin_ahead();

@@ -20,18 +20,18 @@ class evicted_plans {
   template <std::size_t Rank>
   void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
-    const std::uint64_t number = number_of(extents);
+    const std::uint64_t number = hash_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
     const bool known = place != numbers_.end() && *place == number;
     if (has_default_cuts && known) numbers_.erase(place);
     if (has_default_cuts || known) return;
-    if (numbers_.size() == most) is_full_ = true;
+    if (numbers_.size() == max_tensors) is_full_ = true;
     else numbers_.insert(place, number);
   }
   /// Whether the last tensor of these extents may have had a decomposition whose plan was evicted.
   template <std::size_t Rank>
   bool contains(const std::array<std::size_t, Rank>& extents) const {
-    return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
+    return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), hash_of(extents));
   }
   /// The error message of an adjoint call whose plan the cache has evicted.
   static text error_message(const char* call) {
@@ -41,10 +41,10 @@ class evicted_plans {
   }
 
  private:
-  static constexpr std::size_t most = 4096;  // chosen: 32 KB; with more tensors every unknown tensor is rejected
+  static constexpr std::size_t max_tensors = 4096;  // chosen: 32 KB; with more tensors every unknown tensor is rejected
 
   template <std::size_t Rank>
-  static std::uint64_t number_of(const std::array<std::size_t, Rank>& extents) {
+  static std::uint64_t hash_of(const std::array<std::size_t, Rank>& extents) {
     return hasher().mix(extents).value();
   }
 

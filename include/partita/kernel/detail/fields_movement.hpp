@@ -35,9 +35,9 @@ class fields_movement : public planned_movement<Planner> {
   /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
   /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
   /// by side, and `overlapped_work(y)` works on the blocks of the results while the exchange is pending.
-  template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
+  template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class OverlappedWork>
   pending<Results> move_all_fields(const X& x, const Wanted& output, Plan plan, Exchange exchange,
-                                   Beside overlapped_work) {
+                                   OverlappedWork overlapped_work) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;
       const std::tuple to{
@@ -46,8 +46,8 @@ class fields_movement : public planned_movement<Planner> {
         return pending<Results>(std::move(y), nullptr, 0);
       const blocks_side_by_side from(std::get<F>(x)...);
       const blocks_side_by_side there(std::get<F>(to)...);
-      const std::uint64_t operation_number =
-          this->begin(exchange(), from.data, from.strides.data(), there.data, there.strides.data(), no_view_to_fill());
+      const std::uint64_t operation_number = this->begin_exchange(exchange(), from.data, from.strides.data(),
+                                                                  there.data, there.strides.data(), no_view_to_fill());
       overlapped_work(to);
       return pending<Results>(std::move(y), this->operation(), operation_number);
     }(std::make_index_sequence<std::tuple_size_v<X>>());
@@ -59,7 +59,7 @@ class fields_movement : public planned_movement<Planner> {
   template <class T, std::size_t Rank>
   strided<T, Rank> allocate_or_use_view(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
                                         const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
-    if (plan.takes && output.given) return output.block;
+    if (plan.takes && output.is_given) return output.block;
     const bool only_copies = !plan.takes && !plan.gives;
     y = make_pooled<T, Rank>(*this->memory(), only_copies ? x.shape : plan.destination_shape);
     if (only_copies) copy(block_of(y), x);
@@ -113,7 +113,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
         this->finish_pending_operation();
         box_call<Rank> call = base::template make_call_for_type<T>(forward ? 1 : 2, direction, x[0].shape);
         call.forward = forward, call.type = mixed(call.type, N);
-        call.into = output[0].given, call.view = output[0].block.shape;
+        call.fills_view = output[0].is_given, call.view_shape = output[0].block.shape;
         fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
         const exchange_plan<Rank>& plan = s.plan(forward);
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {

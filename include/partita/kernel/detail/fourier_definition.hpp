@@ -19,7 +19,8 @@ namespace partita::detail {
 template <std::size_t Rank>
 struct fourier_stage {
   dynamic_partition<Rank> p;
-  std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after the transforms
+  std::array<std::size_t, Rank> extents_before{},
+      extents_after{};  ///< the extents of the tensor before and after the transforms
   std::vector<line_transform> lines{}, adjoint_lines{};
   bool has_complex_result = false;
 };
@@ -40,7 +41,7 @@ struct fourier_definition {
   fourier_options options{};
 
   bool has_kind(line_kind kind) const { return kinds.back() == kind; }
-  std::size_t last() const { return dimensions[dimensions.size() - 1]; }
+  std::size_t last_dimension() const { return dimensions[dimensions.size() - 1]; }
   std::uint64_t fingerprint() const {
     hasher hash(128);
     hash.mix(p_x.grid().fingerprint()).mix(p_y ? p_y->grid().fingerprint() : 0).mix(dimensions).mix(kinds);
@@ -57,29 +58,31 @@ struct fourier_definition {
                         "leave the option out");
     if (has_kind(line_kind::complex_to_real) && options.real_extent == 0)
       throw shape_error(
-          text(name) << ": complex_to_real requires the number of real elements along dimension " << last()
+          text(name) << ": complex_to_real requires the number of real elements along dimension " << last_dimension()
                      << ", as m complex numbers are half of the spectrum of 2 m - 2 or 2 m - 1 real ones; "
                         "give {.real_extent = n}");
   }
 
   /// The extents of the transform of a tensor of the given extents.
   shape_type result_extents(shape_type global) const {
-    if (has_kind(line_kind::real_to_complex)) global[last()] = half_spectrum(global[last()]);
-    if (has_kind(line_kind::complex_to_real)) global[last()] = options.real_extent;
+    if (has_kind(line_kind::real_to_complex)) global[last_dimension()] = half_spectrum(global[last_dimension()]);
+    if (has_kind(line_kind::complex_to_real)) global[last_dimension()] = options.real_extent;
     return global;
   }
   /// The error message if a tensor of these extents has no such transform; empty if it has one.
   text error_message(const shape_type& global) const {
     text problem;
-    const std::size_t n = global[last()], wanted = options.real_extent;
+    const std::size_t n = global[last_dimension()], wanted = options.real_extent;
     if (has_kind(line_kind::real_to_complex)) {
       if (n == 0)
-        problem << "requires at least one element along dimension " << last() << ", got a tensor of " << global;
+        problem << "requires at least one element along dimension " << last_dimension() << ", got a tensor of "
+                << global;
       else if (wanted != 0 && n != wanted)
-        problem << "requires " << wanted << " elements along dimension " << last() << ", as {.real_extent = " << wanted
-                << "} says, got a tensor of " << global << "; give that tensor, or leave the option out";
+        problem << "requires " << wanted << " elements along dimension " << last_dimension()
+                << ", as {.real_extent = " << wanted << "} says, got a tensor of " << global
+                << "; give that tensor, or leave the option out";
     } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
-      problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << last()
+      problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << last_dimension()
               << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
               << "; give {.real_extent = n} of the tensor whose spectrum it is";
     }
@@ -102,8 +105,8 @@ struct fourier_definition {
     const workers& workers_of_layouts = of_x ? p_x.workers() : p_y->workers();
     request.workers = workers_of_layouts.size();
     request.in_place = balanced && (!p_y || p_x == *p_y);
-    if (real_x) request.first_dimension = last();
-    if (real_y) request.last_dimension = last();
+    if (real_x) request.first_dimension = last_dimension();
+    if (real_y) request.last_dimension = last_dimension();
 
     fourier_route<Rank> all;
     const std::vector<pencil> pencils = choose_pencils(request);
@@ -122,7 +125,7 @@ struct fourier_definition {
         if (line.kind == line_kind::complex_to_real) complex_now = false;
         now[d] = result[d];
       }
-      stage.after = now;
+      stage.extents_after = now;
       stage.has_complex_result = complex_now;
       all.push_back(std::move(stage));
     }

@@ -37,13 +37,13 @@ struct fourier_structure {
 template <std::size_t Rank>
 struct fourier_call {
   bool forward = true;
-  std::size_t fields = 1;
+  std::size_t field_count = 1;
   std::array<std::size_t, Rank> block{};
   std::optional<std::array<std::size_t, Rank>> view{};  ///< the shape of the view to fill, if the caller passes one
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
 
-  std::uint64_t number() const { return mixed(mixed(type, fields), forward ? 1U : 2U); }
+  std::uint64_t number() const { return mixed(mixed(type, field_count), forward ? 1U : 2U); }
 };
 
 template <std::size_t Rank>
@@ -62,7 +62,7 @@ class fourier_engine {
 
   const fourier_definition<Rank>& definition() const { return definition_; }
   world_state& state() const { return *definition_.p_x.world().state(); }
-  local_transforms& local() { return local_transforms_; }
+  local_transforms& transforms() { return local_transforms_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
   /// The partition of the transform of a tensor of these extents.
@@ -83,7 +83,7 @@ class fourier_engine {
       step.moves_complex = layouts[k].has_complex_result;
       step.moves = k + 1 < layouts.size();
       if (step.moves)
-        step.move = repartition_planner<Rank>(name, layouts[k].p, layouts[k + 1].p).plan(layouts[k].after);
+        step.move = repartition_planner<Rank>(name, layouts[k].p, layouts[k + 1].p).plan(layouts[k].extents_after);
       all.steps.push_back(std::move(step));
     }
     return all;
@@ -110,10 +110,10 @@ class fourier_engine {
         },
         [&] {
           text all(name);
-          all << (forward ? "(x" : ".adjoint(dy") << (call.fields > 1 ? "...)" : ")")
+          all << (forward ? "(x" : ".adjoint(dy") << (call.field_count > 1 ? "...)" : ")")
               << " with p_x = " << definition_.p_x.grid().shape() << " on " << workers_text(definition_.p_x.workers())
               << " and ";
-          if (call.fields > 1) all << call.fields << " blocks";
+          if (call.field_count > 1) all << call.field_count << " blocks";
           else all << "a block";
           return all << " of shape " << call.block << " of " << call.name_of_type();
         });
@@ -141,7 +141,7 @@ class fourier_engine {
     return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
   }
   std::size_t plans_made() const {
-    std::size_t n = structures_.made();
+    std::size_t n = structures_.plans_made();
     for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
@@ -153,7 +153,7 @@ class fourier_engine {
   }
   /// Resets the counts when a call begins; one move may occur twice in a call.
   void reset_counted_traffic() { counted_traffic_ = {}; }
-  void count(const fields_repartition<Rank>& started_move) {
+  void add_traffic(const fields_repartition<Rank>& started_move) {
     const kernel_counts of_move = started_move.counts();
     counted_traffic_.messages += of_move.messages;
     counted_traffic_.bytes_by_message += of_move.bytes_by_message;
@@ -226,13 +226,13 @@ class fourier_engine {
     if (definition_.has_kind(line_kind::real_to_complex)) {
       if (definition_.options.real_extent == 0)
         return refuse(text("requires the number of real elements along dimension ")
-                      << definition_.last()
+                      << definition_.last_dimension()
                       << ", which half of a spectrum does not tell; call it with an x first, or give "
                       << "{.real_extent = n}");
-      global[definition_.last()] = definition_.options.real_extent;
+      global[definition_.last_dimension()] = definition_.options.real_extent;
     }
     if (definition_.has_kind(line_kind::complex_to_real))
-      global[definition_.last()] = half_spectrum(definition_.options.real_extent);
+      global[definition_.last_dimension()] = half_spectrum(definition_.options.real_extent);
     if (definition_.result_extents(global) != result)
       return refuse(text("requires a dy of the extents of a result, ")
                     << definition_.result_extents(global) << ", got " << result);
@@ -251,16 +251,16 @@ class fourier_engine {
     auto layouts = std::make_shared<fourier_route<Rank>>(definition_.route(global, balanced));
     s.gives = layouts->front().p.active();
     s.takes = layouts->back().p.active();
-    s.block_y = balanced_block(layouts->back().p, layouts->back().after);
+    s.block_y = balanced_block(layouts->back().p, layouts->back().extents_after);
     for (std::size_t k = 0; k + 1 < layouts->size(); ++k)
-      s.moves.push_back(&move((*layouts)[k].p, (*layouts)[k + 1].p, k == 0));
+      s.moves.push_back(&find_move((*layouts)[k].p, (*layouts)[k + 1].p, k == 0));
     s.route = std::move(layouts);
     return s;
   }
   /// Finds or makes the move between two layouts, which all calls share. The first move of a call, from the blocks of
   /// x, is not shared with an equal later move, whose adjoint moves to balanced blocks.
-  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
-                                 bool are_blocks_of_x) {
+  fields_repartition<Rank>& find_move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
+                                      bool are_blocks_of_x) {
     for (const exchange_of_layouts& m : layout_moves_)
       if (m.from == from && m.to == to && m.are_blocks_of_x == are_blocks_of_x) return *m.movement;
     layout_moves_.push_back(

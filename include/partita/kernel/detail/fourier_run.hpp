@@ -24,14 +24,14 @@ namespace partita::detail {
 template <class T, std::size_t Rank>
 struct fourier_block {
   strided<const T, Rank> block{};
-  pooled_tensor<T, Rank> own{};
-  pooled_tensor<T, Rank> next{};  ///< the memory that a pending move fills
+  pooled_tensor<T, Rank> own_tensor{};
+  pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
   bool owns_block = false;
 
   void set_own_tensor(pooled_tensor<T, Rank> tensor) {
-    own = std::move(tensor);
+    own_tensor = std::move(tensor);
     owns_block = true;
-    block = block_of(own);
+    block = block_of(own_tensor);
   }
   /// The memory of the block for writing; the caller's block is copied first.
   strided<T, Rank> make_writable() {
@@ -40,7 +40,7 @@ struct fourier_block {
       copy<T, Rank>(block_of(copied), block);
       set_own_tensor(std::move(copied));
     }
-    return block_of(own);
+    return block_of(own_tensor);
   }
 };
 
@@ -68,14 +68,14 @@ class fourier_run {
         result_block_shape_(forward ? s.block_y : s.block_x),
         forward_(forward),
         outputs_(outputs) {
-    for (std::size_t f = 0; f < N; ++f) at<In>()[f].block = x[f];
+    for (std::size_t f = 0; f < N; ++f) fields<In>()[f].block = x[f];
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
   /// Transforms in the first layout and starts the move to the next layout. Returns whether a move was started.
   bool begin() {
     engine_->reset_counted_traffic();
-    transform_layout();
+    transform_in_layout();
     return start_move();
   }
   /// Completes the move that begin() has started, and all later moves. If views are filled, nothing is returned.
@@ -84,14 +84,14 @@ class fourier_run {
       if (pending_input_move_) finish_move<In>(pending_input_move_);
       else finish_move<Out>(pending_output_move_);
       ++finished_layout_count_;
-      transform_layout();
+      transform_in_layout();
       start_move();
     }
     std::array<tensor<Out>, N> results;
     for (std::size_t f = 0; f < N && !has_views_to_fill(); ++f) {
-      fourier_block<Out, Rank>& result = at<Out>()[f];
+      fourier_block<Out, Rank>& result = fields<Out>()[f];
       if (!result.owns_block) result.make_writable();
-      results[f] = std::move(result.own);
+      results[f] = std::move(result.own_tensor);
     }
     return join_fields(std::move(results));
   }
@@ -105,7 +105,7 @@ class fourier_run {
   using pending_move = std::optional<pending<std::conditional_t<N == 1, tensor<T>, std::array<tensor<T>, N>>>>;
 
   template <class T>
-  field_blocks<T>& at() {
+  field_blocks<T>& fields() {
     if constexpr (std::is_same_v<T, In>) return input_fields_;
     else return output_fields_;
   }
@@ -115,7 +115,7 @@ class fourier_run {
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller has passed views that the results are written to.
-  bool has_views_to_fill() const { return outputs_[0].given; }
+  bool has_views_to_fill() const { return outputs_[0].is_given; }
   fields_repartition<Rank>& current_repartition() const {
     return *layout_moves_[forward_ ? finished_layout_count_ : layout_moves_.size() - 1 - finished_layout_count_];
   }
@@ -128,14 +128,15 @@ class fourier_run {
     return false;
   }
 
-  void transform_layout() {
+  void transform_in_layout() {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
     if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
-      const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
+      const auto cuts =
+          decomposition<Rank>::balanced(forward_ ? here.extents_after : here.extents_before, here.p.grid().shape());
       has_result_type_ = has_result_type_ || changes_element_type(finished_layout_count_);
       for (std::size_t f = 0; f < N; ++f) {
-        if (has_result_type_) at<Out>()[f].set_own_tensor(tensor<Out>(make_empty_block<Out>(cuts)));
-        else at<In>()[f].set_own_tensor(tensor<In>(make_empty_block<In>(cuts)));
+        if (has_result_type_) fields<Out>()[f].set_own_tensor(tensor<Out>(make_empty_block<Out>(cuts)));
+        else fields<In>()[f].set_own_tensor(tensor<In>(make_empty_block<In>(cuts)));
       }
     } else if (changes_element_type(finished_layout_count_)) {
       if constexpr (!std::is_same_v<In, Out>) {
@@ -144,8 +145,8 @@ class fourier_run {
       }
     } else if (!lines(finished_layout_count_).empty()) {
       for (std::size_t f = 0; f < N; ++f) {
-        if (has_result_type_) transform_in_place(at<Out>()[f], f);
-        else transform_in_place(at<In>()[f], f);
+        if (has_result_type_) transform_in_place(fields<Out>()[f], f);
+        else transform_in_place(fields<In>()[f], f);
       }
     }
   }
@@ -156,37 +157,39 @@ class fourier_run {
       if (is_last(finished_layout_count_) && has_views_to_fill()) {
         // The last move has already written to the caller's view.
         const strided<Out, Rank>& view = outputs_[f].block;
-        return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
-                                    lines(finished_layout_count_));
+        return engine_->transforms().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
+                                         lines(finished_layout_count_));
       }
     }
-    if (here.owns_block) return engine_->local().run(here.block, block_of(here.own), lines(finished_layout_count_));
+    if (here.owns_block)
+      return engine_->transforms().run(here.block, block_of(here.own_tensor), lines(finished_layout_count_));
     auto result = tensor<T>(typename tensor<T>::shape_type(here.block.shape));
-    engine_->local().run(here.block, block_of(result), lines(finished_layout_count_));
+    engine_->transforms().run(here.block, block_of(result), lines(finished_layout_count_));
     here.set_own_tensor(std::move(result));
   }
   /// Transforms a block of In to a block of Out in the current layout.
   void change_type(std::size_t f) {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
-    const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
+    const shape_type &from = forward_ ? here.extents_before : here.extents_after,
+                     &to = forward_ ? here.extents_after : here.extents_before;
     shape_type shape = input_fields_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = outputs_[f].block;
     if (!is_last(finished_layout_count_) || !has_views_to_fill()) {
       output_fields_[f].set_own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
-      result = block_of(output_fields_[f].own);
+      result = block_of(output_fields_[f].own_tensor);
     }
     if constexpr (std::is_floating_point_v<Out>)
-      engine_->local().run(input_fields_[f].make_writable(), result, lines(finished_layout_count_));
-    else engine_->local().run(input_fields_[f].block, result, lines(finished_layout_count_));
+      engine_->transforms().run(input_fields_[f].make_writable(), result, lines(finished_layout_count_));
+    else engine_->transforms().run(input_fields_[f].block, result, lines(finished_layout_count_));
     input_fields_[f] = {};
   }
 
   bool start_move() {
     if (is_last(finished_layout_count_)) return false;
-    if (has_result_type_) start_move(at<Out>(), pending_move_of_type<Out>());
-    else start_move(at<In>(), pending_move_of_type<In>());
+    if (has_result_type_) start_move(fields<Out>(), pending_move_of_type<Out>());
+    else start_move(fields<In>(), pending_move_of_type<In>());
     return true;
   }
   template <class T>
@@ -205,14 +208,15 @@ class fourier_run {
         fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
-      // If several x may have results of one shape, the shape of `next` determines to which x the adjoint belongs.
+      // If several x may have results of one shape, the shape of `next_tensor` determines to which x the adjoint
+      // belongs.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
-        here[f].next = allocate_for_move<T>(move);
-        to[f] = {true, block_of(here[f].next)};
+        here[f].next_tensor = allocate_for_move<T>(move);
+        to[f] = {true, block_of(here[f].next_tensor)};
       }
     }
     later.emplace(move.template start<T, N>(forward_, from, to, forward_ ? "(x)" : ".adjoint(dy)"));
-    engine_->count(move);
+    engine_->add_traffic(move);
   }
   /// Whether the move to the last layout fills memory that allocate_for_move returns.
   bool fills_own_memory() const {
@@ -226,8 +230,8 @@ class fourier_run {
     else moved = later->finish();
     later.reset();
     for (std::size_t f = 0; f < N; ++f) {
-      fourier_block<T, Rank>& here = at<T>()[f];
-      auto room = std::move(here.next);
+      fourier_block<T, Rank>& here = fields<T>()[f];
+      auto room = std::move(here.next_tensor);
       here = {};
       if (!fills_views_) here.set_own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
     }
@@ -238,7 +242,8 @@ class fourier_run {
     const fourier_stage<Rank>& first = route_->front();
     shape_type shape = result_block_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
-      if (first.before[d] != first.after[d] && shape[d] == first.before[d]) shape[d] = first.after[d];
+      if (first.extents_before[d] != first.extents_after[d] && shape[d] == first.extents_before[d])
+        shape[d] = first.extents_after[d];
     return move.memory() != nullptr ? make_pooled<T, Rank>(*move.memory(), shape)
                                     : tensor<T>(typename tensor<T>::shape_type(shape));
   }

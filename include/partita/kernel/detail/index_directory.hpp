@@ -45,11 +45,11 @@ class index_directory {
     std::size_t next = first_index_;
     for (std::size_t k = 0; k <= owned_runs_.size(); ++k) {
       const std::size_t start = k < owned_runs_.size() ? owned_runs_[k].start : end_index_;
-      if (start > next) return sentence(name) << "no worker owns index " << next << "; give it an owner";
+      if (start > next) return begin_error(name) << "no worker owns index " << next << "; give it an owner";
       if (k == owned_runs_.size()) break;
       if (start < next)
-        return sentence(name) << "index " << start << " is owned by worker " << owned_runs_[k - 1].worker
-                              << " and by worker " << owned_runs_[k].worker << "; leave it out of one list";
+        return begin_error(name) << "index " << start << " is owned by worker " << owned_runs_[k - 1].worker
+                                 << " and by worker " << owned_runs_[k].worker << "; leave it out of one list";
       next = owned_runs_[k].stop;
     }
     return {};
@@ -61,7 +61,7 @@ class index_directory {
   }
 
  private:
-  static text sentence(const char* name) {
+  static text begin_error(const char* name) {
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 

@@ -23,7 +23,7 @@ namespace partita::detail {
 template <class Result, class Complete>
 class pending_rows {
  public:
-  pending_rows(Result result, pending<in_place> moved, Complete complete)
+  pending_rows(Result result, pending<written_in_place> moved, Complete complete)
       : result_(std::move(result)), pending_movement_(std::move(moved)), complete_rows_(std::move(complete)) {}
   pending_rows(pending_rows&& other) noexcept
       : result_(std::move(other.result_)),
@@ -34,7 +34,7 @@ class pending_rows {
   ~pending_rows() {
     if (!is_pending_) return;
     try {
-      end();
+      complete();
     } catch (const error&) {  // the next call of the workers reports the error
     }
   }
@@ -43,18 +43,18 @@ class pending_rows {
   void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   /// Waits for completion and returns the result; a second call is an error.
   Result finish() {
-    end();
+    complete();
     return std::move(result_);
   }
 
  private:
-  void end() {
+  void complete() {
     pending_movement_.finish();
     if (std::exchange(is_pending_, false)) complete_rows_();
   }
 
   Result result_;
-  pending<in_place> pending_movement_;
+  pending<written_in_place> pending_movement_;
   Complete complete_rows_;
   bool is_pending_ = true;
 };
@@ -62,30 +62,30 @@ class pending_rows {
 /// The values of a call with N blocks that all workers compare, and this worker's blocks.
 template <std::size_t N>
 struct row_call {
-  std::uint64_t number = 0, type = 0;
+  std::uint64_t operation_number = 0, type = 0;
   const char* direction = "";
   std::array<described_block, N> described_blocks{};
-  std::array<row_block, N> given{}, filled{};
-  local_error before{};
+  std::array<row_block, N> inputs{}, outputs{};
+  local_error own_error{};
 
   /// The offset of the rows of each block in a packed row.
   std::array<std::size_t, N> offsets() const {
     std::array<std::size_t, N> all{};
     for (std::size_t f = 0, next = 0; f < N; ++f) {
-      next = aligned(next, given[f].element);
+      next = align_up(next, inputs[f].element_bytes);
       all[f] = next;
-      next += given[f].row_bytes();
+      next += inputs[f].row_bytes();
     }
     return all;
   }
   std::size_t row_pitch() const {
-    if constexpr (N == 1) return given[0].row_bytes();
-    const std::size_t end = offsets()[N - 1] + given[N - 1].row_bytes();
-    return aligned(end, 16);
+    if constexpr (N == 1) return inputs[0].row_bytes();
+    const std::size_t end = offsets()[N - 1] + inputs[N - 1].row_bytes();
+    return align_up(end, 16);
   }
 
  private:
-  static std::size_t aligned(std::size_t offset, std::size_t element) {
+  static std::size_t align_up(std::size_t offset, std::size_t element) {
     const std::size_t unit = copy_unit_bytes(element);
     return (offset + unit - 1) / unit * unit;
   }
@@ -116,22 +116,22 @@ class index_movement : public planned_movement<index_planner> {
   template <class T, std::size_t Rank>
   auto start_copying_rows(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* direction, const local_error& before) {
-    auto y = result<T, Rank>(x.shape, pattern().wanted, output);
-    const strided<T, Rank> to = output.given ? output.block : block_of(y);
+    auto y = result<T, Rank>(x.shape, pattern().wanted_count, output);
+    const strided<T, Rank> to = output.is_given ? output.block : block_of(y);
     row_call<1> call = make_row_call<T>(number, x, to, direction, before);
-    require_row_count(call.before, direction, x.shape, pattern().owned, planner().words().owned);
-    require_fitting_output(call.before, x, output, pattern().wanted);
-    return move_rows_forward(call, std::move(y), !output.given);
+    require_row_count(call.own_error, direction, x.shape, pattern().owned_count, planner().call_texts().owned);
+    require_fitting_output(call.own_error, x, output, pattern().wanted_count);
+    return move_rows_forward(call, std::move(y), !output.is_given);
   }
   /// Combines the rows of dy with the rows of their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>
   auto start_combining_rows(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
                             const char* direction, const local_error& before) {
-    auto dx = result<T, Rank>(dy.shape, pattern().owned, output);
-    const strided<T, Rank> to = output.given ? output.block : block_of(dx);
+    auto dx = result<T, Rank>(dy.shape, pattern().owned_count, output);
+    const strided<T, Rank> to = output.is_given ? output.block : block_of(dx);
     row_call<1> call = make_row_call<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
-    require_row_count(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
-    require_fitting_output(call.before, dy, output, pattern().owned);
+    require_row_count(call.own_error, direction, dy.shape, pattern().wanted_count, planner().call_texts().wanted);
+    require_fitting_output(call.own_error, dy, output, pattern().owned_count);
     return move_rows_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
@@ -157,34 +157,34 @@ class index_movement : public planned_movement<index_planner> {
   /// Fills the ghosts of blocks in which ghosts follow the owned rows.
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
-    const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
+    const std::size_t owned = pattern().owned_count, ghosts = pattern().wanted_count;
     auto call = make_call_in_place(3, direction, blocks...);
-    for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].skip_rows(owned);
-    (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
+    for (std::size_t f = 0; f < sizeof...(T); ++f) call.outputs[f] = call.inputs[f].skip_rows(owned);
+    (require_row_count(call.own_error, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
      ...);
-    return move_rows_forward(call, in_place(), false);
+    return move_rows_forward(call, written_in_place(), false);
   }
   /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... T, std::size_t... Rank>
   auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
-    const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
+    const std::size_t owned = pattern().owned_count, ghosts = pattern().wanted_count;
     auto call = make_call_in_place(4, direction, blocks...);
-    call.filled = call.given;
-    for (row_block& rows : call.given) rows = rows.skip_rows(owned);
-    (require_row_count(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
+    call.outputs = call.inputs;
+    for (row_block& rows : call.inputs) rows = rows.skip_rows(owned);
+    (require_row_count(call.own_error, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"),
      ...);
-    return move_rows_backward<sum_t, T...>(call, in_place(), call.given);
+    return move_rows_backward<sum_t, T...>(call, written_in_place(), call.inputs);
   }
 
  private:
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> result(std::array<std::size_t, Rank> shape, std::size_t rows, const target<T, Rank>& output) {
-    if (output.given) return {};
+    if (output.is_given) return {};
     shape[0] = rows;
     return make_pooled<T, Rank>(*memory(), shape);
   }
   template <class T, std::size_t Rank>
-  static std::uint64_t element_and_shape_type(const std::array<std::size_t, Rank>& shape) {
+  static std::uint64_t hash_type_and_shape(const std::array<std::size_t, Rank>& shape) {
     std::uint64_t all = mixed(type_number<T>(), Rank);
     for (std::size_t d = 1; d < Rank; ++d) all = mixed(all, shape[d]);
     return all;
@@ -193,20 +193,20 @@ class index_movement : public planned_movement<index_planner> {
   static row_call<1> make_row_call(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
                                    const char* direction, const local_error& before) {
     row_call<1> call;
-    call.number = number, call.type = element_and_shape_type<T>(from.shape), call.direction = direction,
-    call.before = before;
+    call.operation_number = number, call.type = hash_type_and_shape<T>(from.shape), call.direction = direction,
+    call.own_error = before;
     call.described_blocks[0] = {from.shape.data(), Rank, &type_name<T>};
-    call.given[0] = make_row_block(from), call.filled[0] = make_row_block(to);
+    call.inputs[0] = make_row_block(from), call.outputs[0] = make_row_block(to);
     return call;
   }
   template <class... T, std::size_t... Rank>
   static row_call<sizeof...(T)> make_call_in_place(std::uint64_t number, const char* direction,
                                                    const strided<T, Rank>&... blocks) {
     row_call<sizeof...(T)> call;
-    call.number = number, call.direction = direction;
-    ((call.type = mixed(call.type, element_and_shape_type<T>(blocks.shape))), ...);
+    call.operation_number = number, call.direction = direction;
+    ((call.type = mixed(call.type, hash_type_and_shape<T>(blocks.shape))), ...);
     call.described_blocks = {described_block{blocks.shape.data(), Rank, &type_name<T>}...};
-    call.given = {make_row_block(blocks)...};
+    call.inputs = {make_row_block(blocks)...};
     return call;
   }
   template <std::size_t Rank>
@@ -232,28 +232,28 @@ class index_movement : public planned_movement<index_planner> {
   /// `is_pooled` memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
   auto move_rows_forward(const row_call<N>& call, Result result, bool is_pooled) {
-    const row_transfers& p = pattern().travel;
+    const row_transfers& p = pattern().transfers;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
     const bool writes_unpacked = shared_transport()->shares_one_memory(),
                is_written_at_once = is_pooled && p.first_destination() == 0;
     const bool direct =
-        N == 1 && p.has_arrival_in_order() && call.filled[0].dense && (is_written_at_once || !writes_unpacked);
-    auto packed = scratch(writes_unpacked ? 0 : p.sent, row_pitch),
-         received = scratch(direct ? 0 : p.received, row_pitch);
+        N == 1 && p.has_arrival_in_order() && call.outputs[0].is_dense && (is_written_at_once || !writes_unpacked);
+    auto packed = scratch(writes_unpacked ? 0 : p.sent_count, row_pitch),
+         received = scratch(direct ? 0 : p.received_count, row_pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N && !writes_unpacked; ++f)
-        copy_rows(packed_rows(packed.data(), offsets[f], row_pitch, call.given[f]), call.given[f], p.packed);
+        copy_rows(packed_rows(packed.data(), offsets[f], row_pitch, call.inputs[f]), call.inputs[f], p.packed);
     };
-    const row_block there = direct ? call.filled[0].skip_rows(p.first_destination())
-                                   : packed_rows(received.data(), 0, row_pitch, call.filled[0]);
-    auto moved = begin_row_movement(true, call, packed_rows(packed.data(), 0, row_pitch, call.given[0]), there, pack);
-    for (std::size_t f = 0; f < N; ++f) copy_rows(call.filled[f], call.given[f], pattern().kept);
-    auto place = [pattern = direct ? nullptr : planner().pattern(), row_pitch, offsets, filled = call.filled,
+    const row_block there = direct ? call.outputs[0].skip_rows(p.first_destination())
+                                   : packed_rows(received.data(), 0, row_pitch, call.outputs[0]);
+    auto moved = begin_row_movement(true, call, packed_rows(packed.data(), 0, row_pitch, call.inputs[0]), there, pack);
+    for (std::size_t f = 0; f < N; ++f) copy_rows(call.outputs[f], call.inputs[f], pattern().kept);
+    auto place = [pattern = direct ? nullptr : planner().pattern(), row_pitch, offsets, filled = call.outputs,
                   packed = std::move(packed), received = std::move(received)]() mutable {
       for (std::size_t f = 0; f < N && pattern; ++f)
         copy_rows(filled[f], packed_rows(received.data(), offsets[f], row_pitch, filled[f]),
-                  pattern->travel.placed_rows);
+                  pattern->transfers.placed_rows);
     };
     return pending_rows(std::move(result), std::move(moved), std::move(place));
   }
@@ -266,37 +266,37 @@ class index_movement : public planned_movement<index_planner> {
                           const std::array<row_block, sizeof...(T)>& cleared_blocks) {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
-    const row_transfers& p = pattern().travel;
+    const row_transfers& p = pattern().transfers;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
-    const bool direct = N == 1 && p.has_arrival_in_order() && call.given[0].dense;
-    auto packed = scratch(direct ? 0 : p.received, row_pitch), received = scratch(p.sent, row_pitch);
+    const bool direct = N == 1 && p.has_arrival_in_order() && call.inputs[0].is_dense;
+    auto packed = scratch(direct ? 0 : p.received_count, row_pitch), received = scratch(p.sent_count, row_pitch);
     const auto pack = [&] {
       if (direct) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (pack_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]),
-                                          call.given[F]),
+        (pack_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.inputs[F]),
+                                          call.inputs[F]),
          ...);
       }(each);
     };
-    const row_block from = direct ? call.given[0].skip_rows(p.first_destination())
-                                  : packed_rows(packed.data(), 0, row_pitch, call.given[0]);
+    const row_block from = direct ? call.inputs[0].skip_rows(p.first_destination())
+                                  : packed_rows(packed.data(), 0, row_pitch, call.inputs[0]);
     // A representative combines the rows that it passed on to other workers of its node before the rows travel.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
       const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(row_pitch), 1};
-      auto returned = scratch(p.returned, row_pitch);
+      auto returned = scratch(p.returned_count, row_pitch);
       exchange->start(packed.data(), strides, returned.data(), strides);
       exchange->finish();
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (combine_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.given[F]),
-                                             packed_rows(returned.data(), offsets[F], row_pitch, call.given[F])),
+        (combine_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.inputs[F]),
+                                             packed_rows(returned.data(), offsets[F], row_pitch, call.inputs[F])),
          ...);
       }(each);
     };
-    auto moved = begin_row_movement(false, call, from, packed_rows(received.data(), 0, row_pitch, call.filled[0]), pack,
-                                    return_rows);
-    auto combine = [pattern = planner().pattern(), row_pitch, offsets, me = state().id(), given = call.given,
-                    filled = call.filled, cleared_blocks, packed = std::move(packed),
+    auto moved = begin_row_movement(false, call, from, packed_rows(received.data(), 0, row_pitch, call.outputs[0]),
+                                    pack, return_rows);
+    auto combine = [pattern = planner().pattern(), row_pitch, offsets, me = state().id(), given = call.inputs,
+                    filled = call.outputs, cleared_blocks, packed = std::move(packed),
                     received = std::move(received)]() mutable {
       [&]<std::size_t... F>(std::index_sequence<F...>) {
         (combine_all_rows<Reduction, T>(*pattern, me, filled[F],
@@ -309,67 +309,68 @@ class index_movement : public planned_movement<index_planner> {
   }
   template <class Reduction, class T>
   void pack_returned_rows(const row_block& packed, const row_block& given) const {
-    const row_transfers& p = pattern().travel;
+    const row_transfers& p = pattern().transfers;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
-    fill_rows(packed, p.received, reduction_identity<Reduction, T>());
+    fill_rows(packed, p.received_count, reduction_identity<Reduction, T>());
     p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
   void combine_returned_rows(const row_block& packed, const row_block& returned) const {
-    for (const row_transfers::forwarded_part& part : pattern().travel.forwarded_to_peers)
+    for (const row_transfers::forwarded_part& part : pattern().transfers.forwarded_to_peers)
       combine_rows<T>(packed, returned, {part.first_return_row, part.first, part.rows}, Reduction());
   }
   template <class Reduction, class T>
   static void combine_all_rows(const index_pattern& p, std::size_t me, const row_block& filled,
                                const row_block& received, const row_block& given, const row_block& cleared_blocks) {
-    if (cleared_blocks.element == 0) fill_rows(filled, p.owned, reduction_identity<Reduction, T>());
+    if (cleared_blocks.element_bytes == 0) fill_rows(filled, p.owned_count, reduction_identity<Reduction, T>());
     const auto keep = [&] {
       p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.reversed(), Reduction()); });
     };
-    const row_transfers& back = p.travel;
+    const row_transfers& back = p.transfers;
     bool kept = false;
-    for (std::size_t k = 0; k < back.to.size(); ++k) {
-      if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
-      back.packed.for_each_run_in_rows(back.to[k].first, back.to[k].rows, [&](const row_run& run) {
+    for (std::size_t k = 0; k < back.sent_parts.size(); ++k) {
+      if (back.sent_parts[k].worker > me && !std::exchange(kept, true)) keep();
+      back.packed.for_each_run_in_rows(back.sent_parts[k].first, back.sent_parts[k].rows, [&](const row_run& run) {
         combine_rows<T>(filled, received, run.reversed(), Reduction());
       });
     }
     if (!kept) keep();
-    if (cleared_blocks.element != 0) fill_rows(cleared_blocks, p.wanted, T{});
+    if (cleared_blocks.element_bytes != 0) fill_rows(cleared_blocks, p.wanted_count, T{});
   }
 
   /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
   /// the rows. If rows move backward in two steps, `return_rows(exchange)` carries out the first.
   template <std::size_t N, class Pack, class... Return>
-  pending<in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
-                                       const row_block& to, Pack pack, Return... return_rows) {
-    const row_transfers& p = pattern().travel;
+  pending<written_in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
+                                               const row_block& to, Pack pack, Return... return_rows) {
+    const row_transfers& p = pattern().transfers;
     const std::size_t row_pitch = call.row_pitch();
-    const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, row_pitch}, {from.step, 1}};
-    const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, row_pitch}, {to.step, 1}};
-    box_call<2> moved = make_call_for_type<std::byte>(call.number, call.direction, x.shape);
-    moved.forward = forward, moved.type = call.type, moved.before = call.before;
-    moved.data = x.data, moved.strides = x.strides, moved.into = true, moved.view = y.shape;
+    const strided<const std::byte, 2> x{
+        from.data, {forward ? p.sent_count : p.received_count, row_pitch}, {from.row_stride, 1}};
+    const strided<std::byte, 2> y{to.data, {forward ? p.received_count : p.sent_count, row_pitch}, {to.row_stride, 1}};
+    box_call<2> moved = make_call_for_type<std::byte>(call.operation_number, call.direction, x.shape);
+    moved.forward = forward, moved.type = call.type, moved.own_error = call.own_error;
+    moved.data = x.data, moved.strides = x.strides, moved.fills_view = true, moved.view_shape = y.shape;
     planner_.describe_next_call(call.described_blocks.data(), N);
     return one_call([&] {
       finish_pending_operation();
-      if (!call.before.any()) pack();
+      if (!call.own_error.any()) pack();
       const bool returns = !forward && p.has_two_steps;
       const auto source = [&](const index_structure& s) {
-        if (!forward || !s.gathered) return x;
+        if (!forward || !s.unpacked_rows) return x;
         const auto offsets = call.offsets();
-        s.gathered->clear(row_pitch);
-        for (std::size_t f = 0; f < N; ++f) s.gathered->add(call.given[f], offsets[f]);
+        s.unpacked_rows->clear(row_pitch);
+        for (std::size_t f = 0; f < N; ++f) s.unpacked_rows->add(call.inputs[f], offsets[f]);
         return x;
       };
       auto announced_exchanges = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
-      if (call.before.any() || may_send_early()) announced_exchanges = nullptr;
+      if (call.own_error.any() || may_send_early()) announced_exchanges = nullptr;
       const std::uint64_t number = start_exchange_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
         if (returns) (return_rows(planner().find_return_exchange(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));
       });
-      return pending<in_place>({}, operation(), number);
+      return pending<written_in_place>({}, operation(), number);
     });
   }
 

@@ -22,32 +22,33 @@ struct row_transfers {
     std::size_t worker = 0, first = 0, rows = 0, first_row_at_peer = 0;
   };
 
-  std::size_t sent = 0, received = 0;  ///< the numbers of rows that are sent and received
-  std::vector<part> to, from;          ///< the receivers and the senders, in ascending order
-  row_moves packed;                    ///< from owned rows to places among the rows that are sent
-  row_moves placed_rows;               ///< from received rows to wanted rows
-  bool has_repeated_rows = false;      ///< whether a received row is wanted more than once
+  std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that are sent and received
+  std::vector<part> sent_parts, received_parts;    ///< the receivers and the senders, in ascending order
+  row_moves packed;                                ///< from owned rows to places among the rows that are sent
+  row_moves placed_rows;                           ///< from received rows to wanted rows
+  bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
   /// Whether rows from other nodes are passed on to other workers of this node, in a second step. Backward, the other
   /// workers first return the rows into separate rows of the worker that passed the rows on, which combines them.
   bool has_two_steps = false;
   struct forwarded_part : part {
     std::size_t first_return_row = 0;  ///< the first of the separate rows for this part
   };
-  std::size_t returned = 0;  ///< the number of all separate rows
+  std::size_t returned_count = 0;  ///< the number of all separate rows
   std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;
 
   /// Whether the received rows are consecutive wanted rows in the same order.
   bool has_arrival_in_order() const {
-    return !has_two_steps && (placed_rows.empty() || (placed_rows.has_one_run() && placed_rows.rows() == received));
+    return !has_two_steps &&
+           (placed_rows.empty() || (placed_rows.has_one_run() && placed_rows.rows() == received_count));
   }
   std::size_t first_destination() const { return placed_rows.first().to; }
 };
 
 /// The numbers of the rows that one worker sends, keeps and receives in an index exchange.
 struct index_pattern {
-  std::size_t owned = 0, wanted = 0;  ///< the numbers of owned and of wanted rows
-  row_moves kept;                     ///< from owned rows to wanted rows
-  row_transfers travel;
+  std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of owned and of wanted rows
+  row_moves kept;                                 ///< from owned rows to wanted rows
+  row_transfers transfers;
 };
 
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.

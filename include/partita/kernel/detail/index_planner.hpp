@@ -25,10 +25,10 @@ struct described_block {
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind exchanges_that_return_rows{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
-  std::shared_ptr<rows_to_gather> gathered{};
+  std::shared_ptr<rows_to_gather> unpacked_rows{};
 };
 
-/// The words of error messages: for a call, and for what each owned row and each wanted row belongs to.
+/// The texts of error messages: for a call, and for what each owned row and each wanted row belongs to.
 struct index_call_texts {
   const char *call, *owned, *wanted;
 };
@@ -46,17 +46,17 @@ class index_planner {
 
   /// Makes a planner with the pattern of the owned and wanted indices of all workers. Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
-                             const index_call_texts& words);
+                             const index_call_texts& texts);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,
-                const index_call_texts& words)
+                const index_call_texts& texts)
       : world_(std::move(world)),
         transport_(std::move(shared_transport)),
         pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
-        call_texts_(words) {}
+        call_texts_(texts) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
   const char* name() const { return call_texts_.call; }
-  const index_call_texts& words() const { return call_texts_; }
+  const index_call_texts& call_texts() const { return call_texts_; }
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;

@@ -46,7 +46,7 @@ template <class... Windows>
 class joint_windows_planner {
  public:
   using structure = joint_windows_structure<Windows::rank...>;
-  static constexpr std::size_t fields = sizeof...(Windows), rank = joint_dimension_count<Windows::rank...>;
+  static constexpr std::size_t field_count = sizeof...(Windows), rank = joint_dimension_count<Windows::rank...>;
   static constexpr bool sums_back = true, checks_itself = false;
 
   /// Requires: partitions of one world [partition_error].
@@ -58,21 +58,21 @@ class joint_windows_planner {
   std::shared_ptr<world_state> world() const { return std::get<0>(planners_).world(); }
   static const char* name() { return "partita::halo_exchanges(h...)"; }
   std::uint64_t fingerprint() const {
-    std::uint64_t all = fields;
-    for_each_field<fields>([&](auto f) { all = mixed(all, std::get<f>(planners_).fingerprint()); });
+    std::uint64_t all = field_count;
+    for_each_field<field_count>([&](auto f) { all = mixed(all, std::get<f>(planners_).fingerprint()); });
     return all;
   }
   static text describe(const char* direction, const std::array<std::size_t, rank>&, const text& type) {
-    return text(name()) << direction << " with " << fields << " fields of " << type;
+    return text(name()) << direction << " with " << field_count << " fields of " << type;
   }
   /// The planners of the fields, in their order.
-  const std::tuple<window_exchange_planner<Windows>...>& of() const { return planners_; }
+  const std::tuple<window_exchange_planner<Windows>...>& planners() const { return planners_; }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     structure s;
     std::size_t first = 0;
-    for_each_field<fields>([&](auto f) {  // errors are equal on all workers, so all stop at one field
+    for_each_field<field_count>([&](auto f) {  // errors are equal on all workers, so all stop at one field
       box_call<std::tuple_element_t<f, std::tuple<Windows...>>::rank> one;
       one.forward = call.forward, one.direction = call.direction;
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
@@ -90,13 +90,14 @@ class joint_windows_planner {
   }
   std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
                                                  const std::shared_ptr<transport>& shared_transport) const {
-    const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghost_exchange())...}; };
+    const auto plans = [](const auto&... field) { return std::vector{lowered(field.window_plan.ghost_exchange())...}; };
     return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>
-  void beside(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
-    for_each_field<fields>(
-        [&](auto f) { std::get<f>(planners_).beside(std::get<f>(s.fields), forward, std::get<f>(windows), pending); });
+  void do_overlapped_work(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
+    for_each_field<field_count>([&](auto f) {
+      std::get<f>(planners_).do_overlapped_work(std::get<f>(s.fields), forward, std::get<f>(windows), pending);
+    });
   }
 
  private:
@@ -128,11 +129,11 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
         x, std::tuple<target<T, Windows::rank>...>(),
         [&](auto f) -> const auto& { return std::get<f>(s.fields).plan(forward); },
         [&]() -> const auto& { return find_exchange(*this, s, forward, call.kind); },
-        [&](const auto& y) { this->planner_.beside(s, forward, y, *this->operation()); });
+        [&](const auto& y) { this->planner_.do_overlapped_work(s, forward, y, *this->operation()); });
   }
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>
-  pending<in_place> refresh(const blocks<T>& w, const char* direction) {
+  pending<written_in_place> refresh(const blocks<T>& w, const char* direction) {
     return this->template start_refresh<T>(w, std::make_from_tuple<blocks_side_by_side<T, Windows::rank...>>(w),
                                            direction);
   }
@@ -145,7 +146,8 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     text found;
     const std::tuple<const decomposition<Windows::rank>&...> all(field_cuts...);
     for_each_field<sizeof...(Windows)>([&](auto f) {
-      if (found.empty()) found = std::get<f>(this->planner_.of()).windows().find_cut_error(std::get<f>(all), direction);
+      if (found.empty())
+        found = std::get<f>(this->planner_.planners()).windows().find_cut_error(std::get<f>(all), direction);
     });
     const auto& s = this->template agree_on_frame<T>(cuts.data(), cuts.size(), {}, direction, found);
     results<T> y;

@@ -62,8 +62,8 @@ text partition_text(const grid<Extents>& p) {
 /// The name and the arguments of a kernel between a small and a large partition.
 struct group_kernel_choices {
   const char* name;
-  text reduction{};          ///< ", " and the reduction's name as in the call, or empty
-  std::uint64_t number = 0;  ///< a fingerprint of the reduction and the policies
+  text reduction{};               ///< ", " and the reduction's name as in the call, or empty
+  std::uint64_t fingerprint = 0;  ///< a fingerprint of the reduction and the policies
   bool transpose_small = false, transpose_large = false;
   bool to_root = false;  ///< whether blocks move from the large partition to the small one
   bool keep_batch = true;
@@ -79,7 +79,7 @@ struct placed_extents {
   template <class Extents>
   explicit placed_extents(const partition<Extents>& p)
       : everyone(p.world()), shape(p.grid().shape()), ids(p.workers()) {}
-  grid<dynamic_extents<Rank>> places() const { return {dynamic_extents<Rank>(shape), ids}; }
+  grid<dynamic_extents<Rank>> make_grid() const { return {dynamic_extents<Rank>(shape), ids}; }
 };
 
 /// Makes the movement between partitions of these ranks; the compiled core has the function for the usual ranks.
@@ -87,8 +87,8 @@ template <std::size_t Small, std::size_t Large>
 collective_movement make_pairwise_movement(const placed_extents<Small>& small_grid,
                                            const placed_extents<Large>& large_grid,
                                            const group_kernel_choices& choices) {
-  const auto small = small_grid.places();
-  const auto large = large_grid.places();
+  const auto small = small_grid.make_grid();
+  const auto large = large_grid.make_grid();
   text call(choices.name);
   call << "(p_x, p_y" << choices.reduction
        << ") with p_x = " << (choices.to_root ? partition_text(large) : partition_text(small))
@@ -100,7 +100,7 @@ collective_movement make_pairwise_movement(const placed_extents<Small>& small_gr
   if (!verdict) throw partition_error(explain_verdict(verdict, s, l, choices.transpose_small, choices.transpose_large));
   const worker_pairing<Large> pairing(s, l, choices.transpose_small, choices.transpose_large);
   std::uint64_t fingerprint = mixed(small.fingerprint(), large.fingerprint());
-  fingerprint = mixed(fingerprint, choices.number);
+  fingerprint = mixed(fingerprint, choices.fingerprint);
   fingerprint = mixed(fingerprint, (choices.to_root ? 1U : 0U) + (choices.transpose_small ? 2U : 0U) +
                                        (choices.transpose_large ? 4U : 0U) + (choices.keep_batch ? 8U : 0U));
   const auto kind = choices.to_root ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
@@ -123,7 +123,7 @@ collective_movement make_collective_movement(const partition<Small>& small, cons
 template <std::size_t Rank>
 collective_movement make_reduction_movement(const placed_extents<Rank>& p, const std::array<bool, Rank>& kept,
                                             const char* name, const text& reduction, std::uint64_t number) {
-  const auto places = p.places();
+  const auto places = p.make_grid();
   std::uint64_t fingerprint = mixed(places.fingerprint(), number);
   for (bool k : kept) fingerprint = mixed(fingerprint, k ? 1 : 0);
   text call(name);

@@ -30,7 +30,7 @@ class exchanges_by_kind {
   }
   void clear() { entries_.clear(); }
   /// The existing exchange for a kind of elements; null if none was made yet.
-  PARTITA_DECL box_exchange* made(const element_kind& kind) const;
+  PARTITA_DECL box_exchange* find_existing(const element_kind& kind) const;
 
  private:
   struct entry {
@@ -96,12 +96,12 @@ class speculative_exchange final : public speculative_send {
   ~speculative_exchange() { roll_back_unless_equal(nullptr); }
 
   /// Called when all workers have agreed on the plan s: rolls back the messages that were sent for another plan.
-  void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*pointer_to_exchanges_).made(kind_)); }
+  void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*pointer_to_exchanges_).find_existing(kind_)); }
 
  private:
   void begin(std::uint64_t choices) override {
     const Structure* const known = structures_.sole_plan(choices);
-    sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).made(kind_);
+    sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).find_existing(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
   void begin_undoable_send() override {}
@@ -125,25 +125,25 @@ class speculative_exchange final : public speculative_send {
 PARTITA_DECL void require_valid_kernel(bool whole, const char* kernel);
 
 /// The result of an operation that writes into the caller's own block.
-struct in_place {};
+struct written_in_place {};
 
 /// A pending result. If the object is destroyed without finish(), the operation is still completed, because other
 /// workers depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
 template <class Result>
 class pending {
  public:
-  pending(Result result, std::shared_ptr<pending_operation> operation, std::uint64_t number)
-      : result_(std::move(result)), operation_(std::move(operation)), number_(number) {}
+  pending(Result result, std::shared_ptr<pending_operation> operation, std::uint64_t operation_number)
+      : result_(std::move(result)), operation_(std::move(operation)), operation_number_(operation_number) {}
   pending(pending&& other) noexcept
       : result_(std::move(other.result_)),
         operation_(std::move(other.operation_)),
-        number_(other.number_),
+        operation_number_(other.operation_number_),
         kept_object_(std::move(other.kept_object_)),
         thread_(other.thread_),
         has_result_(std::exchange(other.has_result_, false)) {}
   pending& operator=(pending&&) = delete;
   ~pending() {
-    if (operation_) operation_->wait(number_);
+    if (operation_) operation_->wait(operation_number_);
   }
 
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
@@ -162,7 +162,7 @@ class pending {
     if (!std::exchange(has_result_, false))
       throw error(
           "partita: later.finish(): requires a result that is still to be given; it was given before, or moved away");
-    if (operation_) operation_->wait(number_);
+    if (operation_) operation_->wait(operation_number_);
     operation_.reset();
     return std::move(result_);
   }
@@ -172,7 +172,7 @@ class pending {
 
   Result result_;
   std::shared_ptr<pending_operation> operation_;
-  std::uint64_t number_;
+  std::uint64_t operation_number_;
   std::shared_ptr<const void> kept_object_;
   std::thread::id thread_ = std::this_thread::get_id();
   bool has_result_ = true;
@@ -181,29 +181,29 @@ class pending {
 /// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a
 /// temporary tensor, the memory of the block.
 template <class X>
-class owned_argument {
-  using given = std::remove_cvref_t<X>;
+class kept_argument {
+  using argument_type = std::remove_cvref_t<X>;
 
  public:
-  explicit owned_argument(X&& x) : argument_or_copy_(std::forward<X>(x)), argument_(argument_or_copy_) {}
-  owned_argument(const owned_argument&) = delete;
-  owned_argument& operator=(const owned_argument&) = delete;
+  explicit kept_argument(X&& x) : argument_or_copy_(std::forward<X>(x)), argument_(argument_or_copy_) {}
+  kept_argument(const kept_argument&) = delete;
+  kept_argument& operator=(const kept_argument&) = delete;
 
   auto block() const { return argument_.block(); }
 
  private:
-  std::conditional_t<is_temporary_tensor<X>, const given, const given&> argument_or_copy_;
-  block_argument<given> argument_;
+  std::conditional_t<is_temporary_tensor<X>, const argument_type, const argument_type&> argument_or_copy_;
+  block_argument<argument_type> argument_;
 };
 
 /// Returns begin(block) for the block of x; memory of the block that would not last is kept until the operation ends.
 template <class X, class Begin>
 auto start_call_on_block(X&& x, Begin begin) {
-  using given = std::remove_cvref_t<X>;
-  if constexpr (strided_array<const given> && !is_temporary_tensor<X>) {
-    return begin(block_argument<given>(x).block());
+  using argument_type = std::remove_cvref_t<X>;
+  if constexpr (strided_array<const argument_type> && !is_temporary_tensor<X>) {
+    return begin(block_argument<argument_type>(x).block());
   } else {
-    auto argument = std::make_shared<const owned_argument<X>>(std::forward<X>(x));
+    auto argument = std::make_shared<const kept_argument<X>>(std::forward<X>(x));
     auto later = begin(argument->block());
     later.keep(std::move(argument));
     return later;

@@ -18,14 +18,14 @@
 namespace partita::detail {
 
 /// The shapes under which a plan is cached: the shape of the block and the shape of the view to fill.
-struct structure_key {
+struct plan_key {
   /// The shape of the caller's block or view; `rank` is `none` if the plan does not depend on this shape.
   struct shape {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t rank = none;
     std::array<std::size_t, most_dimensions> extents{};
 
-    bool is(const std::array<std::size_t, most_dimensions>* other, std::size_t other_rank) const {
+    bool equals(const std::array<std::size_t, most_dimensions>* other, std::size_t other_rank) const {
       if (other == nullptr) return rank == none;
       return rank == other_rank && std::equal(extents.begin(), extents.begin() + rank, other->begin());
     }
@@ -42,14 +42,14 @@ struct kernel_identity {
 /// A call of a kernel, in the form in which the workers compare their calls.
 struct kernel_call {
   std::uint64_t fingerprint = 0;  ///< the fingerprint of kernel, direction and elements: equal for equal calls
-  const local_error& before;      ///< this worker's error, if any; valid during the call only
+  const local_error& own_error;   ///< this worker's error, if any; valid during the call only
   /// Whether a worker cannot check received data against its own block, whose shape does not show which plan the other
   /// workers use. If true, the workers agree on the plan at every level of checks, because a receiver relies on the
   /// plan. (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
   /// checks::local.)
   bool must_agree_on_plan = false;
-  speculative_send* ahead = nullptr;  ///< the data that may be sent once the workers of a node agree on a plan
-  bool depends_on_plan = false;       ///< `ahead` is useless with a different plan; equal on all workers
+  speculative_send* early_send = nullptr;  ///< the data that may be sent once the workers of a node agree on a plan
+  bool depends_on_plan = false;            ///< `early_send` is useless with a different plan; equal on all workers
 };
 
 /// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
@@ -64,7 +64,7 @@ bool is_known_to_all(const Structure& s) {
 template <class Structure>
 void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
   if (known == world.failure_count()) return;
-  for (std::uint64_t all = cache.matches([](const Structure&) { return true; }); all != 0; all &= all - 1)
+  for (std::uint64_t all = cache.matching_plans([](const Structure&) { return true; }); all != 0; all &= all - 1)
     cache.sole_plan(all & ~(all - 1))->forget();
   cache = {};
   known = world.failure_count();
@@ -72,7 +72,7 @@ void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& 
 
 /// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
 /// the function `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error
-/// before (call.before), all workers throw the same error and nothing has moved.
+/// before (call.own_error), all workers throw the same error and nothing has moved.
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
@@ -81,8 +81,9 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
                                    : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
   };
   // Most calls end after one agreement: all workers have a plan for their blocks.
-  const std::uint64_t own = cache.matches(fits);
-  const std::uint64_t set = agreed(call.before, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.ahead);
+  const std::uint64_t own = cache.matching_plans(fits);
+  const std::uint64_t set =
+      agreed(call.own_error, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.early_send);
   if (set != 0) return cache.use_last_plan(set);
   if (call.depends_on_plan) world.discard_speculative_messages();
   // If no plan fits on all workers, all make one; if a worker alone may find an error, all agree that none did.

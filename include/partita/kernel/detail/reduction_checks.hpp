@@ -10,7 +10,7 @@ namespace partita::detail {
 
 /// Writes a reduction as in a call: ", maximum".
 template <class R>
-text reduction_text() {
+text reduction_call_text() {
   text named(", ");
   if constexpr (requires { R::name; }) return named << R::name;
   else return named << type_name<R>();

@@ -19,7 +19,7 @@ namespace partita::detail {
 template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool is_known = false, is_valid_order = false, is_permutation = false, sets_source_cuts = false,
-                        sets_result_cuts = false, fits = true;
+                        sets_result_cuts = false, fits_rank = true;
   static constexpr bool sets_strategy = false, sets_messages = false;
 };
 template <std::size_t Rank>
@@ -36,16 +36,16 @@ struct repartition_policy<Rank, message_form> : repartition_policy<Rank, void> {
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, is_permutation = true, fits = sizeof...(P) == Rank;
+  static constexpr bool is_known = true, is_permutation = true, fits_rank = sizeof...(P) == Rank;
   static constexpr bool is_valid_order = is_permutation_of_axes<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, source_cuts_t<R>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_source_cuts = true, fits = R == Rank;
+  static constexpr bool is_known = true, sets_source_cuts = true, fits_rank = R == Rank;
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_result_cuts = true, fits = R == Rank;
+  static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;
 };
 
 /// Whether the policies fit together and fit tensors of rank Rank; each kernel rejects other policies in its own
@@ -61,7 +61,7 @@ inline constexpr bool has_no_repeated_policy =
     (0 + ... + (repartition_policy<Rank, Policies>::sets_messages ? 1 : 0)) <= 1;
 template <std::size_t Rank, class... Policies>
 inline constexpr bool do_permutations_fit =
-    ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::fits) && ...);
+    ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::fits_rank) && ...);
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_permutations_valid =
     ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::is_valid_order) &&
@@ -69,7 +69,7 @@ inline constexpr bool are_permutations_valid =
 template <std::size_t Rank, class... Policies>
 inline constexpr bool do_cuts_fit =
     ((!(repartition_policy<Rank, Policies>::sets_source_cuts || repartition_policy<Rank, Policies>::sets_result_cuts) ||
-      repartition_policy<Rank, Policies>::fits) &&
+      repartition_policy<Rank, Policies>::fits_rank) &&
      ...);
 
 template <std::size_t Rank, class... Policies>
@@ -100,8 +100,8 @@ class repartition_cuts {
 
   const axes_order<Rank>& axes() const { return axes_; }
   /// The decomposition of the source that the caller passed, if the caller passed one.
-  const std::optional<cuts>& from() const { return source_cuts_; }
-  const std::optional<cuts>& to() const { return result_cuts_; }
+  const std::optional<cuts>& given_source_cuts() const { return source_cuts_; }
+  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }
 
   /// The decompositions of x and y for an x of the extents `extents`.
   cuts source_cuts(const shape_type& extents) const {
@@ -174,10 +174,10 @@ void require_fitting_cuts(const repartition_cuts<Rank>& cuts) {
                           << " has workers; the cuts have " << given.parts() << " parts, " << partition << " = " << grid
                           << "; cut into " << grid << " parts, or choose a partition of " << given.parts());
   };
-  if (cuts.from()) expect_parts("source_cuts", *cuts.from(), "p_x", cuts.p_x_shape());
-  if (cuts.to()) expect_parts("result_cuts", *cuts.to(), "p_y", cuts.p_y_shape());
-  if (!cuts.from()) return;
-  const text problem = cuts.error_message(cuts.from()->extents());
+  if (cuts.given_source_cuts()) expect_parts("source_cuts", *cuts.given_source_cuts(), "p_x", cuts.p_x_shape());
+  if (cuts.given_result_cuts()) expect_parts("result_cuts", *cuts.given_result_cuts(), "p_y", cuts.p_y_shape());
+  if (!cuts.given_source_cuts()) return;
+  const text problem = cuts.error_message(cuts.given_source_cuts()->extents());
   if (!problem.empty())
     throw shape_error(text("partita::repartition(p_x, p_y, source_cuts(...), result_cuts(...)): ") << problem);
 }

@@ -36,11 +36,11 @@ struct repartition_structure : planned_boxes<Rank> {
   bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
-  std::shared_ptr<shared_plan_state<Rank>> shared{};
+  std::shared_ptr<shared_plan_state<Rank>> shared_state{};
 
   /// The cache calls forget() when it evicts this plan: the next new plan takes over its memory.
   void forget() {
-    if (const auto all = std::move(shared)) all->take(*this);
+    if (const auto all = std::move(shared_state)) all->take_over(*this);
   }
 };
 
@@ -53,11 +53,11 @@ struct shared_plan_state {
   bool has_evicted_plans = false;
   repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
-  lowered_plan lowered{Rank};
+  lowered_plan scratch_plan{Rank};
   std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks of p_x, by place
-  std::vector<std::size_t> sizes;
+  std::vector<std::size_t> scratch_sizes;
 
-  void take(repartition_structure<Rank>& plan) {
+  void take_over(repartition_structure<Rank>& plan) {
     evicted_tensors.add_extents(plan.there.extents, plan.has_default_cuts);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
@@ -87,7 +87,7 @@ class repartition_planner {
         fingerprint_(mixed(mixed(mixed(p_x.grid().fingerprint(), p_y.grid().fingerprint()), cuts_.fingerprint()), 64)) {
     (apply_policy(policies), ...);
     fingerprint_ =
-        mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
+        mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(message_form_));
   }
 
   /// The name of the call in error messages, such as "partita::repartition(p_x, p_y)".
@@ -126,12 +126,12 @@ class repartition_planner {
   }
 
   /// Passes the shape of this worker's block to all workers with the agreement, if all share memory.
-  void before_agreement(const box_call<Rank>& call) const {
+  void prepare_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::max_numbers) {
       std::array<std::uint64_t, numbers> own_shape{};
       for (std::size_t d = 0; d < Rank; ++d) own_shape[d] = call.shape[d];
-      own_shape[Rank] = call.into ? 1 : 0;
+      own_shape[Rank] = call.fills_view ? 1 : 0;
       publishes_shapes_ = call.forward && state().publish_numbers(own_shape.data(), numbers);
     }
   }
@@ -157,9 +157,9 @@ class repartition_planner {
       structure& s, bool forward, const element_kind& kind, const std::shared_ptr<transport>& shared_transport) const {
     if (!std::exchange(s.has_shared_exchange[forward], false) || shared_transport->has_joint_messages()) return nullptr;
     exchanges_by_kind& known = state_of_all_plans_->exchanges[forward];
-    if (box_exchange* const open = known.made(kind)) {
-      lower_plan(s.plan(forward), state_of_all_plans_->lowered);
-      shared_transport->follow(*open, state_of_all_plans_->lowered);
+    if (box_exchange* const open = known.find_existing(kind)) {
+      lower_plan(s.plan(forward), state_of_all_plans_->scratch_plan);
+      shared_transport->follow(*open, state_of_all_plans_->scratch_plan);
     }
     return &known.find(kind, [&] { return exchange(s, forward, kind, shared_transport); });
   }
@@ -167,22 +167,22 @@ class repartition_planner {
  private:
   structure plan_forward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                               local_error& found_error) const {
-    if (cuts_.from()) {
-      if (p_x_.active() && own_shape != cuts_.from()->shape(p_x_.index()))
+    if (cuts_.given_source_cuts()) {
+      if (p_x_.active() && own_shape != cuts_.given_source_cuts()->shape(p_x_.index()))
         report_error(found_error,
                      text("partita::repartition(p_x, p_y, source_cuts(...))(x): requires blocks that are cut as "
                           "source_cuts(...) says, which gives worker ")
-                         << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
-                         << cuts_.from()->extents() << "; got a block of " << own_shape
+                         << state().id() << " " << cuts_.given_source_cuts()->shape(p_x_.index()) << " of "
+                         << cuts_.given_source_cuts()->extents() << "; got a block of " << own_shape
                          << "; give that block, or other cuts");
-      return plan_for_cuts(*cuts_.from(), shared_transport);
+      return plan_for_cuts(*cuts_.given_source_cuts(), shared_transport);
     }
-    if (publishes_shapes_ || had_unbalanced_blocks_) return learn_from_shapes(own_shape, shared_transport, found_error);
+    if (publishes_shapes_ || had_unbalanced_blocks_) return plan_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, own_shape);
     const bool is_balanced = !p_x_.active() || own_shape == cuts_.source_cuts(global).shape(p_x_.index());
     if (!is_true_on_all(state(), is_balanced)) {
       had_unbalanced_blocks_ = true;
-      return learn_from_shapes(own_shape, shared_transport, found_error);
+      return plan_from_shapes(own_shape, shared_transport, found_error);
     }
     if (reject_extents(global, found_error)) return {};
     return plan_for_cuts(cuts_.source_cuts(global), shared_transport);
@@ -191,8 +191,8 @@ class repartition_planner {
   /// Makes the plan of an adjoint call for whose dy no forward call is cached.
   structure plan_backward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const {
-    const shape_type global =
-        cuts_.source_extents(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
+    const shape_type global = cuts_.source_extents(cuts_.given_result_cuts() ? cuts_.given_result_cuts()->extents()
+                                                                             : extents_along_lines(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
     if (state_of_all_plans_->evicted_tensors.contains(global)) {
       report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
@@ -200,19 +200,19 @@ class repartition_planner {
     }
     const auto result_cuts = cuts_.result_cuts(global);
     if (p_y_.active() && own_shape != result_cuts.shape(p_y_.index()))
-      report_error(found_error, text(name_)
-                                    << ".adjoint(dy): requires dy to be cut over p_y as the result "
-                                       "of the forward call was (the "
-                                    << (cuts_.to() ? "given" : "balanced") << " cut of " << result_cuts.extents()
-                                    << " over " << p_y_.grid().shape() << " gives worker " << state().id() << " "
-                                    << result_cuts.shape(p_y_.index()) << "), got a block of " << own_shape);
+      report_error(found_error, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
+                                               "of the forward call was (the "
+                                            << (cuts_.given_result_cuts() ? "given" : "balanced") << " cut of "
+                                            << result_cuts.extents() << " over " << p_y_.grid().shape()
+                                            << " gives worker " << state().id() << " "
+                                            << result_cuts.shape(p_y_.index()) << "), got a block of " << own_shape);
     return plan_for_cuts(cuts_.source_cuts(global), shared_transport);
   }
 
   template <class Policy>
   void apply_policy(const Policy& policy) {
     if constexpr (std::is_same_v<Policy, strategy>) strategy_ = policy;
-    if constexpr (std::is_same_v<Policy, message_form>) messages_ = policy;
+    if constexpr (std::is_same_v<Policy, message_form>) message_form_ = policy;
   }
   static void report_error(local_error& found_error, const text& sentence) {
     found_error.kind = failure::shape;
@@ -220,7 +220,7 @@ class repartition_planner {
   }
   /// Sets the same error on all workers if a tensor does not match the given cuts.
   bool reject_extents(const shape_type& global, local_error& found_error) const {
-    if (!cuts_.from() && !cuts_.to()) return false;
+    if (!cuts_.given_source_cuts() && !cuts_.given_result_cuts()) return false;
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) report_error(found_error, text(name_) << ": " << problem);
     return !problem.empty();
@@ -266,7 +266,7 @@ class repartition_planner {
     const shape_type grid = p_x_.grid().shape();
     bool same = true;
     std::optional<decomposition<rank>> found = decomposition<rank>::make([&](std::size_t d) {
-      std::vector<std::size_t>& sizes = state_of_all_plans_->sizes;
+      std::vector<std::size_t>& sizes = state_of_all_plans_->scratch_sizes;
       sizes.resize(grid[d]);
       std::size_t left = ~std::size_t{0};
       for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
@@ -283,8 +283,8 @@ class repartition_planner {
   }
 
   /// Makes the plan for blocks of any shapes that tile a tensor.
-  structure learn_from_shapes(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
-                              local_error& found_error) const {
+  structure plan_from_shapes(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
+                             local_error& found_error) const {
     structure s = take_evicted_plan();
     s.is_known_to_all = gather_shapes(own_shape);
     s.source_cuts = join_shapes(std::move(s.source_cuts));
@@ -319,11 +319,11 @@ class repartition_planner {
     s.back = reversed(s.there, std::move(s.back));
     if (!shared_transport) {
       shared_transport =
-          std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
+          std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, message_form_));
       shared_transport->join_messages();
     }
     s.has_default_cuts = has_default_cuts;
-    s.shared = state_of_all_plans_;
+    s.shared_state = state_of_all_plans_;
   }
 
   world_state& state() const { return *p_x_.world().state(); }
@@ -332,7 +332,7 @@ class repartition_planner {
   dynamic_partition<Rank> p_x_, p_y_;
   repartition_cuts<rank> cuts_;
   strategy strategy_ = strategy::mixed;
-  message_form messages_ = message_form::by_size;
+  message_form message_form_ = message_form::by_size;
   bool keeps_batch_;
   std::uint64_t fingerprint_;
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();

@@ -19,26 +19,26 @@ namespace partita::detail {
 /// The rows of a block in memory, for any rank and any element type. All strides are in bytes.
 struct row_block {
   std::byte* data = nullptr;
-  std::ptrdiff_t step = 0;   ///< the distance of consecutive rows
-  std::size_t element = 0;   ///< the bytes of an element
-  std::size_t elements = 1;  ///< the number of elements of a row
-  bool dense = true;         ///< whether the elements of a row are contiguous, in C order
-  shape_list extents{};      ///< the extents of a row
-  short_list<std::ptrdiff_t> steps{};
+  std::ptrdiff_t row_stride = 0;  ///< the distance of consecutive rows
+  std::size_t element_bytes = 0;  ///< the bytes of an element
+  std::size_t elements = 1;       ///< the number of elements of a row
+  bool is_dense = true;           ///< whether the elements of a row are contiguous, in C order
+  shape_list extents{};           ///< the extents of a row
+  short_list<std::ptrdiff_t> strides{};
 
-  std::size_t row_bytes() const { return elements * element; }
+  std::size_t row_bytes() const { return elements * element_bytes; }
   /// The rows of this block from number `row` on.
   row_block skip_rows(std::size_t row) const {
     row_block rest = *this;
-    if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * step;
+    if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * row_stride;
     return rest;
   }
   /// The offset in bytes of element number e of a row from the start of this row.
   std::ptrdiff_t offset(std::size_t e) const {
-    if (dense) return static_cast<std::ptrdiff_t>(e * element);
+    if (is_dense) return static_cast<std::ptrdiff_t>(e * element_bytes);
     std::ptrdiff_t at = 0;
     for (std::size_t d = extents.size(); d-- > 0; e /= extents[d])
-      at += static_cast<std::ptrdiff_t>(e % extents[d]) * steps[d];
+      at += static_cast<std::ptrdiff_t>(e % extents[d]) * strides[d];
     return at;
   }
 };
@@ -57,17 +57,17 @@ row_block make_row_block(const strided<T, Rank>& block) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
   row_block rows;
   rows.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(block.data));
-  rows.step = block.strides[0] * bytes;
-  rows.element = sizeof(T);
+  rows.row_stride = block.strides[0] * bytes;
+  rows.element_bytes = sizeof(T);
   rows.elements = row_elements(block.shape);
   std::ptrdiff_t next = 1;
   for (std::size_t d = Rank; d-- > 1;) {
-    rows.dense = rows.dense && (block.shape[d] <= 1 || block.strides[d] == next);
+    rows.is_dense = rows.is_dense && (block.shape[d] <= 1 || block.strides[d] == next);
     next *= static_cast<std::ptrdiff_t>(block.shape[d]);
   }
   for (std::size_t d = 1; d < Rank; ++d) {
     rows.extents.push_back(block.shape[d]);
-    rows.steps.push_back(block.strides[d] * bytes);
+    rows.strides.push_back(block.strides[d] * bytes);
   }
   return rows;
 }
@@ -76,8 +76,8 @@ row_block make_row_block(const strided<T, Rank>& block) {
 inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t row_pitch, const row_block& row_model) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
-  rows.step = static_cast<std::ptrdiff_t>(row_pitch);
-  rows.element = row_model.element;
+  rows.row_stride = static_cast<std::ptrdiff_t>(row_pitch);
+  rows.element_bytes = row_model.element_bytes;
   rows.elements = row_model.elements;
   return rows;
 }
@@ -116,8 +116,8 @@ void combine_rows(const row_block& to, const row_block& from, const row_run& run
   if (to.elements == 0) return;
   std::byte* y = to.skip_rows(run.to).data;
   const std::byte* x = from.skip_rows(run.from).data;
-  for (std::size_t row = 0; row < run.rows; ++row, y += to.step, x += from.step) {
-    if (to.dense && from.dense) {
+  for (std::size_t row = 0; row < run.rows; ++row, y += to.row_stride, x += from.row_stride) {
+    if (to.is_dense && from.is_dense) {
       T* const a = reinterpret_cast<T*>(y);
       const T* const b = reinterpret_cast<const T*>(x);
       for (std::size_t e = 0; e < to.elements; ++e) a[e] = static_cast<T>(op(a[e], b[e]));

@@ -31,7 +31,7 @@ class row_moves {
   /// The side of a group on which row numbers are listed, or `none` if row numbers are consecutive on both sides.
   enum class listed_side : std::uint8_t { none, from, to };
   struct group {
-    std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `numbers()`
+    std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `listed_rows()`
     std::size_t rows = 0;
     listed_side side = listed_side::none;
 
@@ -56,7 +56,7 @@ class row_moves {
   row_run first() const { return empty() ? row_run{} : make_single_row_run(groups_[0], 0); }
 
   const std::vector<group>& groups() const { return groups_; }
-  const std::uint32_t* numbers() const { return numbers_.data(); }
+  const std::uint32_t* listed_rows() const { return listed_rows_.data(); }
   /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: each move goes to the row after the
   /// row of the move before.
   template <class Part>
@@ -76,8 +76,8 @@ class row_moves {
   static constexpr std::size_t min_run_length = 8;
 
   row_run make_single_row_run(const group& g, std::size_t k) const {
-    return {g.side == listed_side::from ? numbers_[g.from + k] : g.from + k,
-            g.side == listed_side::to ? numbers_[g.to + k] : g.to + k, 1};
+    return {g.side == listed_side::from ? listed_rows_[g.from + k] : g.from + k,
+            g.side == listed_side::to ? listed_rows_[g.to + k] : g.to + k, 1};
   }
   template <class Visit>
   void visit_runs(const group& g, Visit& visit) const {
@@ -88,7 +88,7 @@ class row_moves {
   PARTITA_DECL void store_last_group_as_list(const row_run& next);
 
   std::vector<group> groups_;  // the last group is always a run
-  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> listed_rows_;
   std::size_t rows_ = 0;
 };
 

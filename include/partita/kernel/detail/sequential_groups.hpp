@@ -110,10 +110,10 @@ class sequential_reduction {
 
 /// The two movements between a small and a large grid, for all workers.
 template <class Small, class Large>
-class groups {
+class sequential_groups {
  public:
-  groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction,
-         bool keep_batch, const char* name = nullptr)
+  sequential_groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large,
+                    bool reduction, bool keep_batch, const char* name = nullptr)
       : small_grid_(small),
         large_grid_(large),
         kind_(reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast),

@@ -51,15 +51,15 @@ template <class Src, class Dst, std::size_t Rank>
 worker_plans<Rank> plan_all_workers(const grid<Src>& src, const grid<Dst>& dst,
                                     const std::vector<std::array<std::size_t, Rank>>& shapes,
                                     const repartition_cuts<Rank>& cuts, std::size_t workers) {
-  if (cuts.from()) {
+  if (cuts.given_source_cuts()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
-      if (shapes[place] != cuts.from()->shape(src.index(place)))
+      if (shapes[place] != cuts.given_source_cuts()->shape(src.index(place)))
         throw shape_error(text("partita::sequentially::repartition(p_x, p_y, source_cuts(...))(x): requires blocks "
                                "that are cut as source_cuts(...) says, which gives ")
-                          << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
-                          << shapes[place]);
-    return make_repartition_plans(src, *cuts.from(), dst, cuts.result_cuts(cuts.from()->extents()), cuts.axes(),
-                                  workers);
+                          << cuts.given_source_cuts()->shape(src.index(place)) << " at " << src.index(place)
+                          << "; got a block of " << shapes[place]);
+    return make_repartition_plans(src, *cuts.given_source_cuts(), dst,
+                                  cuts.result_cuts(cuts.given_source_cuts()->extents()), cuts.axes(), workers);
   }
   const layout_of_blocks<Rank> layout = lay_out(shapes, src.shape());
   if (!layout.error_message.empty())

@@ -10,11 +10,11 @@ namespace partita::sequentially::detail {
 
 /// The movements between the parts of a tensor and the whole tensor, within each group of a grid.
 template <class Extents>
-class parts {
+class sequential_parts {
  public:
   static constexpr std::size_t rank = Extents::rank();
 
-  parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
+  sequential_parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
       : grid_(p), kept_dimensions_(kept), name_(name) {}
 
   /// Gives each worker of a group the tensor that the blocks of the group form.

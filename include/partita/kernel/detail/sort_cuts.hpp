@@ -16,14 +16,14 @@ struct sorted_keys {
   /// Counts the elements of the block whose sort key is at most `key`.
   std::size_t (*count_keys_up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
-  std::size_t count(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
+  std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
 };
 
-/// For each rank (position in the order of all elements of all workers, from 0) the key of its element. Collective.
-/// Requires: ranks below the number of all elements, equal on all workers.
-/// Cost:     16 sums over all workers of 15 numbers for each rank.
-PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
-                                                      const std::vector<std::uint64_t>& ranks);
+/// For each position (in the order of all elements of all workers, from 0) the key of its element. Collective.
+/// Requires: positions below the number of all elements, equal on all workers.
+/// Cost:     16 sums over all workers of 15 numbers for each position.
+PARTITA_DECL std::vector<std::uint64_t> keys_at_positions(world_state& world, const sorted_keys& keys,
+                                                          const std::vector<std::uint64_t>& positions);
 
 /// The number of elements that this worker sends to each worker, so that worker k gets `lengths[k]` elements in the
 /// order of all elements. Elements with equal keys keep the order of their workers. Collective.

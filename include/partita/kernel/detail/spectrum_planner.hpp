@@ -21,14 +21,14 @@ namespace partita::detail {
 
 /// A factor for all elements of a block at one index along a dimension.
 struct scaled_plane {
-  std::size_t dimension = 0, at = 0;
+  std::size_t dimension = 0, index_in_block = 0;
   double factor = 1;
 };
 
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< of results
-  std::array<std::vector<char>, Rank> filled_indices{}, adjoint_filled_indices{};  ///< which indices receive elements
+  std::array<std::vector<char>, Rank> is_index_filled{}, is_adjoint_index_filled{};  ///< which indices receive elements
 };
 
 /// The planner for a spectrum whose dimension d is resized by lines[d], in balanced blocks on p_x and on p_y.
@@ -48,9 +48,9 @@ class spectrum_planner {
         p_x_(p_x),
         p_y_(p_y),
         resized_lines_(lines),
-        x_(decomposition<Rank>::make(
+        x_cuts_(decomposition<Rank>::make(
             [&](std::size_t d) { return cut::balanced(lines[d].source_extent(), p_x.grid().shape()[d]); })),
-        y_(decomposition<Rank>::make(
+        y_cuts_(decomposition<Rank>::make(
             [&](std::size_t d) { return cut::balanced(lines[d].extent(), p_y.grid().shape()[d]); })) {
     hasher all(129);
     all.mix(p_x.grid().fingerprint()).mix(p_y.grid().fingerprint());
@@ -71,11 +71,11 @@ class spectrum_planner {
   exchange_plan<Rank> plan_of(std::size_t worker) const {
     exchange_plan<Rank> all;
     all.worker = worker;
-    all.extents = x_.extents();
+    all.extents = x_cuts_.extents();
     const std::size_t source_place = p_x_.grid().place(worker), destination_place = p_y_.grid().place(worker);
     all.gives = source_place < p_x_.size(), all.takes = destination_place < p_y_.size();
-    if (all.gives) all.source_shape = shape_of(x_, p_x_, worker);
-    if (all.takes) all.destination_shape = shape_of(y_, p_y_, worker);
+    if (all.gives) all.source_shape = shape_of(x_cuts_, p_x_, worker);
+    if (all.takes) all.destination_shape = shape_of(y_cuts_, p_y_, worker);
     for (std::size_t corner = 0; corner < std::size_t{1} << Rank; ++corner) {
       std::array<wave_range, Rank> waves{};
       bool none = false;
@@ -92,7 +92,7 @@ class spectrum_planner {
   }
   exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {
     exchange_plan<Rank> back = reversed(there);
-    back.extents = y_.extents();
+    back.extents = y_cuts_.extents();
     back.accumulate = false;
     for (const resized_line& line : resized_lines_) back.accumulate = back.accumulate || line.splits_one_wave();
     return back;
@@ -112,13 +112,13 @@ class spectrum_planner {
     std::vector<scaled_plane> scaled_planes, adjoint_scaled_planes;
     for (std::size_t d = 0; d < Rank; ++d) {
       const resized_line& line = resized_lines_[d];
-      s.filled_indices[d].assign(s.there.destination_shape[d], 0),
-          s.adjoint_filled_indices[d].assign(s.there.source_shape[d], 0);
-      const interval own_x = s.there.gives ? part(x_, p_x_, d) : interval{},
-                     own_y = s.there.takes ? part(y_, p_y_, d) : interval{};
+      s.is_index_filled[d].assign(s.there.destination_shape[d], 0),
+          s.is_adjoint_index_filled[d].assign(s.there.source_shape[d], 0);
+      const interval own_x = s.there.gives ? part(x_cuts_, p_x_, d) : interval{},
+                     own_y = s.there.takes ? part(y_cuts_, p_y_, d) : interval{};
       for (const wave_range& waves : line.wave_ranges()) {
-        mark_filled(s.filled_indices[d], own_y, waves.to, waves.count);
-        mark_filled(s.adjoint_filled_indices[d], own_x, waves.from, waves.count);
+        mark_filled(s.is_index_filled[d], own_y, waves.to, waves.count);
+        mark_filled(s.is_adjoint_index_filled[d], own_x, waves.from, waves.count);
       }
       if (line.factor() == 1) continue;
       add_plane(scaled_planes, own_y, d, line.shared_wave(), line.factor());
@@ -135,15 +135,15 @@ class spectrum_planner {
   }
   /// Sets the elements of the result to zero that no box covers. If boxes are added, all elements are already zero.
   template <class T>
-  void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
+  void do_overlapped_work(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
     if (!plan.takes || plan.accumulate || volume_of(to.shape) == 0) return;
-    const auto& filled_indices = forward ? s.filled_indices : s.adjoint_filled_indices;
+    const auto& is_index_filled = forward ? s.is_index_filled : s.is_adjoint_index_filled;
     bool all = true;
-    for (const std::vector<char>& along : filled_indices)
+    for (const std::vector<char>& along : is_index_filled)
       for (const char one : along) all = all && one != 0;
     if (all) return;
-    fill_unmarked_elements<T>(to, filled_indices, 0, to.data, false);
+    fill_unmarked_elements<T>(to, is_index_filled, 0, to.data, false);
   }
 
  private:
@@ -156,9 +156,10 @@ class spectrum_planner {
   static interval part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
     return cuts.cuts[d].part(p.index()[d]);
   }
-  static void mark_filled(std::vector<char>& filled_indices, const interval& own, std::size_t from, std::size_t count) {
+  static void mark_filled(std::vector<char>& is_index_filled, const interval& own, std::size_t from,
+                          std::size_t count) {
     for (std::size_t i = from; i < from + count; ++i)
-      if (i >= own.start && i < own.stop) filled_indices[i - own.start] = 1;
+      if (i >= own.start && i < own.stop) is_index_filled[i - own.start] = 1;
   }
   static void add_plane(std::vector<scaled_plane>& all, const interval& own, std::size_t d, std::size_t i,
                         double factor) {
@@ -166,11 +167,11 @@ class spectrum_planner {
   }
   template <class T>
   static void fill_unmarked_elements(const strided<T, Rank>& to,
-                                     const std::array<std::vector<char>, Rank>& filled_indices, std::size_t d, T* at,
+                                     const std::array<std::vector<char>, Rank>& is_index_filled, std::size_t d, T* at,
                                      bool zero) {
     for (std::size_t i = 0; i < to.shape[d]; ++i, at += to.strides[d]) {
-      const bool now = zero || filled_indices[d][i] == 0;
-      if (d + 1 < Rank) fill_unmarked_elements<T>(to, filled_indices, d + 1, at, now);
+      const bool now = zero || is_index_filled[d][i] == 0;
+      if (d + 1 < Rank) fill_unmarked_elements<T>(to, is_index_filled, d + 1, at, now);
       else if (now) *at = T(0);
     }
   }
@@ -192,8 +193,8 @@ class spectrum_planner {
   void add_boxes_of_wave_ranges(exchange_plan<Rank>& all, const std::array<wave_range, Rank>& waves) const {
     shape_type from{}, to{}, count{};
     for (std::size_t d = 0; d < Rank; ++d) from[d] = waves[d].from, to[d] = waves[d].to, count[d] = waves[d].count;
-    const exchange_plan<Rank> part = plan_repartition(p_x_.grid(), cut_to_range(x_, from, count), p_y_.grid(),
-                                                      cut_to_range(y_, to, count), all.worker);
+    const exchange_plan<Rank> part = plan_repartition(p_x_.grid(), cut_to_range(x_cuts_, from, count), p_y_.grid(),
+                                                      cut_to_range(y_cuts_, to, count), all.worker);
     const auto moved = [](box<Rank> where, const shape_type& by) {
       for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
       return where;
@@ -210,20 +211,20 @@ class spectrum_planner {
       return place_in_block<Rank>::of(at(where, cuts, p, worker), shape_of(cuts, p, worker));
     };
     for (const transfer<Rank>& one : part.sends)
-      all.sends.push_back({one.worker, moved(one.where, from), at(moved(one.where, from), x_, p_x_, all.worker),
-                           there(moved(one.where, to), y_, p_y_, one.worker)});
+      all.sends.push_back({one.worker, moved(one.where, from), at(moved(one.where, from), x_cuts_, p_x_, all.worker),
+                           there(moved(one.where, to), y_cuts_, p_y_, one.worker)});
     for (const transfer<Rank>& one : part.receives)
-      all.receives.push_back({one.worker, moved(one.where, to), at(moved(one.where, to), y_, p_y_, all.worker),
-                              there(moved(one.where, from), x_, p_x_, one.worker)});
+      all.receives.push_back({one.worker, moved(one.where, to), at(moved(one.where, to), y_cuts_, p_y_, all.worker),
+                              there(moved(one.where, from), x_cuts_, p_x_, one.worker)});
     for (const kept_box<Rank>& one : part.kept)
-      all.kept.push_back({moved(one.where, from), at(moved(one.where, from), x_, p_x_, all.worker),
-                          at(moved(one.where, to), y_, p_y_, all.worker)});
+      all.kept.push_back({moved(one.where, from), at(moved(one.where, from), x_cuts_, p_x_, all.worker),
+                          at(moved(one.where, to), y_cuts_, p_y_, all.worker)});
   }
 
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
   line_list resized_lines_;
-  decomposition<Rank> x_, y_;
+  decomposition<Rank> x_cuts_, y_cuts_;
   std::uint64_t fingerprint_ = 0;
 };
 
@@ -237,13 +238,13 @@ class pending_spectrum {
   void keep(std::shared_ptr<const void> needed) { pending_movement_.keep(std::move(needed)); }
   auto finish() {
     auto y = pending_movement_.finish();
-    for (const scaled_plane& plane : *scaled_planes_) multiply(output_.given ? output_.block : block_of(y), plane);
+    for (const scaled_plane& plane : *scaled_planes_) multiply(output_.is_given ? output_.block : block_of(y), plane);
     return y;
   }
 
  private:
   static void multiply(strided<T, Rank> plane, const scaled_plane& by) {
-    plane.data += static_cast<std::ptrdiff_t>(by.at) * plane.strides[by.dimension];
+    plane.data += static_cast<std::ptrdiff_t>(by.index_in_block) * plane.strides[by.dimension];
     plane.shape[by.dimension] = 1;
     multiply(plane, 0, plane.data, by.factor);
   }

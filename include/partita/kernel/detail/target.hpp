@@ -14,7 +14,7 @@ namespace partita::detail {
 /// A writable block that a kernel fills: the caller's block, or none (then the kernel allocates a tensor).
 template <class T, std::size_t Rank>
 struct target {
-  bool given = false;
+  bool is_given = false;
   strided<T, Rank> block{};
 };
 
@@ -50,7 +50,7 @@ void expect_shape(const std::array<std::size_t, Rank>& view, const std::array<st
 template <class T, std::size_t Rank>
 void expect_shape(const target<T, Rank>& given, const std::array<std::size_t, Rank>& shape, const char* call,
                   local_error& found_error) {
-  if (given.given) expect_shape(given.block.shape, shape, call, found_error);
+  if (given.is_given) expect_shape(given.block.shape, shape, call, found_error);
 }
 
 }  // namespace partita::detail

@@ -30,7 +30,7 @@ PARTITA_DECL std::size_t element_count_of_shape(const block_shape& shape, std::s
 
 struct untyped_block {
   char* data = nullptr;
-  std::size_t rank = 0, element = 1;  ///< the number of dimensions; the bytes of an element
+  std::size_t rank = 0, element_bytes = 1;  ///< the number of dimensions; the bytes of an element
   block_shape shape{};
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
 
@@ -40,14 +40,14 @@ struct untyped_block {
   untyped_block(const strided<T, Rank>& block)
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
         rank(Rank),
-        element(sizeof(T)),
+        element_bytes(sizeof(T)),
         shape(pad_shape(block.shape)) {
     std::copy(block.strides.begin(), block.strides.end(), strides.begin());
   }
 
   std::size_t size() const { return element_count_of_shape(shape, rank); }
   /// Whether the elements of the block are contiguous in C order.
-  PARTITA_DECL bool dense() const;
+  PARTITA_DECL bool is_dense() const;
   /// A contiguous block of the shape of this block at the address `where`.
   PARTITA_DECL untyped_block make_dense_copy(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;

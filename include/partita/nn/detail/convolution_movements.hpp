@@ -26,7 +26,7 @@ class convolution_planner {
   const char* name() const { return "partita::convolution"; }
   const partition<dynamic_extents<rank>>& p() const { return p_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  halo_boundaries<rank> beyond() const {
+  halo_boundaries<rank> boundaries() const {
     return OfX ? padding_of(split_.options()) : halo_boundaries<rank>(boundary::none);
   }
   text error_message(const std::array<std::size_t, rank>& extents) const {

@@ -33,7 +33,7 @@ class window_planner {
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const Rule& rule() const { return rule_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  halo_boundaries<Rank> beyond() const { return boundary::none; }
+  halo_boundaries<Rank> boundaries() const { return boundary::none; }
   text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
     // Computes, for each part of the output along each dimension, the range of inputs that the taps of the part need.
@@ -44,7 +44,8 @@ class window_planner {
         const interval needed = rule_.taps_of(d, balanced_part(m[d], parts[d], k), n[d]).footprint();
         windows[d].push_back({static_cast<std::ptrdiff_t>(needed.start), static_cast<std::ptrdiff_t>(needed.stop)});
       }
-    return plan_windows(p_.grid(), cuts, windows, beyond(), windows_of_grid<dynamic_extents<Rank>>{&p_.grid()}, worker);
+    return plan_windows(p_.grid(), cuts, windows, boundaries(), windows_of_grid<dynamic_extents<Rank>>{&p_.grid()},
+                        worker);
   }
 
  private:
@@ -84,7 +85,7 @@ class window_exchange {
     local_taps_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {
       local_taps_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
-      const auto start = static_cast<std::size_t>(movement_.last_windows()->start[d]);
+      const auto start = static_cast<std::size_t>(movement_.last_window_plan()->start[d]);
       for (std::size_t& i : local_taps_.along[d].input) i -= start;
       local_taps_.outputs[d] = local_taps_.along[d].outputs();
     }
@@ -212,7 +213,7 @@ xt::xtensor<T, Rank> apply_taps_adjoint(const local_taps<Rank>& by, const xt::xt
 
 template <class X, std::size_t Rank>
 consteval bool is_valid_input() {
-  constexpr bool fits = has_rank<X, Rank>() && has_elements_in_place<X>();
+  constexpr bool fits = has_rank<X, Rank>() && has_addressable_elements<X>();
   static_assert(fits,
                 "partita: a layer over p requires x of the rank of p, batch x channels x features, as an xt::xtensor "
                 "of numbers; reshape() p, or as_rank<4>(x)");

@@ -8,7 +8,7 @@
 namespace partita {
 
 PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted)
-    : held_(std::move(held)), wanted_(std::move(wanted)), copies_(held_.size()), order_(held_.size()) {
+    : held_(std::move(held)), wanted_(std::move(wanted)), copy_ranges_(held_.size()), order_(held_.size()) {
   // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replicas.
   std::vector<std::uint64_t> number(held_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) {
@@ -23,7 +23,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
   for (std::size_t k = 0; k < order_.size();) {
     std::size_t end = k + 1;
     while (end < order_.size() && held_[order_[end]] == held_[order_[k]]) ++end;
-    for (std::size_t i = k; i < end; ++i) copies_[order_[i]] = {k, end};
+    for (std::size_t i = k; i < end; ++i) copy_ranges_[order_[i]] = {k, end};
     k = end;
   }
 }
@@ -31,7 +31,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
 PARTITA_DEF std::vector<box_overlap> box_overlaps::receives(std::size_t worker) const {
   std::vector<box_overlap> all;
   short_list<interval> where;
-  for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end)
+  for (std::size_t k = 0; k < order_.size(); k = copy_ranges_[order_[k]].end)
     if (intersect(held_[order_[k]], wanted_[worker], where)) all.push_back(find_transfer(order_[k], worker, where));
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
@@ -47,7 +47,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::sends(std::size_t worker) con
   };
   for (std::size_t other = 0; other < wanted_.size() && held_[worker].there; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
-  for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
+  for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copy_ranges_[order_[k]].end)
     if (intersect(held_[order_[k]], wanted_[worker], where))
       for (const std::size_t neighbour : nodes_.members(nodes_.node_of(worker)))
         if (neighbour != worker) give(order_[k], neighbour, true);
@@ -85,13 +85,13 @@ PARTITA_DEF bool box_overlaps::intersect(const worker_box& a, const worker_box& 
 PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::size_t receiver,
                                                     const short_list<interval>& where) const {
   if (held_[receiver] == held_[holder]) return {receiver, where};
-  const range all = copies_[holder];
+  const range all = copy_ranges_[holder];
   const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
     std::vector<std::size_t> copies, equal_receivers;  // on the receiver's node
     short_list<interval> wanted;
     for (const std::size_t neighbour : nodes_.members(nodes_.node_of(receiver))) {
-      if (copies_[neighbour].first == all.first) copies.push_back(neighbour);
+      if (copy_ranges_[neighbour].first == all.first) copies.push_back(neighbour);
       if (intersect(held_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};

@@ -156,14 +156,14 @@ class pipeline_chooser {
       double start = pipeline_clock::unknown_end_time;
       for (std::uint32_t s = 0; s < shape_.stages(); ++s)
         for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
-          const pipeline_task one{pass, s, next(pass, s)};
+          const pipeline_task one{pass, s, next_batch(pass, s)};
           if (!is_allowed(one)) continue;
           const double due = clock_.arrival_time(one), free = free_times_[shape_.group_of[s]],
                        from = due > free ? due : free;
           if (start == pipeline_clock::unknown_end_time || from < start || (from == start && is_preferred(one, best)))
             best = one, start = from;
         }
-      next(best.pass, best.stage) += 1;
+      next_batch(best.pass, best.stage) += 1;
       clock_.end_time(best) = free_times_[shape_.group_of[best.stage]] = start + times_.of(best);
       group_tasks_[shape_.group_of[best.stage]].push_back(best);
     }
@@ -171,7 +171,7 @@ class pipeline_chooser {
   }
 
  private:
-  std::uint32_t& next(pipeline_pass pass, std::uint32_t stage) {
+  std::uint32_t& next_batch(pipeline_pass pass, std::uint32_t stage) {
     return next_micro_batches_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
   bool is_allowed(const pipeline_task& one) {
@@ -180,8 +180,8 @@ class pipeline_chooser {
     // gradients of its weights wait.
     if (one.pass == pipeline_pass::forward) {
       const std::uint32_t to_last = shape_.stages() - one.stage;
-      if (one.micro_batch - next(pipeline_pass::backward, one.stage) >= to_last) return false;
-      if (has_weights_ && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
+      if (one.micro_batch - next_batch(pipeline_pass::backward, one.stage) >= to_last) return false;
+      if (has_weights_ && one.micro_batch - next_batch(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
     }
     return clock_.first_missing_task(one) == one;
   }

@@ -6,8 +6,8 @@
 namespace partita {
 
 PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool is_forwarded) {
-  using boxes = short_list<interval>;
-  const auto as_box = [](const boxes& from) {
+  using box_intervals = short_list<interval>;
+  const auto as_box = [](const box_intervals& from) {
     box<dynamic> out;
     for (const interval& one : from) out.start.push_back(one.start), out.stop.push_back(one.stop);
     if (from.empty()) out.start.push_back(0), out.stop.push_back(1);

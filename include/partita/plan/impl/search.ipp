@@ -84,7 +84,7 @@ class searcher {
     annotations_.clear();
     for (std::size_t k = 0; k < selection.size(); ++k)
       if (selection[k] != 0)
-        annotations_.push_back({space_.choices[k].of, &space_.choices[k].options[selection[k] - 1U]});
+        annotations_.push_back({space_.choices[k].input, &space_.choices[k].options[selection[k] - 1U]});
   }
   std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {
     std::size_t k = hasher().mix(selection).value() % slots_.size();
@@ -165,7 +165,7 @@ class searcher {
     search_candidate c;
     if (!one.is_evaluated) return c;
     annotate(one.selection);
-    for (const annotated_value& start : annotations_) c.annotations.push_back({start.of, *start.layout});
+    for (const annotated_value& start : annotations_) c.annotations.push_back({start.input, *start.layout});
     c.cost = includes_sharded_states ? one.result.cost : one.result.plain;
     c.is_found = true;
     if (includes_sharded_states && one.result.has_sharded_states)
@@ -182,7 +182,7 @@ class searcher {
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
     for (const evaluation& one : log_)
-      if (one.result.bytes_over_limit == 0 && !(one.result.layouts == best_.result.layouts) && is_better(one, second))
+      if (one.result.bytes_over_limit == 0 && !(one.result.hash == best_.result.hash) && is_better(one, second))
         second = one;
     out.runner_up = describe(second, true);
     if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))

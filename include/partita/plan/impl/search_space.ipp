@@ -8,7 +8,7 @@ namespace partita::detail {
 PARTITA_DEF void layout_options::extend(const sharding& layout, const shape_list& shape, std::size_t a) {
   const mesh& m = layout.on;
   if (a == m.rank()) {
-    all.push_back(layout);
+    layouts.push_back(layout);
     return;
   }
   extend(layout, shape, a + 1);

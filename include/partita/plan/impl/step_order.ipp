@@ -59,7 +59,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           limits_(limits),
           graph_(steps, first, end),
           is_finished_(end - first, false),
-          is_lane_used_(limits.max_pending, false),
+          is_channel_used_(limits.max_pending, false),
           time_(now),
           link_free_(now) {
       for (std::size_t k = 0; k < is_finished_.size(); ++k)
@@ -94,12 +94,12 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.max_pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
-        std::size_t lane = 0;
-        while (is_lane_used_[lane]) ++lane;
-        is_lane_used_[lane] = true;
+        std::size_t c = 0;
+        while (is_channel_used_[c]) ++c;
+        is_channel_used_[c] = true;
         link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].once;
         for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].once;
-        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), time_, link_free_});
+        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(c), time_, link_free_});
         for (const std::size_t j : graph_.joint_steps[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
@@ -114,7 +114,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     void finish_movement(std::size_t index) {
       const ordered_step one = pending_[index];
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-      is_lane_used_[one.channel] = false;
+      is_channel_used_[one.channel] = false;
       const double until = time_ < one.until ? one.until : time_;
       for (const std::size_t j : graph_.joint_steps[one.step - first_])
         order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.channel, time_, until}),
@@ -136,7 +136,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::size_t first_;
     order_limits limits_;
     step_dependencies graph_;
-    std::vector<bool> is_finished_, is_lane_used_;
+    std::vector<bool> is_finished_, is_channel_used_;
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;
     std::size_t first_unfinished_ = 0;  // the first step that is not finished

@@ -11,31 +11,32 @@ PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
   return all << "]";
 }
 
-PARTITA_DEF structure_key collective_call::key(bool includes_block) const {
-  structure_key found;
+PARTITA_DEF plan_key collective_call::key(bool includes_block) const {
+  plan_key found;
   if (includes_block) found.block = {x.rank, x.shape};
   if (view != nullptr) found.view = {view->rank, view->shape};
   return found;
 }
 
-PARTITA_DEF bool collective_call::matches_key(const structure_key& key, bool includes_block) const {
-  return key.block.is(includes_block ? &x.shape : nullptr, x.rank) &&
-         key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
+PARTITA_DEF bool collective_call::matches_key(const plan_key& key, bool includes_block) const {
+  return key.block.equals(includes_block ? &x.shape : nullptr, x.rank) &&
+         key.view.equals(view != nullptr ? &view->shape : nullptr, x.rank);
 }
 
 PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const {
-  const std::uint64_t options = static_cast<std::uint64_t>(direction) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
+  const std::uint64_t options = static_cast<std::uint64_t>(direction) + (shares ? 4U : 0U) +
+                                (is_non_blocking ? 8U : 0U) +
                                 (operation != nullptr && operation->combine_exactly != nullptr ? 16U : 0U);
-  return mixed(mixed(kernel, elements->number), 2048 * number_of_channels + 64 * options + x.rank);
+  return mixed(mixed(kernel, element_type->number), 2048 * number_of_channels + 64 * options + x.rank);
 }
 
 PARTITA_DEF text collective_call::describe(const text& kernel) const {
   text all = kernel;
-  all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
+  all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << element_type->name()
       << " (" << kind->bytes << " bytes)";
   if (operation != nullptr && operation->combine_exactly != nullptr) all << ", reproducible";
   if (shares) all << ", as a shared view";
-  if (later) all << ", by start";
+  if (is_non_blocking) all << ", by start";
   return all;
 }
 

@@ -92,7 +92,7 @@ collective_movement::speculative_start::~speculative_start() {
 }
 
 PARTITA_DEF speculative_send* collective_movement::speculative_start::useful_send_or_null() {
-  if (!movement_->channels_ || !movement_->sends_blocks(call_->direction) || call_->later || call_->shares)
+  if (!movement_->channels_ || !movement_->sends_blocks(call_->direction) || call_->is_non_blocking || call_->shares)
     return nullptr;
   const bool is_one_node =
       movement_->channels_->are_all_on_one_node();  // on one node other workers read the block themselves
@@ -211,7 +211,7 @@ PARTITA_DEF void collective_movement::open_channels() {
 PARTITA_DEF collective_job collective_movement::make_job(const collective_call& call, const untyped_block* y) const {
   collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
   if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
-    job.parts = plan_.root_group()->contributors();
+    job.contributor_count = plan_.root_group()->contributors();
   return job;
 }
 

@@ -7,8 +7,8 @@ namespace partita::detail {
 
 PARTITA_DEF void collective_job::pack(char* packing_memory) {
   copy(*kind, x->make_dense_copy(packing_memory), *x);
-  if (parts != 0) operation->complete(packing_memory, x->size(), parts);
-  is_completed = parts != 0;
+  if (contributor_count != 0) operation->complete(packing_memory, x->size(), contributor_count);
+  is_completed = contributor_count != 0;
   dense_x = packing_memory;
 }
 
@@ -17,8 +17,8 @@ PARTITA_DEF void collective_job::copy_to_own_result() const {
   else copy(*kind, *y, *x);
 }
 
-PARTITA_DEF const group_sums* collective_transfer::sums() {
-  static constexpr group_sums all{
+PARTITA_DEF const reduction_steps* collective_transfer::sums() {
+  static constexpr reduction_steps all{
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.begin_sum_early(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.start_sum(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.finish_sum(g, channel); }};

@@ -80,31 +80,32 @@ inline numbers_by_worker exchange_list_starts(const world_state& world, const nu
 /// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
 inline row_transfers request_rows(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
-  row_transfers travel;
+  row_transfers transfers;
   const numbers_by_worker incoming_requests = exchange_lists(world, requests);
-  travel.received = requests.all.size();
-  travel.sent = incoming_requests.all.size();
+  transfers.received_count = requests.all.size();
+  transfers.sent_count = incoming_requests.all.size();
   // Both workers of a pair learn the positions of the rows in the other worker's list.
   const auto at_receivers = exchange_list_starts(world, requests),
              at_senders = exchange_list_starts(world, incoming_requests);
   for (std::size_t k = 0; k < workers; ++k) {
     if (requests.count(k) != 0)
-      travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.list_of_worker(k)});
+      transfers.received_parts.push_back({k, requests.first[k], requests.count(k), *at_senders.list_of_worker(k)});
     if (incoming_requests.count(k) == 0) continue;
-    travel.to.push_back({k, incoming_requests.first[k], incoming_requests.count(k), *at_receivers.list_of_worker(k)});
+    transfers.sent_parts.push_back(
+        {k, incoming_requests.first[k], incoming_requests.count(k), *at_receivers.list_of_worker(k)});
     for (std::size_t place = incoming_requests.first[k]; place < incoming_requests.first[k + 1]; ++place)
-      travel.packed.add(incoming_requests.all[place], place);
+      transfers.packed.add(incoming_requests.all[place], place);
   }
-  return travel;
+  return transfers;
 }
 
 /// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
 struct rows_with_owners {
-  std::vector<std::size_t> first;  ///< the first position with the same index
+  std::vector<std::size_t> first_positions;  ///< the first position with the same index
   std::vector<std::size_t> owner, row;
 
-  std::size_t size() const { return first.size(); }
-  bool is_first(std::size_t j) const { return first[j] == j; }
+  std::size_t size() const { return first_positions.size(); }
+  bool is_first(std::size_t j) const { return first_positions[j] == j; }
 };
 
 /// Asks the index directory for the owner and the row of each wanted index; without a message if this worker has the
@@ -137,7 +138,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   answers = exchange_lists(world, answers);
   std::vector<std::size_t> next(questions.first);
   for (std::size_t j = 0; j < wanted.size(); ++j) {
-    const std::size_t first = found.first[j];
+    const std::size_t first = found.first_positions[j];
     if (first == j) {
       const std::size_t k = 2 * next[worker_asked(j)]++;
       found.owner[j] = answers.all[k], found.row[j] = answers.all[k + 1];
@@ -149,36 +150,36 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
 }
 
 /// Places rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at position j.
-inline void place_arriving_rows(row_transfers& travel, const rows_with_owners& wanted,
+inline void place_arriving_rows(row_transfers& transfers, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     if (wanted.owner[j] == me) continue;
-    travel.has_repeated_rows = travel.has_repeated_rows || !wanted.is_first(j);
-    travel.placed_rows.add(arrival_positions[wanted.first[j]], j);
+    transfers.has_repeated_rows = transfers.has_repeated_rows || !wanted.is_first(j);
+    transfers.placed_rows.add(arrival_positions[wanted.first_positions[j]], j);
   }
 }
 
 /// The travel of rows in one step, each from its owner to a worker that wants the row.
-inline row_transfers plan_direct_travel(world_state& world, const rows_with_owners& wanted) {
+inline row_transfers plan_direct_transfers(world_state& world, const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id();
   const auto owner_asked = [&](std::size_t j) {
     return wanted.is_first(j) && wanted.owner[j] != me ? wanted.owner[j] : workers;
   };
   const auto requests =
       lists_by_worker(workers, wanted.size(), owner_asked, [&](std::size_t j) { return wanted.row[j]; });
-  row_transfers travel = request_rows(world, requests);
+  row_transfers transfers = request_rows(world, requests);
   std::vector<std::size_t> next(requests.first), arrival_positions(wanted.size());
   for (std::size_t j = 0; j < wanted.size(); ++j)
     if (owner_asked(j) < workers) arrival_positions[j] = next[owner_asked(j)]++;
-  place_arriving_rows(travel, wanted, arrival_positions, me);
-  return travel;
+  place_arriving_rows(transfers, wanted, arrival_positions, me);
+  return transfers;
 }
 
 /// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
 /// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
 /// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
-inline std::optional<row_transfers> plan_travel_by_node(world_state& world, const transport& shared_transport,
-                                                        const rows_with_owners& wanted) {
+inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, const transport& shared_transport,
+                                                           const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
   std::vector<std::size_t> nodes(workers);
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
@@ -194,13 +195,13 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
   const auto requested_rows = lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.row[j]; });
   const auto owners = exchange_lists(world, requested_owners), rows = exchange_lists(world, requested_rows);
   struct row_request {
-    std::size_t owner, row, number;
+    std::size_t owner, row, position;
   };
   std::vector<row_request> questions(owners.all.size());
   for (std::size_t k = 0; k < questions.size(); ++k) questions[k] = {owners.all[k], rows.all[k], k};
   std::sort(questions.begin(), questions.end(), [](const row_request& a, const row_request& b) {
     if (a.owner != b.owner) return a.owner < b.owner;
-    return a.row != b.row ? a.row < b.row : a.number < b.number;
+    return a.row != b.row ? a.row < b.row : a.position < b.position;
   });
   const auto is_new = [&](std::size_t k) {
     return k == 0 || questions[k].owner != questions[k - 1].owner || questions[k].row != questions[k - 1].row;
@@ -217,22 +218,22 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
   };
   const auto requests = lists_by_worker(workers, n + questions.size(), owner_asked,
                                         [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
-  row_transfers travel = request_rows(world, requests);
-  travel.has_two_steps = true;
+  row_transfers transfers = request_rows(world, requests);
+  transfers.has_two_steps = true;
   std::vector<std::size_t> next(requests.first), arrival_positions(n);
   numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
     const std::size_t owner = owner_asked(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
     if (k < n) arrival_positions[k] = at;
-    else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
+    else answers.all[questions[k - n].position] = owner < workers ? at : answers.all[questions[k - n - 1].position];
   }
   // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
   // Number the rows that this worker gets from representatives, after the rows that arrive in the first step.
   numbers_by_worker places = requested_owners;
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];
-    places.all[k] = is_own ? 0 : travel.received + passed++;
+    places.all[k] = is_own ? 0 : transfers.received_count + passed++;
   }
   const auto answered = exchange_lists(world, answers), placed_rows = exchange_lists(world, places);
   const auto returned = exchange_list_starts(world, owners);
@@ -249,9 +250,9 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
       }
     }
   };
-  add_parts(travel.forwarded_to_peers, answers, placed_rows, [&](std::size_t k) { return owners.first[k]; });
-  add_parts(travel.forwarded_by_peers, places, answered, [&](std::size_t k) { return *returned.list_of_worker(k); });
-  travel.returned = owners.all.size();
+  add_parts(transfers.forwarded_to_peers, answers, placed_rows, [&](std::size_t k) { return owners.first[k]; });
+  add_parts(transfers.forwarded_by_peers, places, answered, [&](std::size_t k) { return *returned.list_of_worker(k); });
+  transfers.returned_count = owners.all.size();
   next = requested_owners.first;
   for (std::size_t j = 0; j < n; ++j) {
     const std::size_t to = worker_asked(j);
@@ -259,9 +260,9 @@ inline std::optional<row_transfers> plan_travel_by_node(world_state& world, cons
     const std::size_t k = next[to]++;
     arrival_positions[j] = to == me ? answered.all[k] : places.all[k];
   }
-  travel.received += requested_owners.all.size() - requested_owners.count(me);
-  place_arriving_rows(travel, wanted, arrival_positions, me);
-  return travel;
+  transfers.received_count += requested_owners.all.size() - requested_owners.count(me);
+  place_arriving_rows(transfers, wanted, arrival_positions, me);
+  return transfers;
 }
 
 PARTITA_DEF index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
@@ -271,13 +272,13 @@ PARTITA_DEF index_pattern make_pattern_by_index(world_state& world, std::shared_
   open_transport(shared_transport, world);
   const rows_with_owners rows = find_row_owners(world, directory, wanted);
   index_pattern pattern;
-  pattern.owned = owned.size();
-  pattern.wanted = wanted.size();
+  pattern.owned_count = owned.size();
+  pattern.wanted_count = wanted.size();
   for (std::size_t j = 0; j < rows.size(); ++j)
     if (rows.owner[j] == world.id()) pattern.kept.add(rows.row[j], j);
-  auto by_node = shared_transport->members().has_other_nodes() ? plan_travel_by_node(world, *shared_transport, rows)
+  auto by_node = shared_transport->members().has_other_nodes() ? plan_transfers_by_node(world, *shared_transport, rows)
                                                                : std::nullopt;
-  pattern.travel = by_node ? std::move(*by_node) : plan_direct_travel(world, rows);
+  pattern.transfers = by_node ? std::move(*by_node) : plan_direct_transfers(world, rows);
   return pattern;
 }
 
@@ -287,15 +288,15 @@ template <class AddRows>
 index_pattern make_sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();
   index_pattern pattern;
-  row_transfers& travel = pattern.travel;
+  row_transfers& transfers = pattern.transfers;
   // Each receiver learns the number of rows from each sender, and their position in the sender's list.
   std::vector<std::size_t> lengths(workers, 0), firsts(workers, 0);
   for (std::size_t k = 0; k < workers; ++k) {
-    pattern.owned += counts[k];
+    pattern.owned_count += counts[k];
     if (k == me || counts[k] == 0) continue;
     lengths[k] = 2;
-    firsts[k] = travel.sent;
-    travel.sent += counts[k];
+    firsts[k] = transfers.sent_count;
+    transfers.sent_count += counts[k];
   }
   auto sent_counts = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k)
@@ -306,21 +307,21 @@ index_pattern make_sent_pattern(const world_state& world, const std::vector<std:
   for (std::size_t k = 0; k < workers; ++k) lengths[k] = received_counts.count(k) / 2;
   auto answers = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
-    if (k == me) add_rows(me, pattern.kept, pattern.wanted);
+    if (k == me) add_rows(me, pattern.kept, pattern.wanted_count);
     const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.list_of_worker(k)[0] : 0;
     if (k != me && rows != 0) {
-      answers.all[answers.first[k]] = travel.received;
-      travel.from.push_back({k, travel.received, rows, received_counts.list_of_worker(k)[1]});
-      travel.placed_rows.add({travel.received, pattern.wanted, rows});
-      travel.received += rows;
+      answers.all[answers.first[k]] = transfers.received_count;
+      transfers.received_parts.push_back({k, transfers.received_count, rows, received_counts.list_of_worker(k)[1]});
+      transfers.placed_rows.add({transfers.received_count, pattern.wanted_count, rows});
+      transfers.received_count += rows;
     }
-    pattern.wanted += rows;
+    pattern.wanted_count += rows;
   }
   const auto places = exchange_lists(world, answers);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me || counts[k] == 0) continue;
-    travel.to.push_back({k, firsts[k], counts[k], *places.list_of_worker(k)});
-    add_rows(k, travel.packed, firsts[k]);
+    transfers.sent_parts.push_back({k, firsts[k], counts[k], *places.list_of_worker(k)});
+    add_rows(k, transfers.packed, firsts[k]);
   }
   return pattern;
 }
@@ -394,7 +395,7 @@ PARTITA_DEF index_pattern make_pattern_by_expert(world_state& world, std::shared
     moves = std::move(moved);
   };
   placed_by_expert(pattern.kept);
-  placed_by_expert(pattern.travel.placed_rows);
+  placed_by_expert(pattern.transfers.placed_rows);
   return pattern;
 }
 

@@ -6,11 +6,11 @@
 namespace partita::detail {
 
 PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const index_list& owned,
-                                         const index_list& wanted, const index_call_texts& words)
-    : world_(everyone.state()), call_texts_(words) {
+                                         const index_list& wanted, const index_call_texts& texts)
+    : world_(everyone.state()), call_texts_(texts) {
   one_call(*world_, [&] {
     pattern_ = std::make_shared<const index_pattern>(
-        make_pattern_by_index(*world_, transport_, owned, wanted, name(), words.wanted));
+        make_pattern_by_index(*world_, transport_, owned, wanted, name(), texts.wanted));
   });
 }
 
@@ -53,7 +53,8 @@ PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::s
   s.there = plan(call.shape[1]);
   s.back = reversed(s.there);
   if (transport_->shares_one_memory())
-    s.gathered = std::make_shared<rows_to_gather>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
+    s.unpacked_rows =
+        std::make_shared<rows_to_gather>(std::shared_ptr<const row_moves>(pattern_, &pattern_->transfers.packed));
   return s;
 }
 
@@ -61,33 +62,34 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
     const structure& s, bool forward, const element_kind& kind,
     const std::shared_ptr<transport>& shared_transport) const {
   auto made = lasting_exchange(shared_transport, world_, lowered(s.plan(forward)), kind);
-  const row_transfers& t = pattern_->travel;
-  if (forward && s.gathered) made->from(s.gathered);
+  const row_transfers& t = pattern_->transfers;
+  if (forward && s.unpacked_rows) made->from(s.unpacked_rows);
   if (forward && t.has_two_steps)
-    made->append_exchange(
-        shared_transport->exchange(lowered(make_parts_plan(world_->id(), t.forwarded_to_peers, t.forwarded_by_peers,
-                                                           t.received, t.received, s.there.source_shape[1])),
-                                   kind));
+    made->append_exchange(shared_transport->exchange(
+        lowered(make_parts_plan(world_->id(), t.forwarded_to_peers, t.forwarded_by_peers, t.received_count,
+                                t.received_count, s.there.source_shape[1])),
+        kind));
   return made;
 }
 
 PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::find_return_exchange(structure& s,
                                                                                      const element_kind& kind) const {
   return s.exchanges_that_return_rows.find(kind, [&] {
-    const row_transfers& t = pattern_->travel;
+    const row_transfers& t = pattern_->transfers;
     std::vector<row_transfers::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
     std::vector<row_transfers::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
     for (std::size_t k = 0; k < to.size(); ++k) to[k].first_row_at_peer = t.forwarded_by_peers[k].first_return_row;
     for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.forwarded_to_peers[k].first_return_row;
     return lasting_exchange(
         transport_, world_,
-        lowered(make_parts_plan(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])), kind);
+        lowered(make_parts_plan(world_->id(), to, from, t.received_count, t.returned_count, s.there.source_shape[1])),
+        kind);
   });
 }
 
 PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const {
-  const row_transfers& t = pattern_->travel;
-  return make_parts_plan(world_->id(), t.to, t.from, t.sent, t.received, row_elements);
+  const row_transfers& t = pattern_->transfers;
+  return make_parts_plan(world_->id(), t.sent_parts, t.received_parts, t.sent_count, t.received_count, row_elements);
 }
 
 #ifdef PARTITA_CORE

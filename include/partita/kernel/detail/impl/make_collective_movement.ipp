@@ -24,7 +24,7 @@ PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, c
     call << (g == 0 ? "" : ", ") << list_workers(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";
   call << "]";
-  const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), choices.number),
+  const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), choices.fingerprint),
                                           64 + 2 * static_cast<std::uint64_t>(kind) + (choices.keep_batch ? 1 : 0));
   return {
       everyone.state(), groups.plan(everyone.id(), kind), {choices.name, call, fingerprint, choices.keep_batch, false}};

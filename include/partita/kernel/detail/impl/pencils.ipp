@@ -11,31 +11,31 @@ namespace partita::detail {
 /// The layouts through which a Fourier transform moves its tensor, and the cost.
 struct pencil_route {
   std::vector<pencil> layouts;
-  std::size_t cost = 0, peers = 0;
+  std::size_t cost = 0, peer_count = 0;
 
   bool costs_less_than(const pencil_route& other) const {
     if (cost != other.cost) return cost < other.cost;
     if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
-    return peers < other.peers;
+    return peer_count < other.peer_count;
   }
 };
 
 /// Searches the cheapest sequence of layouts for one Fourier transform.
 class pencil_search {
  public:
-  explicit pencil_search(const pencil_request& request) : r_(request) {
-    for (const std::size_t n : r_.extents) uncut_lines_ *= n;
+  explicit pencil_search(const pencil_request& request) : request_(request) {
+    for (const std::size_t n : request_.extents) element_count_ *= n;
   }
 
   std::vector<pencil> find_best_pencils() {
-    if (r_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
-      pencil_search search_in_place(r_);
-      search_in_place.r_.grid_y = r_.grid_x;
-      shape_list left = r_.dimensions;
-      dimensions_to_transform(r_.grid_x, left);
+    if (request_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
+      pencil_search search_in_place(request_);
+      search_in_place.request_.grid_y = request_.grid_x;
+      shape_list left = request_.dimensions;
+      dimensions_to_transform(request_.grid_x, left);
       if (left.empty()) return search_in_place.find_best_pencils();
     }
-    const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
+    const std::size_t subsets = std::size_t{1} << request_.dimensions.size();
     for (const bool allows_gathering : {false, true}) {
       // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first:
       // grids number their workers by rows, so moves from {a, b, 1} to {a, 1, b} to {1, a, b} stay in rows and columns
@@ -43,7 +43,7 @@ class pencil_search {
       std::vector<shape_list> between;
       for (std::size_t whole_dimension_set = subsets; --whole_dimension_set > 0;) {
         for (const shape_list& grid : best_grids_of_set(whole_dimension_set))
-          if (allows_gathering || largest_block(grid) != uncut_lines_) between.push_back(grid);
+          if (allows_gathering || largest_block(grid) != element_count_) between.push_back(grid);
       }
       keep_route_if_better({});
       for (const shape_list& a : between) {
@@ -56,16 +56,16 @@ class pencil_search {
   }
 
  private:
-  bool is_whole(const shape_list& grid, std::size_t d) const { return grid[d] == 1 || r_.extents[d] <= 1; }
+  bool is_whole(const shape_list& grid, std::size_t d) const { return grid[d] == 1 || request_.extents[d] <= 1; }
 
   /// The number of elements of the largest block in a layout.
   std::size_t largest_block(const shape_list& grid) const {
     std::size_t n = 1;
-    for (std::size_t d = 0; d < grid.size(); ++d) n *= (r_.extents[d] + grid[d] - 1) / grid[d];
+    for (std::size_t d = 0; d < grid.size(); ++d) n *= (request_.extents[d] + grid[d] - 1) / grid[d];
     return n;
   }
   /// An estimate of the number of blocks of the second layout that one block of the first layout overlaps.
-  static std::size_t peers(const shape_list& from, const shape_list& to) {
+  static std::size_t estimate_peers(const shape_list& from, const shape_list& to) {
     std::size_t n = 1;
     for (std::size_t d = 0; d < from.size(); ++d) n *= from[d] == to[d] ? 1 : (to[d] + from[d] - 1) / from[d];
     return n;
@@ -76,21 +76,22 @@ class pencil_search {
     shape_list done, rest;
     const auto must_wait = [&](std::size_t d) {
       for (const std::size_t other : left)
-        if (other != d && other == r_.first_dimension) return true;
+        if (other != d && other == request_.first_dimension) return true;
       return false;
     };
     bool all = true;
-    const bool required_first_is_whole = r_.first_dimension == r_.no_dimension || is_whole(grid, r_.first_dimension);
+    const bool required_first_is_whole =
+        request_.first_dimension == request_.no_dimension || is_whole(grid, request_.first_dimension);
     for (const std::size_t d : left)
-      if (d == r_.first_dimension && required_first_is_whole) done.push_back(d);
+      if (d == request_.first_dimension && required_first_is_whole) done.push_back(d);
     for (const std::size_t d : left) {
-      if (d == r_.first_dimension || d == r_.last_dimension) continue;
+      if (d == request_.first_dimension || d == request_.last_dimension) continue;
       if (is_whole(grid, d) && (required_first_is_whole || !must_wait(d))) done.push_back(d);
       else rest.push_back(d), all = false;
     }
     for (const std::size_t d : left) {
-      if (d == r_.first_dimension && !required_first_is_whole) rest.push_back(d);
-      if (d != r_.last_dimension) continue;
+      if (d == request_.first_dimension && !required_first_is_whole) rest.push_back(d);
+      if (d != request_.last_dimension) continue;
       if (all && is_whole(grid, d)) done.push_back(d);
       else rest.push_back(d);
     }
@@ -100,21 +101,21 @@ class pencil_search {
 
   /// Compares the route through the layouts `between` with the best route so far.
   void keep_route_if_better(std::vector<shape_list> between) {
-    const bool given = !r_.grid_y.empty();
-    if (given) between.push_back(r_.grid_y);
-    if (given && between.size() == 1 && r_.in_place) between.clear();
-    shape_list left = r_.dimensions;
+    const bool given = !request_.grid_y.empty();
+    if (given) between.push_back(request_.grid_y);
+    if (given && between.size() == 1 && request_.in_place) between.clear();
+    shape_list left = request_.dimensions;
     pencil_route route;
     const auto add = [&](const shape_list& grid, const shape_list& done) {
       route.cost += done.size() * largest_block(grid);
       route.layouts.push_back({grid, done});
     };
-    add(r_.grid_x, dimensions_to_transform(r_.grid_x, left));
+    add(request_.grid_x, dimensions_to_transform(request_.grid_x, left));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const shape_list& from = route.layouts.back().grid;
       const std::size_t a = largest_block(from), b = largest_block(between[k]);
       route.cost += a > b ? a : b;
-      route.peers += peers(from, between[k]);
+      route.peer_count += estimate_peers(from, between[k]);
       const shape_list done = dimensions_to_transform(between[k], left);
       if (done.empty() && (!given || k + 1 < between.size())) return;  // a layout without transforms is useless
       add(between[k], done);
@@ -129,8 +130,8 @@ class pencil_search {
   /// first result cuts the first dimensions, the second has the fewest parts.
   std::vector<shape_list> best_grids_of_set(std::size_t whole_dimension_set) {
     best_grid_ = {};
-    auto grid = shape_list::filled(r_.extents.size(), 1);
-    try_cuts(grid, 0, r_.workers, whole_dimension_set);
+    auto grid = shape_list::filled(request_.extents.size(), 1);
+    try_cuts(grid, 0, request_.workers, whole_dimension_set);
     if (coarsest_grid_ == best_grid_) return {best_grid_};
     return {best_grid_, coarsest_grid_};
   }
@@ -140,25 +141,27 @@ class pencil_search {
     return n;
   }
   bool keeps_dimension_whole(std::size_t whole_dimension_set, std::size_t d) const {
-    for (std::size_t k = 0; k < r_.dimensions.size(); ++k)
-      if (r_.dimensions[k] == d && (whole_dimension_set >> k & 1U) != 0) return true;
+    for (std::size_t k = 0; k < request_.dimensions.size(); ++k)
+      if (request_.dimensions[k] == d && (whole_dimension_set >> k & 1U) != 0) return true;
     return false;
   }
   /// Tries all cuts of the dimensions from d on over at most `workers` workers.
   void try_cuts(shape_list& grid, std::size_t d, std::size_t workers, std::size_t whole_dimension_set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);
-      const std::size_t peer_count = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
-      const bool better =
-          best_grid_.empty() || block < best_block_ || (block == best_block_ && peer_count < best_peer_count_);
-      if (better) best_grid_ = coarsest_grid_ = grid, best_block_ = block, best_peer_count_ = peer_count;
-      else if (block == best_block_ && peer_count == best_peer_count_ && part_count(grid) < part_count(coarsest_grid_))
+      const std::size_t peer_count =
+          estimate_peers(request_.grid_x, grid) + (request_.grid_y.empty() ? 0 : estimate_peers(grid, request_.grid_y));
+      const bool better = best_grid_.empty() || block < best_block_size_ ||
+                          (block == best_block_size_ && peer_count < best_peer_count_);
+      if (better) best_grid_ = coarsest_grid_ = grid, best_block_size_ = block, best_peer_count_ = peer_count;
+      else if (block == best_block_size_ && peer_count == best_peer_count_ &&
+               part_count(grid) < part_count(coarsest_grid_))
         coarsest_grid_ = grid;
       return;
     }
     const std::size_t most = keeps_dimension_whole(whole_dimension_set, d) ? 1
-                             : workers < r_.extents[d]                     ? workers
-                                                                           : r_.extents[d];
+                             : workers < request_.extents[d]               ? workers
+                                                                           : request_.extents[d];
     for (std::size_t parts = most == 0 ? 1 : most; parts > 0; --parts) {
       grid[d] = parts;
       try_cuts(grid, d + 1, workers / parts, whole_dimension_set);
@@ -166,12 +169,12 @@ class pencil_search {
     grid[d] = 1;
   }
 
-  pencil_request r_;
-  std::size_t uncut_lines_ = 1;
+  pencil_request request_;
+  std::size_t element_count_ = 1;
   bool has_route_ = false;
   pencil_route route_;
   shape_list best_grid_, coarsest_grid_;
-  std::size_t best_block_ = 0, best_peer_count_ = 0;
+  std::size_t best_block_size_ = 0, best_peer_count_ = 0;
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF box_exchange* exchanges_by_kind::made(const element_kind& kind) const {
+PARTITA_DEF box_exchange* exchanges_by_kind::find_existing(const element_kind& kind) const {
   for (const entry& e : entries_)
     if (e.kind == kind) return e.exchange.get();
   return nullptr;

@@ -8,21 +8,21 @@ namespace partita::detail {
 /// Copies rows of `Known` bytes, a number that the compiler knows or, if it is 0, of `bytes` bytes.
 template <std::size_t Known>
 void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
-                     const std::uint32_t* numbers, std::size_t bytes) {
+                     const std::uint32_t* listed_rows, std::size_t bytes) {
   using listed_side = row_moves::listed_side;
   const std::size_t n = Known != 0 ? Known : bytes;
   const auto at = [](const row_block& block, std::size_t row) {
-    return block.data + static_cast<std::ptrdiff_t>(row) * block.step;
+    return block.data + static_cast<std::ptrdiff_t>(row) * block.row_stride;
   };
-  const std::ptrdiff_t to_step = to.step, from_step = from.step;
+  const std::ptrdiff_t to_step = to.row_stride, from_step = from.row_stride;
   std::byte* y = rows.side == listed_side::to ? to.data : at(to, rows.to);
   const std::byte* x = rows.side == listed_side::from ? from.data : at(from, rows.from);
   if (rows.side == listed_side::from) {
-    numbers += rows.from;
-    for (std::size_t k = 0; k < rows.rows; ++k, y += to_step) std::memcpy(y, x + numbers[k] * from_step, n);
+    listed_rows += rows.from;
+    for (std::size_t k = 0; k < rows.rows; ++k, y += to_step) std::memcpy(y, x + listed_rows[k] * from_step, n);
   } else if (rows.side == listed_side::to) {
-    numbers += rows.to;
-    for (std::size_t k = 0; k < rows.rows; ++k, x += from_step) std::memcpy(y + numbers[k] * to_step, x, n);
+    listed_rows += rows.to;
+    for (std::size_t k = 0; k < rows.rows; ++k, x += from_step) std::memcpy(y + listed_rows[k] * to_step, x, n);
   } else if (to_step == static_cast<std::ptrdiff_t>(n) && from_step == to_step) {
     std::memcpy(y, x, rows.rows * n);
   } else {
@@ -54,25 +54,25 @@ inline void copy_strided_rows(const row_block& to, const row_block& from, const 
   for (std::size_t row = 0; row < run.rows; ++row) {
     std::byte* const y = to.skip_rows(run.to + row).data;
     const std::byte* const x = from.skip_rows(run.from + row).data;
-    for (std::size_t e = 0; e < to.elements; ++e) std::memcpy(y + to.offset(e), x + from.offset(e), to.element);
+    for (std::size_t e = 0; e < to.elements; ++e) std::memcpy(y + to.offset(e), x + from.offset(e), to.element_bytes);
   }
 }
 
 PARTITA_DEF void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back) {
   const std::size_t bytes = to.row_bytes();
   if (bytes == 0) return;
-  if (!to.dense || !from.dense)
+  if (!to.is_dense || !from.is_dense)
     return moves.for_each([&](const row_run& run) { copy_strided_rows(to, from, back ? run.reversed() : run); });
   const auto copy = select_row_copy(bytes);
   for (const row_moves::group& rows : moves.groups())
-    copy(to, from, back ? rows.reversed() : rows, moves.numbers(), bytes);
+    copy(to, from, back ? rows.reversed() : rows, moves.listed_rows(), bytes);
 }
 
 PARTITA_DEF void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
                                     std::size_t first, std::size_t rows) {
   const std::size_t bytes = to.row_bytes();
   if (bytes == 0) return;
-  if (!to.dense || !from.dense)
+  if (!to.is_dense || !from.is_dense)
     return moves.for_each_run_in_rows(first, rows, [&](row_run run) {
       run.to -= first;
       copy_strided_rows(to, from, run);
@@ -80,19 +80,20 @@ PARTITA_DEF void copy_rows_to_range(const row_block& to, const row_block& from, 
   const auto copy = select_row_copy(bytes);
   moves.for_each_group_in_rows(first, rows, [&](row_moves::group part) {
     part.to -= first;
-    copy(to, from, part, moves.numbers(), bytes);
+    copy(to, from, part, moves.listed_rows(), bytes);
   });
 }
 
 /// Copies `bytes` bytes of one row, from byte `first` on; an element may be cut.
 inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_t bytes, char* to) {
-  if (row.dense) {
+  if (row.is_dense) {
     std::memcpy(to, row.data + first, bytes);
     return;
   }
   while (bytes > 0) {
-    const std::size_t within = first % row.element, left = row.element - within, n = left < bytes ? left : bytes;
-    std::memcpy(to, row.data + row.offset(first / row.element) + within, n);
+    const std::size_t within = first % row.element_bytes, left = row.element_bytes - within,
+                      n = left < bytes ? left : bytes;
+    std::memcpy(to, row.data + row.offset(first / row.element_bytes) + within, n);
     to += n, first += n, bytes -= n;
   }
 }

@@ -30,9 +30,9 @@ PARTITA_DEF void row_moves::store_last_group_as_list(const row_run& next) {
   // If the group before the run is a list of the same side, the run extends this list; its other rows are consecutive.
   const bool continues_last_group = !groups_.empty() && groups_.back().side == side;
   if (continues_last_group) groups_.back().rows += last.rows;
-  else if (side == listed_side::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});
-  else groups_.push_back({last.from, numbers_.size(), last.rows, side});
-  for (std::size_t k = 0; k < last.rows; ++k) numbers_.push_back(static_cast<std::uint32_t>(first + k));
+  else if (side == listed_side::from) groups_.push_back({listed_rows_.size(), last.to, last.rows, side});
+  else groups_.push_back({last.from, listed_rows_.size(), last.rows, side});
+  for (std::size_t k = 0; k < last.rows; ++k) listed_rows_.push_back(static_cast<std::uint32_t>(first + k));
 }
 
 }  // namespace partita::detail

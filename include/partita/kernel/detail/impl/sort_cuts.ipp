@@ -7,21 +7,22 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
-                                                     const std::vector<std::uint64_t>& ranks) {
-  // Finds four bits of each key per round: the smallest key that more than `rank` elements do not exceed.
+PARTITA_DEF std::vector<std::uint64_t> keys_at_positions(world_state& world, const sorted_keys& keys,
+                                                         const std::vector<std::uint64_t>& positions) {
+  // Finds four bits of each key per round: the smallest key that more than `positions[r]` elements do not exceed.
   constexpr std::size_t tried_digits = 15, bits = 4, all_bits = 64;
-  std::vector<std::uint64_t> found(ranks.size(), 0), counts(ranks.size() * tried_digits);
-  for (std::size_t shift = all_bits; shift != 0 && !ranks.empty();) {
+  std::vector<std::uint64_t> found(positions.size(), 0), counts(positions.size() * tried_digits);
+  for (std::size_t shift = all_bits; shift != 0 && !positions.empty();) {
     shift -= bits;
     const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are not determined yet
-    for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (std::size_t r = 0; r < positions.size(); ++r)
       for (std::size_t digit = 0; digit < tried_digits; ++digit)
-        counts[r * tried_digits + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
+        counts[r * tried_digits + digit] =
+            keys.count_up_to(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
     const auto sums = sum_of_all(world, counts);
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (std::size_t r = 0; r < positions.size(); ++r) {
       std::uint64_t digit = 0;
-      while (digit < tried_digits && sums[r * tried_digits + digit] <= ranks[r]) ++digit;
+      while (digit < tried_digits && sums[r * tried_digits + digit] <= positions[r]) ++digit;
       found[r] += digit << shift;
     }
   }
@@ -32,18 +33,18 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
                                                         const std::vector<std::size_t>& lengths) {
   // The last element before each cut between two workers, and the number of equal elements before the cut.
   const std::size_t cuts = world.size() - 1;
-  std::vector<std::uint64_t> before(cuts, 0), ranks;
+  std::vector<std::uint64_t> before(cuts, 0), positions;
   for (std::size_t k = 0, sum = 0; k < cuts; ++k) {
     before[k] = sum += lengths[k];
-    if (sum != 0) ranks.push_back(sum - 1);
+    if (sum != 0) positions.push_back(sum - 1);
   }
-  const auto found = keys_of_ranks(world, keys, ranks);
+  const auto found = keys_at_positions(world, keys, positions);
   std::vector<std::uint64_t> smaller_keys(cuts, 0), equal(cuts, 0);
-  const std::size_t empty_cuts = cuts - ranks.size();  // the number of first cuts, which are before all elements
+  const std::size_t empty_cuts = cuts - positions.size();  // the number of first cuts, which are before all elements
   for (std::size_t k = empty_cuts; k < cuts; ++k) {
     const std::uint64_t key = found[k - empty_cuts];
-    smaller_keys[k] = key == 0 ? 0 : keys.count(key - 1);
-    equal[k] = keys.count(key) - smaller_keys[k];
+    smaller_keys[k] = key == 0 ? 0 : keys.count_up_to(key - 1);
+    equal[k] = keys.count_up_to(key) - smaller_keys[k];
   }
   const auto smaller_on_all_workers = sum_of_all(world, smaller_keys),
              equal_before = sum_over_lower_workers(world, equal);

@@ -13,7 +13,7 @@ PARTITA_DEF std::size_t element_count_of_shape(const block_shape& shape, std::si
   return product;
 }
 
-PARTITA_DEF bool untyped_block::dense() const {
+PARTITA_DEF bool untyped_block::is_dense() const {
   std::ptrdiff_t next = 1;
   for (std::size_t d = rank; d-- > 0;) {
     if (shape[d] != 1 && strides[d] != next) return size() == 0;
@@ -37,7 +37,7 @@ PARTITA_DEF void copy(const element_kind& of, const untyped_block& to, const unt
   constexpr std::size_t small = 4096;  // up to this many bytes, memmove is faster than choosing the best loop
   const std::size_t bytes = from.size() * of.bytes;
   if (bytes == 0 || (to.data == from.data && to.strides == from.strides)) return;
-  if (bytes <= small && of.in_shared_memory && to.dense() && from.dense()) {
+  if (bytes <= small && of.in_shared_memory && to.is_dense() && from.is_dense()) {
     std::memmove(to.data, from.data, bytes);
     return;
   }
@@ -54,7 +54,7 @@ PARTITA_DEF bool blocks_share_memory(const untyped_block& a, const untyped_block
           block.shape[d] == 1 ? 0 : block.strides[d] * static_cast<std::ptrdiff_t>(block.shape[d] - 1);
       (reach < 0 ? low : high) += reach;
     }
-    const auto bytes = static_cast<std::ptrdiff_t>(block.element);
+    const auto bytes = static_cast<std::ptrdiff_t>(block.element_bytes);
     return std::array<const char*, 2>{block.data + low * bytes, block.data + high * bytes};
   };
   const std::less<const char*> before;
