@@ -143,6 +143,10 @@ template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x) {
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
+  if (!((x.program() == programs[0]) && ...))
+    throw error(text("partita::") << work.how.name()
+                                  << ": requires values of one program, but got one of another program that is being "
+                                     "traced; make it an argument of the inner one");
   traced_program& p = *programs[0];
   const bool windows = window != nullptr;
   const partita::operation_results y =

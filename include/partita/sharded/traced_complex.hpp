@@ -193,7 +193,8 @@ struct mixed_program_access {
   static real_or_complex<R> run(const traced_function& program, const std::vector<real_or_complex<R>>& arguments) {
     values<R> all(program, arguments);
     program.run_all_operations(all);
-    return all.all[program.result_.number];
+    const real_or_complex<R>& y = all.all[program.result_.number];
+    return program.is_result_stopped_ ? y.transform([](const auto& z) { return detach(z); }) : y;
   }
   static std::size_t arguments(const traced_function& program) { return program.inputs_.size(); }
   static bool is_complex_input(const traced_function& program, std::size_t i) {

@@ -266,7 +266,8 @@ class traced_function {
       if (program_->mixed == nullptr) {
         values_of<T> values(*this, arguments);
         run_all_operations(values);
-        return values.values[result_.number];
+        const sharded_tensor<T>& y = values.values[result_.number];
+        return is_result_stopped_ ? detail::detach(y) : y;
       }
     std::vector<std::conditional_t<true, detail::untyped_tensor, T>> all;  // dependent: only calls instantiate it
     for (const auto& x : arguments) all.push_back(detail::untyped_tensor::of(x));
@@ -302,6 +303,7 @@ class traced_function {
   std::shared_ptr<detail::traced_program> program_;
   std::vector<value> inputs_;
   value result_;
+  bool is_result_stopped_ = false;  ///< whether the result is a constant for differentiation
   std::optional<std::vector<std::size_t>> gradients_of_;
   mutable std::shared_ptr<const completion> completion_;
 };
@@ -353,7 +355,13 @@ traced_function make_trace(const F& f, const Spec&... specs) {
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return traced(f(typename traced_arg<Traced, Spec>::type(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());
-  return {program, inputs, result.number_in_graph()};
+  if (result.program() != program)
+    throw error(
+        "partita::trace: requires a function that returns a value of its own program, but got one of another program "
+        "that is being traced; make that an argument");
+  traced_function made(program, inputs, result.number_in_graph());
+  made.is_result_stopped_ = result.is_gradient_stopped();
+  return made;
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <partita/sharded/printed.hpp>
 #include <sstream>
+#include <utility>
 
 using namespace partita;
 
@@ -96,4 +97,37 @@ BOOST_AUTO_TEST_CASE(a_printed_tensor_says_how_it_lies_and_what_is_here) {
                                 : "[2, 3] (a, ) on a 1 on [0]; nothing here"));
   BOOST_TEST(typed.str().substr(0, 10) == "[2, 3] (, ");
   BOOST_TEST(pending.str().find(here ? "a summand" : "nothing here") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_printed_tensor_shows_no_more_than_64_elements) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"a", 1}};
+  for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 100U}) {
+    const auto x = shard<int>(everyone, m.layout("a"), {n}, [](const auto& i) { return i[0]; });
+    std::ostringstream given, wanted;
+    given << x;
+    wanted << "[" << n << "] (a) on a 1 on [0]; ";
+    if (everyone.id() == 0) wanted << "here [0, " << n << "):";
+    else wanted << "nothing here";
+    for (std::size_t k = 0; k < std::min(n, std::size_t{64}) && everyone.id() == 0; ++k) wanted << ' ' << k;
+    if (n > 64 && everyone.id() == 0) wanted << " ...";
+    BOOST_TEST(given.str() == wanted.str());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_sees_each_element_of_its_block_once_and_none_outside_of_the_mesh) {
+  world everyone(test::workers());
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (std::size_t rank = 0; rank <= 2; ++rank)
+      for (const sharding& s : test::layouts(m, rank)) {
+        if (s.is_partial()) continue;
+        auto x = test::placed(everyone, s, rank == 0 ? shape_list{} : shape_list::filled(rank, 3), 1);
+        const std::size_t held = everyone.id() < m.size() ? detail::shape_size(detail::shape_of_box(x.box())) : 0;
+        std::size_t seen = 0, changed = 0;
+        std::as_const(x).for_each_local(
+            [&](const auto& i, long long v) { seen += v == test::small_number<long long>(i, 1) ? 1U : 0U; });
+        x.for_each_local([&](const auto&, long long& v) { v = 0, ++changed; });
+        BOOST_TEST(seen == held, s);
+        BOOST_TEST(changed == held, s);
+      }
 }

@@ -6,6 +6,7 @@
 #include <partita/comm/pooled.hpp>
 #include <partita/plan/search.hpp>
 #include <partita/sharded/measured_times.hpp>
+#include <partita/sharded/rearrange.hpp>
 #include <pretended.hpp>
 #include <random>
 #include <refused.hpp>
@@ -65,6 +66,28 @@ BOOST_AUTO_TEST_CASE(results_are_values_and_arguments_may_lie_elsewhere) {
   auto same_again = trace([](const auto& one) { return one; }, spec(rows, {5, 3})).bind<double>(everyone, {0});
   BOOST_TEST(test::same_blocks(same_again(y), y));
   BOOST_TEST(test::same_blocks(same_again.backward(y)[0], y));
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_that_shares_the_block_of_a_result_keeps_its_elements) {
+  world everyone(test::workers());
+  const std::size_t n = 2 * everyone.size();
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  auto step = trace([](const auto& x) { return multiply(x, 2); }, spec(rows, {n, 3})).bind<double>(everyone, {0});
+  const auto x = made(everyone, rows, {n, 3}, 1), y = made(everyone, rows, {n, 3}, 2);
+  const auto elements = [](const auto& one) { return std::vector<double>(one.data(), one.data() + one.size()); };
+  const std::vector<double> doubled = elements(multiply(x, 2));
+  const auto keeps = [&](const auto& shared) {  // a tensor that has the block of the result, but not its state
+    const auto result = shared(step(x));
+    const auto gradient = shared(step.backward(x)[0]);
+    step(y);
+    step.backward(y);
+    BOOST_TEST(elements(result) == doubled);
+    BOOST_TEST(elements(gradient) == doubled);
+  };
+  keeps([](const auto& one) { return one; });
+  keeps([&](const auto& one) { return reshape(one, shape_list{3 * n}); });
+  keeps([](const auto& one) { return unsqueeze(one, dimensions<2>); });
 }
 
 BOOST_AUTO_TEST_CASE(each_gradient_is_a_block_of_its_own_and_arguments_are_let_go) {
@@ -323,6 +346,55 @@ BOOST_AUTO_TEST_CASE(no_gradient_goes_back_through_what_is_stopped) {
   const auto x = made(everyone, m.layout("a"), {5}, 1);
   const auto there = value_and_gradient([&](const auto& p) { return sum(program(p)); }, x);
   BOOST_TEST(test::same_blocks(std::get<0>(there.gradients), x));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_whose_result_is_stopped_gives_a_constant) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto traced_from = [&](const auto& f) { return trace(f, spec(m.layout("a"), {5})); };
+  const auto program = traced_from([](const auto& x) { return stop_gradient(multiply(x, 2)); });
+  BOOST_TEST(program.fingerprint() != traced_from([](const auto& x) { return multiply(x, 2); }).fingerprint());
+  const auto x = made(everyone, m.layout("a"), {5}, 1), zeros = multiply(x, 0);
+  const auto there = value_and_gradient([&](const auto& p) { return sum(multiply(p, program(p))); }, x);
+  BOOST_TEST(test::same_blocks(std::get<0>(there.gradients), multiply(x, 2)));
+  auto step = program.bind<double>(everyone, {0});
+  BOOST_TEST(test::same_blocks(step(x), multiply(x, 2)));
+  BOOST_TEST(test::same_blocks(step.backward(x)[0], zeros));
+  auto argument = traced_from([](const auto& one) { return stop_gradient(one); }).bind<double>(everyone, {0});
+  BOOST_TEST(test::same_blocks(argument(x), x));
+  BOOST_TEST(test::same_blocks(argument.backward(x)[0], zeros));
+}
+
+BOOST_AUTO_TEST_CASE(measured_times_tell_every_operation_gradient_movement_and_update_apart) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding whole = m.layout("", ""), rows = m.layout("a", "");
+  const auto program = trace([](const auto& x, const auto& w) { return matmul(x, w); },
+                             spec(whole, {2 * everyone.size(), 3}), spec({3, 4}));
+  measured_times<double> times(program, everyone);
+  std::size_t expected = 0;
+  for (int round = 0; round < 2; ++round) {  // in the second round, everything is known
+    const auto adds = [&](std::size_t parts) {
+      expected += round == 0 ? parts : 0;
+      BOOST_TEST(times.size() == expected);
+    };
+    for (const tensor_set gradients : {0U, 1U, 2U, 3U}) {
+      times.seconds(0, {whole, whole, whole}, gradients);
+      adds(1);
+    }
+    times.seconds(0, {rows, whole, rows}, 0);
+    adds(everyone.size() > 1 ? 1 : 0);  // of one worker, the block is the same
+    times.seconds(whole, rows, {6, 3});
+    adds(1);
+    times.seconds(rows, whole, {6, 3});
+    adds(1);
+    times.seconds(rows, whole, {6, 4});
+    adds(1);
+    for (const std::size_t elements : {5U, 6U}) {
+      times.update_seconds(elements);
+      adds(1);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_search_by_measured_times_finds_the_same_layouts_on_all_workers) {

@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(attention_with_and_without_a_causal_mask) {
                 v = c.whole({heads, keys, out});
     const auto Q = c.placed(q), K = c.placed(k), V = c.placed(v);
     for (const bool causal : {false, true})
-      for (const double scale : {0.0, 0.25}) {
+      for (const double scale : {0.0, 0.25, -0.5}) {
         const double factor = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(width));
         const array wanted = made({heads, queries, out}, [&](const shape_list& i) {
           double sum = 0, all = 0;

@@ -45,6 +45,17 @@ BOOST_AUTO_TEST_CASE(parts_are_those_of_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_number_is_padded_once_however_many_workers_have_a_summand) {
+  world everyone(test::workers());
+  const xt::xtensor<double, 1> x{1, 2}, wanted{7, 1, 2, 7};
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const pending_reduction kind : {pending_reduction::sum, pending_reduction::max})
+      for (const sharding& s : test::layouts(m, 1, kind)) {
+        const auto y = reshard(pad(shard(everyone, s, x), 7, dimensions<0>, {1, 1}), sharding(m, 1)).whole<1>();
+        if (everyone.id() < m.size()) BOOST_TEST((y == wanted), s);
+      }
+}
+
 BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_least(4)) {
   world everyone(test::workers());
   constexpr mesh m{axis{"data", 2}, axis{"model", 2}};

@@ -380,6 +380,13 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
         step(net.on_stage(0, 1, {9, width}), t, weights);
       },
       "x has extents [8, 4] in the pipeline, got [9, 4]");
+  for (std::size_t s = 0; s < weights.size(); ++s)
+    for (std::size_t k = 0; k < weights[s].size(); ++k) {
+      auto wrong = weights;
+      wrong[s][k] = net.on_stage(s, 3, {width + 1});
+      const std::string name = "parameter " + std::to_string(k) + " of stage " + std::to_string(s) + " has extents [";
+      test::expect_refused<shape_error>([&] { step(x, t, wrong); }, name.c_str());
+    }
   {
     std::vector<movement> log;
     const detail::scoped_log dry(log, true);  // in a dry run tensors have no elements

@@ -158,3 +158,39 @@ BOOST_AUTO_TEST_CASE(a_program_through_complex_numbers_has_the_value_and_gradien
         [&](const auto& i, const auto& one) { BOOST_TEST((one == std::complex<double>(number(i), 2 * number(i)))); });
   }
 }
+
+BOOST_AUTO_TEST_CASE(a_complex_result_that_is_stopped_is_a_constant) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto x = shard<double>(everyone, m.layout("a"), {5}, [](const auto& i) { return static_cast<double>(i[0]); });
+  const auto f = [](const auto& real) { return stop_gradient(to_complex(real, multiply(real, 2))); };
+  const auto program = trace(f, spec(m.layout("a"), {5}));
+  const auto [value, gradients] =
+      value_and_gradient([&](const auto& one) { return sum(add(multiply(one, 3), partita::imag(program(one)))); }, x);
+  BOOST_TEST(value == 5 * 10);
+  std::get<0>(gradients).for_each_local([](const auto&, double one) { BOOST_TEST(one == 3); });
+  auto step = program.bind<double>(everyone, {0});
+  step(x);
+  step.backward(to_complex(x))[0].for_each_local([](const auto&, double one) { BOOST_TEST(one == 0); });
+}
+
+BOOST_AUTO_TEST_CASE(a_value_of_another_program_that_is_traced_is_refused) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const spec line(m.layout("a"), {5});
+  // the outer values have numbers that values of the inner program have, too
+  const auto traced_inside = [&](const auto& inner) {
+    return [&, inner](const auto& x) {
+      (void)trace([&](const auto& y) { return inner(multiply(y, 2), x); }, line);
+      return x;
+    };
+  };
+  const auto reads = traced_inside([](const auto& y, const auto& x) { return add(y, x); });
+  const auto returns = traced_inside([](const auto&, const auto& x) { return x; });
+  BOOST_TEST(test::refused<error>([&] { (void)trace(reads, line); }) ==
+             "partita::add: requires values of one program, but got one of another program that is being traced; make "
+             "it an argument of the inner one");
+  BOOST_TEST(test::refused<error>([&] { (void)trace(returns, line); }) ==
+             "partita::trace: requires a function that returns a value of its own program, but got one of another "
+             "program that is being traced; make that an argument");
+}

@@ -103,6 +103,29 @@ BOOST_AUTO_TEST_CASE(gradients_of_functions_of_complex_numbers_are_their_differe
   check("variance", [](const auto& x) { return variance(x, dimensions<0>); });
 }
 
+BOOST_AUTO_TEST_CASE(the_tape_holds_the_complex_operand_of_a_function_that_is_not_linear_and_no_other) {
+  using complex = std::complex<float>;
+  const xt::xtensor<complex, 1> z{{1, 2}, {-1.5, 0.5}, {0.25, -2}};
+  const auto holds = [&](const auto& f) {
+    std::size_t bytes = 0;
+    (void)value_and_gradient(
+        [&](const auto& x) {
+          const auto y = f(x);
+          bytes = tape_holds().bytes;
+          return sum(y);
+        },
+        z);
+    BOOST_TEST(tape_holds().bytes == 0U);
+    BOOST_TEST(tape_holds().most_bytes == bytes);
+    return bytes;
+  };
+  BOOST_TEST(holds([](const auto& x) { return abs(x); }) == 3 * sizeof(complex));
+  BOOST_TEST(holds([](const auto& x) { return angle(x); }) == 3 * sizeof(complex));
+  BOOST_TEST(holds([](const auto& x) { return add(abs(x), angle(x)); }) == 3 * sizeof(complex));
+  BOOST_TEST(holds([](const auto& x) { return add(real(x), imag(x)); }) == 0U);
+  BOOST_TEST(holds([](const auto& x) { return real(to_complex(imag(x), real(x))); }) == 0U);
+}
+
 /// d/da of the sum of Re((a + ib) w) is Re(w), d/db is -Im(w); also where only one of both is a parameter.
 BOOST_AUTO_TEST_CASE(each_part_of_a_complex_number_has_its_gradient) {
   using line = xt::xtensor<double, 1>;

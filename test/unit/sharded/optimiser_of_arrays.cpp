@@ -15,11 +15,18 @@ namespace {
 template <class T>
 using vector = xt::xtensor<T, 1>;
 
-/// n small integers, positive and negative.
+/// n small integers, positive and negative; of complex elements both parts are.
 template <class T>
 vector<T> integers(std::size_t n, std::size_t salt) {
   vector<T> x(std::array<std::size_t, 1>{n});
-  for (std::size_t k = 0; k < n; ++k) x(k) = static_cast<T>((5 * k + 3 * salt) % 7) - T(3);
+  const auto part = [&](std::size_t k) {
+    using real = detail::real_of<T>;
+    return static_cast<real>((5 * k + 3 * salt) % 7) - real(3);
+  };
+  for (std::size_t k = 0; k < n; ++k) {
+    if constexpr (detail::is_complex<T>) x(k) = T(part(k), part(k + 4));
+    else x(k) = part(k);
+  }
   return x;
 }
 
@@ -53,6 +60,8 @@ BOOST_AUTO_TEST_SUITE(optimisers_of_arrays)
 BOOST_AUTO_TEST_CASE(their_steps_and_bytes_are_those_of_the_optimisers_of_layers) {
   expect_the_sequential_ones<float>();
   expect_the_sequential_ones<double>();
+  expect_the_sequential_ones<std::complex<float>>();
+  expect_the_sequential_ones<std::complex<double>>();
 }
 
 BOOST_AUTO_TEST_CASE(the_norm_of_complex_gradients_counts_both_parts_of_each) {

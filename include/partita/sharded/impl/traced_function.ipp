@@ -127,7 +127,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
     all.mix(detail::operation_number(program_->applied_operations[o])).mix(program_->stopped_values[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
-  return all.mix(result_.number).value();
+  return all.mix(result_.number).mix(is_result_stopped_).value();
 }
 
 PARTITA_DEF sharding traced_function::closed_layout(const sharding& s) {
