@@ -23,7 +23,7 @@ static_assert([] {
          all[0] == philox({0, 0, 2, 0}, {7, 0})[0] && all[5] == philox({1, 0, 2, 0}, {7, 0})[1];
 }());
 
-// a word depends on all 64 bits of its number, of the seed and of the step
+// a random number depends on all 64 bits of its position, of the seed and of the step
 constexpr bool word_is_that_of_the_counter(std::uint64_t seed, std::uint64_t step, std::uint64_t k) {
   const auto low = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
   const auto high = [](std::uint64_t n) { return static_cast<std::uint32_t>(n >> 32U); };
