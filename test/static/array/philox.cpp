@@ -28,8 +28,7 @@ constexpr bool word_is_that_of_the_counter(std::uint64_t seed, std::uint64_t ste
   const auto low = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
   const auto high = [](std::uint64_t n) { return static_cast<std::uint32_t>(n >> 32U); };
   partita::detail::random_words stream(seed, step);
-  return stream[k] ==
-         philox({low(k / 4), high(k / 4), low(step), high(step)}, {low(seed), high(seed)})[static_cast<int>(k % 4)];
+  return stream[k] == philox({low(k / 4), high(k / 4), low(step), high(step)}, {low(seed), high(seed)})[k % 4];
 }
 static_assert([] {
   constexpr std::uint64_t numbers[] = {0, 1, 0xffffffff, 0x100000000, 0x3ffffffff, 0x400000001, 0x123456789abcdef3};
