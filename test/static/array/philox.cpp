@@ -23,4 +23,20 @@ static_assert([] {
          all[0] == philox({0, 0, 2, 0}, {7, 0})[0] && all[5] == philox({1, 0, 2, 0}, {7, 0})[1];
 }());
 
+// a random number depends on all 64 bits of its position, of the seed and of the step
+constexpr bool word_is_that_of_the_counter(std::uint64_t seed, std::uint64_t step, std::uint64_t k) {
+  const auto low = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
+  const auto high = [](std::uint64_t n) { return static_cast<std::uint32_t>(n >> 32U); };
+  partita::detail::random_words stream(seed, step);
+  return stream[k] == philox({low(k / 4), high(k / 4), low(step), high(step)}, {low(seed), high(seed)})[k % 4];
+}
+static_assert([] {
+  constexpr std::uint64_t numbers[] = {0, 1, 0xffffffff, 0x100000000, 0x3ffffffff, 0x400000001, 0x123456789abcdef3};
+  for (const std::uint64_t n : numbers)
+    if (!word_is_that_of_the_counter(n, 2, 5) || !word_is_that_of_the_counter(7, n, 5) ||
+        !word_is_that_of_the_counter(7, 2, n))
+      return false;
+  return true;
+}());
+
 }  // namespace

@@ -7,6 +7,8 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
 #include <ostream>
 #include <refused.hpp>
 #include <vector>
@@ -152,6 +154,24 @@ BOOST_AUTO_TEST_CASE(clamp_takes_scalar_bounds_and_bounds_of_the_same_shape) {
   refuses([&] { clamp(1, m, other); });
   const xt::xtensor<double, 2> flat = xt::ones<double>({1, 3});
   refuses([&] { clamp(flat, m, 5); });  // degenerate dimensions are not expanded here
+}
+
+/// As in XLA: the bound `high` wins where the bounds cross, and a NaN in any operand gives NaN.
+BOOST_AUTO_TEST_CASE(clamp_is_the_minimum_of_high_and_the_maximum_of_low_and_x) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const xt::xtensor<double, 1> x{-infinity, -2, -1, 0, 1, 2, infinity, nan};
+  for (const double low : x)
+    for (const double high : x) {
+      const xt::xtensor<double, 1> by_numbers = clamp(low, x, high),
+                                   by_arrays = clamp(xt::full_like(x, low), x, xt::full_like(x, high));
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const bool is_none = std::isnan(low) || std::isnan(x(i)) || std::isnan(high);
+        const double above = x(i) < low ? low : x(i), expected = above > high ? high : above;
+        for (const double clamped : {by_numbers(i), by_arrays(i)})
+          BOOST_TEST((is_none ? std::isnan(clamped) : clamped == expected),
+                     clamped << " for " << x(i) << " between " << low << " and " << high);
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(select_takes_a_scalar_predicate_and_one_of_the_same_shape) {

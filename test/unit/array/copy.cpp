@@ -336,6 +336,37 @@ BOOST_AUTO_TEST_CASE(slices_of_unequal_extents_are_copied_to_their_places) {
   }
 }
 
+/// At the edge between blocks that the loops hold and blocks that are divided into slices, which is one dimension lower
+/// for elements that consist of several units.
+BOOST_AUTO_TEST_CASE(blocks_of_13_to_18_dimensions_are_copied_and_added_element_by_element) {
+  const auto test = []<class T>(T) {
+    for (std::size_t rank = 13; rank <= 18; ++rank)
+      for (std::size_t wide = 0; wide < rank; ++wide)
+        for (const std::size_t last : {1U, 3U}) {
+          shape_type shape(rank, 1);
+          shape[0] = 2, shape[wide] = 2, shape[rank - 1] = last;
+          layout rows{strides(rank), 0, 1}, columns{strides(rank), 0, 1};
+          for (std::size_t d = rank; d-- > 0; rows.size *= shape[d])
+            rows.step[d] = static_cast<std::ptrdiff_t>(rows.size);
+          for (std::size_t d = 0; d < rank; columns.size *= shape[d++])
+            columns.step[d] = static_cast<std::ptrdiff_t>(columns.size);
+          std::mt19937 random(static_cast<unsigned>(rank));
+          std::vector<T> from(rows.size), to(rows.size), expected(rows.size);
+          for (T& value : from) value = some<T>(random);
+          for_each_index(shape, [&](const shape_type& i) { expected[place(columns, i)] = from[place(rows, i)]; });
+          partita::copy_block(to.data(), columns.step.data(), from.data(), rows.step.data(), shape.data(), rank);
+          BOOST_TEST((to == expected), "rank " << rank << ", " << sizeof(T) << " bytes, last " << last);
+          if constexpr (requires(T v) { v + v; }) {
+            partita::add_block(to.data(), columns.step.data(), from.data(), rows.step.data(), shape.data(), rank);
+            for (T& value : expected) value = static_cast<T>(value + value);
+            BOOST_TEST((to == expected), "sums of rank " << rank << ", " << sizeof(T) << " bytes, last " << last);
+          }
+        }
+  };
+  test(std::uint8_t{}), test(double{}), test(std::complex<double>{}), test(bytes<12>{}), test(bytes<40>{});
+  test(std::string{});
+}
+
 BOOST_AUTO_TEST_CASE(the_last_cache_has_a_plausible_size) {
   BOOST_TEST(partita::detail::last_cache_bytes() >= std::size_t{1} << 18);
   BOOST_TEST(partita::detail::last_cache_bytes() <= std::size_t{1} << 31);

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "refused.hpp"
 
@@ -19,6 +20,15 @@ BOOST_AUTO_TEST_CASE(frequencies_are_in_the_order_of_a_spectrum) {
   BOOST_TEST((rfftfreq(2) == xt::xtensor<double, 1>{0, 0.5}));
   BOOST_TEST(test::refused<shape_error>([] { fftfreq(0); }).find("at least one point") != std::string::npos);
   BOOST_TEST(test::refused<shape_error>([] { rfftfreq(3, 0); }).find("a positive spacing") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_spacing_that_is_not_positive_is_refused_also_if_it_is_no_number) {
+  using limits = std::numeric_limits<double>;
+  for (const double spacing : {0.0, -0.0, -1.0, -limits::denorm_min(), -limits::infinity(), limits::quiet_NaN()}) {
+    BOOST_TEST(!test::refused<shape_error>([&] { fftfreq(3, spacing); }).empty(), "spacing " << spacing);
+    BOOST_TEST(!test::refused<shape_error>([&] { rfftfreq(3, spacing); }).empty(), "spacing " << spacing);
+  }
+  BOOST_TEST(fftfreq(3, limits::min())(0) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_frequency_is_the_one_from_minus_a_half_to_below_a_half_that_its_index_names) {

@@ -1,6 +1,7 @@
 // Matrix products of all shapes by all calls of BLAS: of integers, so they exactly equal explicit sums.
 #include <boost/test/unit_test.hpp>
 #include <complex>
+#include <limits>
 #include <partita/array/gemm.hpp>
 #include <refused.hpp>
 #include <vector>
@@ -82,6 +83,29 @@ BOOST_AUTO_TEST_CASE(no_extent_gives_nothing_or_zeros) {
   BOOST_TEST(right(block_of(a), block_of(b), 1));
   const auto row = integers(1, 3, 4);
   BOOST_TEST(right(block_of(a), block_of(b), 0, row.data()));
+}
+
+/// Memory that was never written may hold NaN.
+BOOST_AUTO_TEST_CASE(what_the_result_held_before_does_not_count_without_beta) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [m, k, n] : {std::array<std::size_t, 3>{1, 0, 3},
+                                {2, 0, 3},
+                                {1, 3, 4},
+                                {4, 3, 1},
+                                {7, 3, 5},
+                                {2, 513, 600}})  // the last one is computed as its transpose
+    for (const bool is_turned : {false, true}) {
+      const auto a = integers(m, k, 2), plain = integers(k, n, 3), turned = integers(n, k, 3), row = integers(1, n, 4);
+      const auto b = is_turned ? transposed<const double>(block_of(turned)) : block_of(plain);
+      xt::xtensor<double, 2> written = xt::full_like(integers(m, n, 1), nan), wanted = xt::zeros<double>({m, n});
+      multiply<double>(block_of(a), b, 0, block_of(written));
+      multiply<double>(block_of(a), b, 1, block_of(wanted));
+      BOOST_TEST((written == wanted), m << " x " << k << " x " << n << ", turned " << is_turned);
+      written.fill(nan);
+      multiply_and_add_row<double>(block_of(a), b, row.data(), block_of(written));
+      wanted += xt::row(row, 0);
+      BOOST_TEST((written == wanted), m << " x " << k << " x " << n << " and a row, turned " << is_turned);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(factors_that_do_not_fit_are_refused) {

@@ -1,9 +1,13 @@
 // Extents given at run time.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <partita/core/extents.hpp>
 #include <string>
 
+#include "refused.hpp"
+
 using namespace partita;
+using test::refused;
 
 BOOST_AUTO_TEST_SUITE(core_extents)
 
@@ -27,6 +31,24 @@ BOOST_AUTO_TEST_CASE(a_value_that_was_negative_is_a_shape_error) {
   });
   BOOST_CHECK_THROW((extents<dynamic, 3>(std::array<std::size_t, 1>{dynamic})), shape_error);
   BOOST_CHECK_THROW((extents<dynamic, 3>(std::array<std::size_t, 2>{dynamic, 3})), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(every_negative_value_is_refused_in_every_place_and_the_largest_count_is_accepted) {
+  using limits = std::numeric_limits<std::ptrdiff_t>;
+  for (const std::ptrdiff_t value : {std::ptrdiff_t{-1}, std::ptrdiff_t{-2}, std::ptrdiff_t{-1000}, limits::min() + 1,
+                                     limits::min(), std::ptrdiff_t{0}, std::ptrdiff_t{1}, limits::max()}) {
+    const auto converted = static_cast<std::size_t>(value);
+    for (std::size_t place = 0; place < 3; ++place) {
+      std::array<std::size_t, 3> all{2, 3, 4};
+      all[place] = converted;
+      const std::string message = refused<shape_error>([&] { extents(all[0], all[1], all[2]); });
+      const text expected = text("partita::extents: requires extents that are not negative, got ")
+                            << value << " (as an unsigned number " << converted << ") as value " << place
+                            << "; extents are counts";
+      BOOST_TEST(message == (value < 0 ? expected.c_str() : ""));
+      if (value >= 0) BOOST_TEST(extents(all[0], all[1], all[2])[place] == converted);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

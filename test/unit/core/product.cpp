@@ -29,4 +29,19 @@ BOOST_AUTO_TEST_CASE(a_product_that_cannot_be_counted_is_an_error_that_names_the
   while (std::next_permutation(all.begin(), all.end()));
 }
 
+BOOST_AUTO_TEST_CASE(parameters_have_at_most_2_to_the_40_elements_and_no_extent_of_more_also_beside_an_extent_of_0) {
+  constexpr std::size_t most = std::size_t{1} << 40;
+  const std::size_t values[] = {0, 1, 2, most / 2, most, most + 1, std::size_t{1} << 62, static_cast<std::size_t>(-3)};
+  for (const std::size_t a : values)
+    for (const std::size_t b : values) {
+      const bool fits = a <= most && b <= most && (a == 0 || b <= most / a);
+      const std::string message = refused<shape_error>([&] {
+        require_no_overflow(std::array{a, b}, "in x out", "partita::call");
+      });
+      const text expected = text("partita::call: requires in x out of at most 2^40 elements in all, got ")
+                            << std::array{a, b} << "; numbers must not be negative";
+      BOOST_TEST(message == (fits ? "" : expected.c_str()));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -359,6 +359,7 @@ inline std::vector<twin> with_other_parameters() {
        {cube, {3, 2}, {3, 8}}},
       {"embedding", embedding(true), "ab,vh->abh whole v last v, multilinear constant 0: 4x6x6", {x, {8, 6}}},
       {"rope", rope(1, true), "sbhd->sbhd whole sd first bshd, none: 2x8x4x6", {heads}},
+      {"rope", rope(1, true), "sbhd,bs->sbhd whole sd first bs, none: 2x8x4x6", {heads, {8, 2}}},
       {"rope",
        rope(3),
        "bshd,bshd,bshd,bs,bs->bshd,bshd,bshd whole sd first bs, none: 2x8x4x6 2x8x4x6 2x8x4x6",
@@ -547,6 +548,41 @@ BOOST_AUTO_TEST_CASE(what_is_sharded_as_a_batch_is_the_first_dimension_of_each_t
   const shape_span shapes(two.data(), 2);
   BOOST_TEST(((text() << "" << rules::data_parallel({3, 0, 1})(shapes)) == "b_,b->b__,,b"));
   BOOST_TEST(((text() << "" << rules::replicated({3, 0, 1})(shapes)) == "__,_->___,,_"));
+}
+
+/// Given lists and counts replace those of the operation, switches are added, and the kind is used where it is asked
+/// for.
+BOOST_AUTO_TEST_CASE(each_attribute_that_is_given_by_name_reaches_the_operation_and_no_other_changes) {
+  const auto values = [](const attributes& of) {
+    text all;
+    all << of.axes << ' ' << of.sizes << (of.keep ? " keep" : "") << (of.x ? " x" : "") << (of.y ? " y" : "") << ' '
+        << of.count << ' ' << name_of(of.kind);
+    return std::string(all.c_str());
+  };
+  for (std::size_t own = 0; own < 64; ++own)
+    for (std::size_t given = 0; given < 64; ++given)
+      for (const bool uses_kind : {false, true}) {
+        const auto made = [](std::size_t bits, std::ptrdiff_t n, pending_reduction kind) {
+          attributes with;
+          if (bits & 1U) with.axes = {n};
+          if (bits & 2U) with.sizes = {n + 1, n + 2};
+          if (bits & 4U) with.count = static_cast<std::size_t>(n + 3);
+          with.keep = (bits & 8U) != 0, with.x = (bits & 16U) != 0, with.y = (bits & 32U) != 0;
+          with.kind = kind;
+          return with;
+        };
+        attributes expected = made(own, 10, pending_reduction::max);
+        const operation one{"one", nullptr, expected};
+        const attributes replacing = made(given, 20, pending_reduction::prod);
+        if (given & 1U) expected.axes = replacing.axes;
+        if (given & 2U) expected.sizes = replacing.sizes;
+        if (given & 4U) expected.count = replacing.count;
+        if (given & 8U) expected.keep = true;
+        if (given & 16U) expected.x = true;
+        if (given & 32U) expected.y = true;
+        if (uses_kind) expected.kind = pending_reduction::prod;
+        BOOST_TEST(values(one.with_attributes(replacing, uses_kind).with) == values(expected));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(other_names_stand_for_what_they_say) {

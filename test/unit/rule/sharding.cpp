@@ -668,4 +668,33 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_a_reshard_are_those_of_the_elements_that_a_wor
   BOOST_TEST(moved_bytes(three.layout("a"), three.layout(""), {10}, 4) == 27U);  // the whole number nearest to 80 / 3
 }
 
+/// A pending reduction that the new layout does not have is taken: 2 (p - 1) / p of the block, whatever is pending
+/// then.
+BOOST_AUTO_TEST_CASE(a_pending_reduction_that_is_taken_costs_an_all_reduce_also_if_another_one_is_pending_afterwards) {
+  const mesh on{axis{"a", 4}, axis{"b", 2}};
+  const shape_list shape{16};
+  for (int was = 0; was <= static_cast<int>(pending_reduction::log_sum_exp); ++was)
+    for (int is = 0; is <= static_cast<int>(pending_reduction::log_sum_exp); ++is)
+      for (const char* const rows : {"", "b"}) {
+        sharding from = on.layout(rows), to = from;
+        from.pending[0] = static_cast<pending_reduction>(was), to.pending[0] = static_cast<pending_reduction>(is);
+        const std::size_t block = 8 * 16 / (*rows == 'b' ? 2 : 1);
+        BOOST_TEST(moved_bytes(from, to, shape, 8) == (was == 0 || is == was ? 0 : 2 * 3 * block / 4),
+                   (text() << "" << from << " to " << to).c_str());
+      }
+}
+
+BOOST_AUTO_TEST_CASE(a_result_has_the_extent_to_which_its_operands_are_broadcast) {
+  for (const std::size_t a : {1U, 4U, 5U})
+    for (const std::size_t b : {1U, 4U, 5U})
+      for (const std::size_t c : {1U, 4U, 5U}) {
+        const shape_list operands[] = {{a}, {b}}, results[] = {{c}};
+        const shape_span shapes(operands, 2);
+        const bool fits = (a == b || a == 1 || b == 1) && c == std::max(a, b);
+        const std::string message =
+            refused<shape_error>([&] { bind_shapes(rules::add(shapes), shapes, shape_span(results, 1)); });
+        BOOST_TEST(message.empty() == fits, a << " and " << b << " to " << c << ": " << message);
+      }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

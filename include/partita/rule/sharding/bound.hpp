@@ -89,7 +89,8 @@ constexpr rule expand_ellipsis(const rule& r, const shape_span& operands, const 
   return all;
 }
 
-/// Sets the sizes of the factors of dimension d of tensor t; a shape_error if they contradict known sizes.
+/// Sets the sizes of the factors of dimension d of tensor t; a shape_error if they contradict known sizes. Only an
+/// operand may have an extent that an extent of 1 was broadcast to: results are bound after all operands.
 constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const shape_list& shape) {
   const std::size_t extent = shape[d];
   const rule::dimension& here = all.at(t, d);
@@ -101,9 +102,9 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
   if (here.count == 1) {
     factor& one = all.factors[all.term(here, 0)];
     if (one.extents_may_differ || one.size == extent) return;
-    if (one.size == dynamic || (one.broadcasts && one.size == 1)) one.size = extent;
-    else if (!(one.broadcasts && extent == 1 && t < all.operand_count))
-      throw_size_error(all, t, shape, one.letter, one.size, extent);
+    const bool may_repeat = one.broadcasts && t < all.operand_count;
+    if (one.size == dynamic || (may_repeat && one.size == 1)) one.size = extent;
+    else if (!(may_repeat && extent == 1)) throw_size_error(all, t, shape, one.letter, one.size, extent);
     return;
   }
   std::size_t known = 1, open = most_factors;
@@ -129,17 +130,17 @@ constexpr rule bind_shapes(const rule& r, const shape_span& operands, const shap
   rule all = r.has_ellipsis() ? detail::expand_ellipsis(r, operands, results) : r;
   bool broadcasts = false;
   for (std::size_t f = 0; f < all.factor_count; ++f) broadcasts = broadcasts || all.factors[f].broadcasts;
-  const std::size_t given_tensors = all.operand_count + results.size();
-  for (std::size_t t = 0; t < given_tensors; ++t) {
-    const shape_list& shape = t < all.operand_count ? operands[t] : results[t - all.operand_count];
+  const auto bind_tensor = [&](std::size_t t, const shape_list& shape) {
     if (shape.size() != all.rank(t)) detail::throw_rank_error(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
-  }
+  };
+  for (std::size_t t = 0; t < all.operand_count; ++t) bind_tensor(t, operands[t]);
   // An extent of 1 that is combined with an unknown extent does not determine the size of a factor.
   for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
     for (std::size_t d = 0; d < all.rank(t); ++d)
       if (all.at(t, d).count == 1 && operands[t][d] == dynamic)
         if (factor& one = all.factors[all.term(all.at(t, d), 0)]; one.broadcasts && one.size == 1) one.size = dynamic;
+  for (std::size_t j = 0; j < results.size(); ++j) bind_tensor(all.operand_count + j, results[j]);
   for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
     for (std::size_t d = 0; d < all.rank(t); ++d)
       if (all.at(t, d).count == 1 && operands[t][d] == 1 && all.factors[all.term(all.at(t, d), 0)].size != 1)
