@@ -284,4 +284,29 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
   BOOST_TEST(changed > cases / 2);
 }
 
+BOOST_AUTO_TEST_CASE(the_cheapest_choice_is_the_same_for_elements_of_any_size) {
+  std::mt19937_64 random(32);
+  for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
+    problem p = random_problem(random);
+    p.by.axis_conflict = p.by.disagreement = policy::conflict::cost;
+    const auto found = [&](std::size_t element_bytes) {
+      std::vector<spec> all;
+      for (std::size_t i = 0; i < p.given.size(); ++i)
+        all.push_back(spec(p.layout(i), p.shape(p.tensor(i))).with_element_bytes(element_bytes));
+      const auto result = all.begin() + static_cast<std::ptrdiff_t>(p.operands.size());
+      const std::vector<spec> operands(all.begin(), result), results(result, all.end());
+      const direction towards = results.empty() ? direction::forward
+                                : p.first == 0  ? direction::mixed
+                                                : direction::backward;
+      const propagation one =
+          propagate(p.on, rule(p.notation().c_str()), spec_list(operands), spec_list(results), towards, p.by);
+      std::vector<sharding> layouts(one.operands.begin(), one.operands.end());
+      layouts.push_back(one.results[0]);
+      return layouts;
+    };
+    // sizes that every number of blocks divides: costs are whole numbers of bytes
+    BOOST_TEST_REQUIRE((found(2 * 1728) == found(1728)), p.notation());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
