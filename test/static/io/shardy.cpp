@@ -55,6 +55,27 @@ constexpr spec x{m.layout("data", ""), {8, 32}}, w{m.layout("", "model"), {32, 1
 static_assert(propagate(m, product, {x, w}).results[0] == propagate(m, "ik,kj->ij", {x, w}).results[0]);
 static_assert(rule_from_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].merged_group ==
               rule_from_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].merged_group);
+
+// Factors are of one group if a chain of merged dimensions connects them: the groups are written as the number of the
+// first factor of each.
+constexpr bool has_groups(const rule& r, const char* expected) {
+  for (std::size_t f = 0; f < r.factor_count; ++f) {
+    std::size_t first = f;
+    for (std::size_t g = f; g-- > 0;)
+      if (r.factors[f].merged_group != 0 && r.factors[g].merged_group == r.factors[f].merged_group) first = g;
+    if (expected[f] == '-' ? r.factors[f].merged_group != 0
+                           : r.factors[f].merged_group == 0 || first != static_cast<std::size_t>(expected[f] - '0'))
+      return false;
+  }
+  return true;
+}
+static_assert(has_groups(rule_from_shardy("([i, j])->([i, j]) {i=2, j=4}"), "--"));
+static_assert(has_groups(rule_from_shardy("([ij, kl, m])->([i, j, k, l, m]) {i=2, j=2, k=2, l=2, m=2}"), "0022-"));
+static_assert(has_groups(rule_from_shardy("([ij, k])->([i, jk]) {i=2, j=4, k=4}"), "000"));
+static_assert(has_groups(rule_from_shardy("([ij, kl])->([i, jk, l]) {i=2, j=2, k=2, l=2}"), "0000"));
+static_assert(has_groups(rule_from_shardy("([ij, k, lm])->([i, jk, l, m]) {i=2, j=2, k=2, l=2, m=2}"), "00033"));
+static_assert(has_groups(rule_from_shardy("([ij], [kl], [jk])->([i, l]) {i=2, j=2, k=2, l=2}"), "0000"));
+static_assert(has_groups(rule("(ab)(cd),ab->a(bc)d"), "0000") && has_groups(rule("(ab)(cd)->abcd"), "0022"));
 // and what Shardy reads of the ready-made ones
 static_assert(writes(bind_shapes(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
                      "([i, j])->([i, j]) {i=8, j=64} need_replication={j}"));

@@ -151,6 +151,29 @@ BOOST_AUTO_TEST_CASE(a_propagated_operation_shows_the_layouts_and_the_moves_that
              words);
 }
 
+/// The bytes of a move are those of its tensor's elements, which may differ from tensor to tensor.
+BOOST_AUTO_TEST_CASE(a_propagated_operation_moves_the_bytes_of_the_elements_of_each_tensor) {
+  const mesh m{axis{"data", 2}, axis{"model", 4}};
+  const rule product("mk,kn->mn");
+  for (const std::size_t x_bytes : {1U, 4U, 16U})
+    for (const std::size_t y_bytes : {2U, 8U}) {
+      const std::vector<spec> operands{spec(m.layout("model", ""), {16, 32}).with_element_bytes(x_bytes),
+                                       spec(m.layout("", ""), {32, 8}).with_element_bytes(4)};
+      const std::vector<spec> results{spec(m.layout("", "data"), {16, 8}).with_element_bytes(y_bytes)};
+      const propagation decided = propagate(m, product, spec_list(operands), spec_list(results), direction::forward);
+      propagation_picture picture(product, operands, results, decided);
+      BOOST_TEST_REQUIRE(picture.moves.size() == 1U);  // the result: 16 x 8 by rows becomes columns
+      BOOST_TEST(picture.moves[0].plan.bytes() == (16 * 4 - 4 * 4) * y_bytes);
+      const propagation whole = propagate(m, product, spec_list(operands), spec_list(results), direction::backward);
+      picture = propagation_picture(product, operands, results, whole);
+      BOOST_TEST_REQUIRE(!picture.moves.empty());  // x by rows becomes whole
+      BOOST_TEST(picture.moves[0].tensor == 0U);
+      BOOST_TEST(picture.moves[0].plan.bytes() == (16 - 4) * 32 * x_bytes);
+      const std::string line = ", " + std::to_string((16 - 4) * 32 * x_bytes) + " bytes -> ", words = to_text(picture);
+      BOOST_TEST(words.find(line) != std::string::npos, words);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_transposed_broadcast_pairs_by_number) {
   const auto found =
       parse(to_svg(worker_broadcast_picture(grid(extents<2, 3>{}), grid(extents<3, 2>{}), transpose_src)));

@@ -418,6 +418,29 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
              std::string::npos);
 }
 
+/// The operand that is sharded over more workers wins, at any place among the operands, and is named for the others.
+BOOST_AUTO_TEST_CASE(explain_names_the_operand_that_overrules_another_one) {
+  const char* const names[] = {"first", "second", "third"};
+  for (const rule& r : {rule("ab,ab->ab"), rule("ab,ab,ab->ab")})
+    for (std::size_t winner = 0; winner < r.operand_count; ++winner) {
+      graph g(m);
+      std::vector<value> operands;
+      for (std::size_t i = 0; i < r.operand_count; ++i)
+        operands.push_back(g.input({16, 16}, m.layout(i == winner ? "model" : "data", ""), names[i]));
+      if (r.operand_count == 2) g.apply(r, {operands[0], operands[1]}, "sum");
+      else g.apply(r, {operands[0], operands[1], operands[2]}, "sum");
+      const completion done = complete(g);
+      const std::string line = std::string(": for 'a', overruled by ") + names[winner] + "\n";
+      for (std::size_t i = 0; i < r.operand_count; ++i) {
+        const std::string words = explain(done, operands[i]);
+        const bool is_overruled = words.find("overruled") != std::string::npos;
+        BOOST_TEST(is_overruled == (words.find(line) != std::string::npos), words);
+        if (i == winner) BOOST_TEST(!is_overruled, words);
+        if (i == (winner == 0 ? 1U : 0U)) BOOST_TEST(is_overruled, words);  // others may agree with this one
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(explain_says_the_layout_of_a_cotangent_that_differs_from_that_of_its_value) {
   graph g(m);
   const value w = g.input({64, 64}, m.layout("", "model").reduced("data"), "w"), x = g.input({64, 64}, "x");

@@ -207,6 +207,33 @@ BOOST_AUTO_TEST_CASE(a_limit_that_whole_weights_break_cuts_the_state_of_the_opti
   BOOST_CHECK_THROW(search(p.g, {}, 1000, how), partition_error);
 }
 
+/// The answer names the step without the limit, whose optimiser's states have the layouts of their parameters.
+BOOST_AUTO_TEST_CASE(what_would_be_found_without_a_limit_has_the_cost_of_a_search_without_it) {
+  std::size_t sharded = 0;
+  const mesh_links links{{1e-6, 1e-10}, {1e-3, 1e-7}};  // moving whole weights along "b" takes long
+  for (const std::size_t states : {0U, 1U, 2U})
+    for (const std::size_t rows : {8U, 256U}) {
+      two_layers p(two_by_two, {rows, 64});
+      p.g.constrain(p.up_weight, two_by_two.layout("", ""));
+      p.g.constrain(p.down_weight, two_by_two.layout("", ""));
+      search_options how;
+      how.model.states = states;
+      const search_answer free = search(p.g, links, ~std::size_t{0}, how);
+      BOOST_TEST(!free.best_without_limit.is_found);
+      BOOST_TEST(!search(p.g, links, free.best.cost.peak, how).best_without_limit.is_found);
+      if (states == 0) continue;
+      const search_answer tight = search(p.g, links, free.best.cost.peak - 1, how);
+      const search_candidate& other = tight.best_without_limit;
+      BOOST_TEST(other.is_found == (tight.best.cost.seconds() > free.best.cost.seconds()));
+      if (!other.is_found) continue;
+      BOOST_TEST((other.cost == free.best.cost));
+      BOOST_TEST((other.annotations == free.best.annotations));
+      BOOST_TEST(other.states.empty());
+      sharded += tight.best.states.empty() ? 0U : 1U;
+    }
+  BOOST_TEST(sharded > 0U);
+}
+
 BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
   graph g(two_by_two);
   const value x = g.input({64, 64});
@@ -426,6 +453,62 @@ BOOST_AUTO_TEST_CASE(measured_times_replace_the_speeds_of_the_model) {
   const graph with = found.annotated();
   const completion best = complete(with);
   BOOST_TEST(found.best.cost.seconds() == plan_step(best, found.model).seconds());
+}
+
+namespace {
+
+/// Each movement takes some seconds; the elements of each update are listed.
+struct listed_updates final : step_times {
+  double move_seconds = 0;
+  std::vector<std::size_t> elements{};
+  double seconds(std::size_t, const std::vector<sharding>&, tensor_set) override { return 1; }
+  double seconds(const sharding&, const sharding&, const shape_list&) override { return move_seconds; }
+  double update_seconds(std::size_t n) override { return elements.push_back(n), 1; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_update_is_measured_for_as_many_elements_as_its_state_has_real_or_complex) {
+  for (const std::size_t element_bytes : {2U, 4U, 8U})
+    for (const bool complex_up : {false, true})
+      for (const bool complex_down : {false, true}) {
+        two_layers p(two_by_two);
+        p.g.set_complex(p.up_weight, complex_up), p.g.set_complex(p.down_weight, complex_down);
+        const completion done = complete(p.g);
+        std::vector<sharding> states = done.layouts;
+        states[p.up_weight.number] = two_by_two.layout("a", "b");
+        states[p.down_weight.number] = two_by_two.layout("", "b");
+        listed_updates times;
+        step_model model;
+        model.element_bytes = element_bytes, model.times = &times;
+        plan_step(done, model, states);
+        BOOST_TEST((times.elements == std::vector<std::size_t>{64 * 256 / 4, 256 * 64 / 2}));
+      }
+}
+
+/// A measured movement may take less time than its messages take to start by the model.
+BOOST_AUTO_TEST_CASE(of_a_measured_movement_no_more_time_is_that_of_latencies_than_it_takes) {
+  two_layers p(two_by_two);
+  p.g.constrain(p.up_weight, two_by_two.layout("", "b"));
+  const completion done = complete(p.g);
+  std::size_t shorter = 0, longer = 0;
+  for (const double seconds : {0.0, 1e-9, 1.5e-6, 1.0}) {
+    listed_updates times;
+    times.move_seconds = seconds;
+    step_model model;
+    model.times = &times;
+    const step_plan plan = plan_step(done, model);
+    double latencies = 0, moving = 0;
+    for (const step_event& one : plan.events) {
+      if (one.kind != step_event::what::move) continue;
+      const double latency = plan.plan(one).latency_seconds();
+      latencies += std::min(latency, seconds), moving += seconds;
+      ++(latency > seconds ? shorter : longer);
+    }
+    BOOST_TEST(plan.cost.latency_seconds == latencies);
+    BOOST_TEST(plan.cost.moving_seconds == moving);
+  }
+  BOOST_TEST((shorter > 0U && longer > 0U));
 }
 
 BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows) {

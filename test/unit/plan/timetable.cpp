@@ -119,6 +119,32 @@ BOOST_AUTO_TEST_CASE(a_timetable_is_written_and_drawn) {
     BOOST_TEST(drawn.find(part) != std::string::npos);
 }
 
+/// A line separates the entries of the forward pass from those of the backward pass. The axis of time ends with the
+/// entry that ends last, which need not be the one that starts last.
+BOOST_AUTO_TEST_CASE(a_drawn_timetable_separates_passes_and_ends_with_its_last_entry) {
+  const auto count = [](const std::string& all, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++n;
+    return n;
+  };
+  for (std::size_t last = 0; last < 3; ++last)
+    for (std::size_t backward = 0; backward < 8; ++backward) {
+      timetable times;
+      std::size_t changes = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const bool is_backward = (backward >> k & 1U) != 0;
+        const double from = 1.0 + static_cast<double>(k), until = k == last ? 16 : from + 1;
+        times.entries.push_back({.moves = k == 1, .is_backward = is_backward, .from = from, .until = until});
+        changes += is_backward && (k == 0 || !times.entries[k - 1].is_backward) ? 1U : 0U;
+      }
+      const std::string drawn = to_svg(times);
+      for (const char* tick : {">0<", ">4.00 s<", ">8.00 s<", ">12.0 s<", ">16.0 s<"})
+        BOOST_TEST(count(drawn, tick) == 1U, tick << " in " << drawn);
+      BOOST_TEST(count(drawn, std::string("stroke=\"") + detail::pale_colour.ink + "\" stroke-width") == changes,
+                 drawn);
+    }
+}
+
 /// A worker may wait for longer than its movements are pending, because it waits for what another worker sends later.
 BOOST_AUTO_TEST_CASE(no_share_of_a_movement_is_hidden_if_the_worker_waits_for_longer_than_it_lasts) {
   const std::string start = "movements are pending for 4.00 s, ", end = " of it while something is computed\n";

@@ -114,6 +114,45 @@ BOOST_AUTO_TEST_CASE(movements_are_alike_if_as_many_are_on_the_longest_chains_be
   }
 }
 
+/// The entry of movements that share messages tells the bytes that are held when the last of them has started.
+BOOST_AUTO_TEST_CASE(what_is_held_during_an_entry_are_the_blocks_that_are_set_and_needed_later) {
+  std::mt19937 random(8);
+  std::size_t grown = 0;
+  for (int round = 0; round < 40; ++round) {
+    std::vector<step_use> program = test::random_program(random, 1 + random() % 40);
+    for (std::uint32_t k = 0; k < program.size(); ++k) {  // each block is set once
+      step_use& one = program[k];
+      one.sets = k + 3;
+      if (one.moves) one.once = one.seconds;
+    }
+    const auto order = detail::order_and_join_steps(program, 0, program.size(), {3, 40});
+    const auto held_at = [&](std::size_t now) {
+      std::size_t bytes = 0;
+      for (const step_use& maker : program) {
+        bool is_set = false, is_needed = false;
+        for (std::size_t k = 0; k < order.size(); ++k) {
+          const step_use& one = program[order[k].step];
+          const bool sets = one.sets == maker.sets;
+          is_set = is_set || (sets && k <= now);
+          is_needed = is_needed || (k >= now && (sets || std::count(one.reads.begin(), one.reads.end(), maker.sets)));
+        }
+        bytes += is_set && is_needed ? maker.bytes : 0;
+      }
+      return bytes;
+    };
+    std::vector<std::size_t> expected, found;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (order[k].action == what::finish) continue;
+      const std::size_t held = held_at(k);
+      if (program[order[k].step].message_leader == step_use::nothing) expected.push_back(held);
+      else grown += held > expected.back() ? 1U : 0U, expected.back() = held;
+    }
+    for (const timetable::entry& one : timetable_of(program, order).entries) found.push_back(one.bytes_held);
+    BOOST_TEST(found == expected, boost::test_tools::per_element());
+  }
+  BOOST_TEST(grown > 0U);
+}
+
 BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
   std::mt19937 random(5);
   std::size_t joined = 0;
