@@ -471,6 +471,7 @@ BOOST_AUTO_TEST_CASE(an_axis_has_one_use) {
     BOOST_TEST(!refused<partition_error>([&] { (void)s.cut(1, axis_list(1)); }).empty(), s);
     BOOST_TEST(!refused<partition_error>([&] { (void)s.partial(1); }).empty(), s);
     BOOST_TEST(!refused<partition_error>([&] { (void)s.reduced(1); }).empty(), s);
+    if (s.must_replicate == 0) BOOST_TEST(!refused<partition_error>([&] { (void)s.replicate("model"); }).empty(), s);
     BOOST_TEST(refused([&] {
                  (void)s.cut(1, axis_list(0)), (void)s.partial(std::size_t{0}), (void)s.reduced(std::size_t{0});
                }).empty(),

@@ -109,7 +109,7 @@ struct sharding {
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
-    if ((cut_axes() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
+    if ((cut_axes() >> a & 1U) != 0 || pending[a] != pending_reduction::none || is_reduced(a))
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
     s.must_replicate = static_cast<std::uint16_t>(s.must_replicate | 1U << a);
     return s;
