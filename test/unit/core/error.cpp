@@ -53,14 +53,14 @@ BOOST_AUTO_TEST_CASE(an_error_has_the_same_type_on_the_workers_that_hear_of_it) 
 BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them) {
   const std::string begin = "partita: workers make different calls: ",
                     end = "; every worker of a world makes every call with the same arguments";
-  const auto told = [](const std::string& calls) {  // a letter for each call, its fingerprint that letter
-    std::vector<detail::letter> letters;
+  const auto told = [](const std::string& calls) {  // a report for each call, whose fingerprint is its letter
+    std::vector<detail::call_report> reports;
     for (const char call : calls) {
-      letters.emplace_back();
-      letters.back().fingerprint = static_cast<std::uint64_t>(call);
-      letters.back().sentence = text("call ") << call;
+      reports.emplace_back();
+      reports.back().fingerprint = static_cast<std::uint64_t>(call);
+      reports.back().sentence = text("call ") << call;
     }
-    return std::string(detail::describe_difference(letters).c_str());
+    return std::string(detail::describe_difference(reports).c_str());
   };
   BOOST_TEST(told("ab") == begin + "worker 0 makes call a, worker 1 makes call b" + end);
   BOOST_TEST(told("aab") == begin + "worker 0 and 1 other make call a, worker 2 makes call b" + end);
@@ -69,25 +69,25 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them)
              begin + "worker 0 makes call a, worker 1 makes call b, worker 2 makes call c, and 2 other calls are made" +
                  end);
 
-  std::vector<detail::letter> letters(3);
-  BOOST_TEST((detail::first_difference(letters).operation == detail::first_difference::none));
-  letters[2].history = 1, letters[2].operations = {7, 5}, letters[0].operations = letters[1].operations = {7, 6};
-  BOOST_TEST(detail::first_difference(letters).operation == 1U);
-  letters[1].kind = static_cast<std::uint64_t>(detail::failure::io), letters[1].sentence = "the first";
-  letters[2].kind = static_cast<std::uint64_t>(detail::failure::shape), letters[2].sentence = "the second";
-  BOOST_CHECK_EXCEPTION(detail::throw_first_error(letters), io_error,
+  std::vector<detail::call_report> reports(3);
+  BOOST_TEST((detail::first_difference(reports).operation == detail::first_difference::none));
+  reports[2].operations_hash = 1, reports[2].operations = {7, 5}, reports[0].operations = reports[1].operations = {7, 6};
+  BOOST_TEST(detail::first_difference(reports).operation == 1U);
+  reports[1].kind = static_cast<std::uint64_t>(detail::failure::io), reports[1].sentence = "the first";
+  reports[2].kind = static_cast<std::uint64_t>(detail::failure::shape), reports[2].sentence = "the second";
+  BOOST_CHECK_EXCEPTION(detail::throw_first_error(reports), io_error,
                         [](const io_error& e) { return std::string(e.what()) == "the first"; });
 
   detail::local_operations done;
   const std::uint64_t one = done.note(3, "add", {4, 5}),
                       both = done.note(4, "a name that is longer than its room is", {6});
-  BOOST_TEST((done.history() == both && one != both && done.fingerprint(0) == 3 && done.fingerprint(2) == 0));
+  BOOST_TEST((done.history_hash() == both && one != both && done.fingerprint(0) == 3 && done.fingerprint(2) == 0));
   BOOST_TEST((done.description(0) == "add of a tensor of extents [4, 5]"));
   BOOST_TEST((done.description(1) == "a name that is longer than its  of a tensor of extents [6]"));
   BOOST_TEST((done.description(2) == "no operation of a tensor"));
   detail::local_operations other;
   other.note(5, "", {}), other.note(4, "", {});
-  BOOST_TEST(other.history() != both);  // which depends on all operations
+  BOOST_TEST(other.history_hash() != both);  // which depends on all operations
 }
 
 BOOST_AUTO_TEST_CASE(a_copied_error_has_a_message_of_its_own) {
