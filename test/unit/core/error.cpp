@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them)
 
   std::vector<detail::call_report> reports(3);
   BOOST_TEST((detail::first_difference(reports).operation == detail::first_difference::none));
-  reports[2].operations_hash = 1, reports[2].operations = {7, 5}, reports[0].operations = reports[1].operations = {7, 6};
+  reports[2].operations_hash = 1, reports[2].operations = {7, 5},
+  reports[0].operations = reports[1].operations = {7, 6};
   BOOST_TEST(detail::first_difference(reports).operation == 1U);
   reports[1].kind = static_cast<std::uint64_t>(detail::failure::io), reports[1].sentence = "the first";
   reports[2].kind = static_cast<std::uint64_t>(detail::failure::shape), reports[2].sentence = "the second";
