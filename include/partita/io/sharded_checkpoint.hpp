@@ -211,7 +211,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   using namespace detail;
   constexpr const char* call = "save_tensors(folder, step, tensors)";
   const saved_tensors given(tensors, call);
-  for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
+  for_each_tensor(tensors,
+                  [&](const auto& x) { require_no_pending_reduction(run_time_value(x).layout(), "save_tensors"); });
   call_with_unwinding([&] {
     const auto made = begin_checkpoint_of_tensors(
         "partita::save_tensors", folder, step, options, true, given.first->everyone(), given.count, [&](auto f) {

@@ -229,7 +229,7 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
       detail::radix_sort(own.data(), own.size(), [](const auto& element) { return element.key; });
       const auto share = detail::sort_and_distribute<detail::position_order>(everyone, own, sizes, words);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
-      for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
+      for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].position;
       return places;
     });
   } else {

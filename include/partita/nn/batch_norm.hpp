@@ -79,13 +79,14 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     if (uses_running_stats_)
       return normaliser_.normalise(
           block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
-          options_.epsilon, this->memory());
+          options_.epsilon, this->weight_pointers());
     const auto all = normaliser_.compute_moments(block);
     element_counts_.assign(all.size(), static_cast<double>(elements_per_channel));
     if (training_ && options_.track) update_running_moments(all);
     return normaliser_.normalise(
         block, [&](std::size_t c) { return all[c].mean; },
-        [&](std::size_t c) { return all[c].deviations / all[c].count; }, options_.epsilon, this->memory());
+        [&](std::size_t c) { return all[c].squared_deviation_sum / all[c].count; }, options_.epsilon,
+        this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -99,7 +100,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->memory());
+    return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->weight_pointers());
   }
 
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
@@ -143,7 +144,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batch_count_);
     for (std::size_t c = 0; c < all.size() && c < running_mean_.size(); ++c) {
       running_mean_(c) += share * (all[c].mean - running_mean_(c));
-      running_variance_(c) += share * (all[c].deviations / (all[c].count - 1) - running_variance_(c));
+      running_variance_(c) += share * (all[c].squared_deviation_sum / (all[c].count - 1) - running_variance_(c));
     }
   }
 

@@ -69,8 +69,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
-        [&](std::size_t s) { return all[s].count > 0 ? all[s].deviations / all[s].count : 0; }, options_.epsilon,
-        this->memory());
+        [&](std::size_t s) { return all[s].count > 0 ? all[s].squared_deviation_sum / all[s].count : 0; },
+        options_.epsilon, this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -84,7 +84,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, element_counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->weight_pointers());
   }
 
   /// The range of the channels that this worker keeps.

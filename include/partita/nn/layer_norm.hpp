@@ -60,8 +60,10 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
-        [&](std::size_t s) { return all[s].deviations / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean); },
-        options_.epsilon, this->memory());
+        [&](std::size_t s) {
+          return all[s].squared_deviation_sum / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean);
+        },
+        options_.epsilon, this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -76,7 +78,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, element_counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->weight_pointers());
   }
 
   /// The box of indices of this worker's weight and bias in the global weight and bias; empty on a worker outside of p.

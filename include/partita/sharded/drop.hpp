@@ -15,14 +15,14 @@ struct drop_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
-  dropout_options with;
+  dropout_options options;
   std::uint64_t step;
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    const T scale = static_cast<T>(with.probability < 1 ? 1 / (1 - with.probability) : 0);
-    random_words words(with.seed, step);
+    const T scale = static_cast<T>(options.probability < 1 ? 1 / (1 - options.probability) : 0);
+    random_words words(options.seed, step);
     const std::size_t rank = y.shape.size(), row = rank == 0 ? 1 : y.shape[rank - 1];
     for (std::size_t k = 0; k < y.size(); k += row) {
       std::size_t remaining = k, first = 0, stride = 1;
@@ -32,7 +32,7 @@ struct drop_operation {
         stride *= y.extents[d];
       }
       for (std::size_t j = 0; j < row; ++j) {
-        const bool kept = static_cast<double>(words[first + j]) * 0x1p-32 >= with.probability;
+        const bool kept = static_cast<double>(words[first + j]) * 0x1p-32 >= options.probability;
         y[k + j] = kept ? static_cast<T>(x[k + j] * scale) : T(0);
       }
     }

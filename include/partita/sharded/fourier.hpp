@@ -29,7 +29,7 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     transform_layout(transform_layout(layout_of_name<Layout>, First, First | Then), Then, First | Then);
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
-inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> result_name =
+inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> transform_layout_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
 
 /// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
@@ -38,8 +38,8 @@ template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
 auto transform_at_run_time(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
   if constexpr (tensor_kind<X> == 1)
-    return typed_sharded<element_of_tensor<decltype(y)>, result_name<std::remove_cvref_t<X>::name, First, Then>>(
-        std::move(y));
+    return typed_sharded<element_of_tensor<decltype(y)>,
+                         transform_layout_name<std::remove_cvref_t<X>::name, First, Then>>(std::move(y));
   else if constexpr (tensor_kind<X> == 2) return y;
   else return as_array<rank_of<X>>(std::move(y));
 }

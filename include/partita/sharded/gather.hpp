@@ -73,17 +73,17 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
   for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);
-  const auto b = plan_binding({on, leading_cuts(x.layout(), K), leading_cuts(whole, given.rank() - 1), extents, counts},
-                              "partita::gather_nd", [&](local_error& message) {
-                                std::vector<std::size_t> wanted(indices.size() / K, 0);
-                                for (std::size_t k = 0; k < indices.size(); ++k) {
-                                  const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
-                                  if (index >= extents[d])
-                                    set_index_error(message, "partita::gather_nd", d, extents[d], k);
-                                  wanted[k / K] = wanted[k / K] * extents[d] + index;
-                                }
-                                return wanted;
-                              });
+  const auto b =
+      plan_binding({on, layout_of_rank(x.layout(), K), layout_of_rank(whole, given.rank() - 1), extents, counts},
+                   "partita::gather_nd", [&](local_error& message) {
+                     std::vector<std::size_t> wanted(indices.size() / K, 0);
+                     for (std::size_t k = 0; k < indices.size(); ++k) {
+                       const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
+                       if (index >= extents[d]) set_index_error(message, "partita::gather_nd", d, extents[d], k);
+                       wanted[k / K] = wanted[k / K] * extents[d] + index;
+                     }
+                     return wanted;
+                   });
   return take_rows(b, x, call);
 }
 
@@ -148,8 +148,8 @@ auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutO
   static_assert(K > 0 && K <= rank && counted > 0,
                 "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (K > 0 && K <= rank && counted > 0) {
-    constexpr auto lines = detail::leading_cuts(layout_of_name<LayoutOfIndices>, counted - 1);
-    return typed_sharded<T, name_of_layout<detail::leading_cuts(lines, counted - 1 + rank - K)>>(
+    constexpr auto lines = detail::layout_of_rank(layout_of_name<LayoutOfIndices>, counted - 1);
+    return typed_sharded<T, name_of_layout<detail::layout_of_rank(lines, counted - 1 + rank - K)>>(
         detail::gather_rows<K>(x.run_time_tensor(), indices.run_time_tensor()));
   } else {
     return detail::rejected_call{};

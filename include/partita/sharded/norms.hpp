@@ -30,14 +30,14 @@ struct channel_sums_op {
 };
 /// The number of elements of one channel, over all samples.
 template <class X>
-double channel_size(const X& x) {
+double elements_per_channel(const X& x) {
   double n = 1;
   for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
   return n;
 }
 template <class X>
 auto channel_means(const X& x) {
-  return multiply(call(channel_sums_op{}, x), 1 / channel_size(x));
+  return multiply(call(channel_sums_op{}, x), 1 / elements_per_channel(x));
 }
 
 /// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and

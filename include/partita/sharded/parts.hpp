@@ -113,7 +113,7 @@ struct pad_operation {
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
   std::array<margin, sizeof...(D)> by{};
-  double number = 0;
+  double fill_value = 0;
 
   static constexpr partita::rule rule(const shape_span& x) {
     const partita::rule r = rules::pad({static_cast<std::ptrdiff_t>(D)...})(x);
@@ -127,7 +127,7 @@ struct pad_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    for (T& element : y) element = T(static_cast<real_of<T>>(number));
+    for (T& element : y) element = T(static_cast<real_of<T>>(fill_value));
     const short_list<interval> read = window(y.box, x.extents);
     const shape_list shape = shape_of_box(read);
     if (shape_size(shape) == 0) return;
@@ -167,7 +167,7 @@ struct concatenate_operation {
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
   static constexpr std::size_t anchor = Operands;
-  static constexpr bool cut_only_in_programs = true;  // outside of programs the joined tensors are whole along D
+  static constexpr bool sharded_only_in_programs = true;  // outside of programs the joined tensors are whole along D
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }

@@ -74,8 +74,8 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       std::array<short_list<std::ptrdiff_t>, 2> steps{short_list<std::ptrdiff_t>{}, strides_of(x.shape)};
       std::size_t next = 0;
       for (std::size_t d = 0; d < rank; ++d) {
-        steps[0].push_back(in(reduced, d) ? 0 : to[Keep ? d : next]);
-        next += in(reduced, d) ? 0U : 1U;
+        steps[0].push_back(has_bit(reduced, d) ? 0 : to[Keep ? d : next]);
+        next += has_bit(reduced, d) ? 0U : 1U;
       }
       std::fill(y.begin(), y.end(), reduction_identity<R, T>());
       const std::ptrdiff_t sy = rank == 0 ? 0 : steps[0][rank - 1];

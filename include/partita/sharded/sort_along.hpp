@@ -41,14 +41,14 @@ template <std::size_t D>
 struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::size_t parameters = 2;
-  std::size_t most = dynamic;  ///< the number of elements of each line that are read; dynamic: all
+  std::size_t max_count = dynamic;  ///< the number of elements of each line that are read; dynamic: all
   bool descending = false;
 
   shape_list set_line_extent(shape_list extents) const {
-    if (most != dynamic && most > extents[D])
+    if (max_count != dynamic && max_count > extents[D])
       throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
-                        << most << " elements along dimension " << D << " of " << extents << "; take a smaller k");
-    if (most != dynamic) extents[D] = most;
+                        << max_count << " elements along dimension " << D << " of " << extents << "; take a smaller k");
+    if (max_count != dynamic) extents[D] = max_count;
     return extents;
   }
   /// Calls f(offset in a block with whole lines, offset in a block with the first elements of the lines, index in the
@@ -56,7 +56,7 @@ struct line_sort {
   template <class T, class F>
   void for_each_in_order(const tensor_part<const T>& keys, F f) const {
     const dimension_loops n(keys.shape, D);
-    const std::size_t first = std::min(most, n.along);
+    const std::size_t first = std::min(max_count, n.along);
     std::vector<key_and_position> line(n.along);
     const auto end = line.begin() + static_cast<std::ptrdiff_t>(first);
     for (std::size_t o = 0; o < n.outer; ++o)
@@ -68,7 +68,7 @@ struct line_sort {
         if (first < n.along) std::nth_element(line.begin(), end, line.end());
         std::sort(line.begin(), end);
         for (std::size_t k = 0; k < first; ++k)
-          f((o * n.along + line[k].place) * n.inner + i, (o * first + k) * n.inner + i, line[k].place);
+          f((o * n.along + line[k].position) * n.inner + i, (o * first + k) * n.inner + i, line[k].position);
       }
   }
 };

@@ -20,7 +20,8 @@ namespace detail {
 template <class T, auto Layout>
 auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_of_name<Layout>.is_partial())
-    return typed_sharded<T, finished_layout_name<Layout>>(reshard(x.run_time_tensor(), finished_layout<Layout>));
+    return typed_sharded<T, layout_name_without_partials<Layout>>(
+        reshard(x.run_time_tensor(), layout_without_partials<Layout>));
   else return x;
 }
 template <class T>

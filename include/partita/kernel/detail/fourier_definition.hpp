@@ -64,7 +64,7 @@ struct fourier_definition {
 
   /// The extents of the transform of a tensor of the given extents.
   shape_type result_extents(shape_type global) const {
-    if (has_kind(line_kind::real_to_complex)) global[last()] = half_spectrum(global[last()]);
+    if (has_kind(line_kind::real_to_complex)) global[last()] = half_spectrum_extent(global[last()]);
     if (has_kind(line_kind::complex_to_real)) global[last()] = options.real_extent;
     return global;
   }
@@ -78,9 +78,9 @@ struct fourier_definition {
       else if (wanted != 0 && n != wanted)
         problem << "requires " << wanted << " elements along dimension " << last() << ", as {.real_extent = " << wanted
                 << "} says, got a tensor of " << global << "; give that tensor, or leave the option out";
-    } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
+    } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum_extent(wanted)) {
       problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << last()
-              << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
+              << ", which is " << half_spectrum_extent(wanted) << " complex numbers, got a tensor of " << global
               << "; give {.real_extent = n} of the tensor whose spectrum it is";
     }
     for (std::size_t k = 0; k < dimensions.size() && problem.empty(); ++k)

@@ -92,11 +92,11 @@ tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_bl
 
 /// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
 inline bool is_move_forbidden(const sharding& s) {
-  return (run_state.implicit_reshards_forbidden > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
+  return (run_state.no_implicit_reshard_scopes > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
 }
 
-PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
-                                   const shape_list& extents, std::size_t element_bytes);
+PARTITA_DECL void require_no_reshard(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                                     const shape_list& extents, std::size_t element_bytes);
 
 /// The box of indices that a block has in its tensor, and the extents of the tensor.
 struct box_in_tensor {
@@ -156,8 +156,8 @@ sharded_tensor<T> record_result(const applied_operation& op, const std::vector<s
   const auto result = reads(n)
                           ? detach(y)
                           : tensor_of<T>(on, y.layout(), y.extents(), empty_block(y.state()->block), y.state()->number);
-  auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
-                                [&] { return make_adjoint(op, kept, result); });
+  auto recorded_y = record_on_tape<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
+                                      [&] { return make_adjoint(op, kept, result); });
   for (const auto& one : kept) recorded_y.state()->node->hold_block(one);
   recorded_y.state()->node->hold_block(result);
   return recorded_y;
@@ -204,7 +204,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();
-    require_in_place(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
+    require_no_reshard(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
   // 3. Compute this worker's block of the result.

@@ -27,9 +27,9 @@ concept reads_features = requires {
 inline constexpr std::size_t max_window_operands = 8;
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
-/// `Op::cut_only_in_programs`.
+/// `Op::sharded_only_in_programs`.
 template <class Op>
-inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::cut_only_in_programs; };
+inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::sharded_only_in_programs; };
 
 /// Whether dimension d is a feature: a dimension along which windows slide.
 template <class Op>
@@ -171,7 +171,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *x[i].state();
     needs.push_back(layouts.operands[i]);
-    require_in_place(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
+    require_no_reshard(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
     block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
     if (i == 0 && wider != nullptr && wider->read != nullptr) {

@@ -5,8 +5,8 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
-                                  const shape_list& extents, std::size_t element_bytes) {
+PARTITA_DEF void require_no_reshard(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                                    const shape_list& extents, std::size_t element_bytes) {
   if (!is_move_forbidden(from) || from.same_layout(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
