@@ -106,8 +106,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     samples[0] = by_channel[1] = true;
     detail::element_map<Rank> statistics(shape, samples), channel_map(shape, by_channel);
     const std::size_t each = options_.channels / options_.groups;
-    for (std::size_t& s : statistics.at[0]) s *= options_.groups;
-    for (std::size_t c = 0; c < shape[1]; ++c) statistics.at[1][c] = (channels().start + c) / each;
+    for (std::size_t& s : statistics.offsets[0]) s *= options_.groups;
+    for (std::size_t c = 0; c < shape[1]; ++c) statistics.offsets[1][c] = (channels().start + c) / each;
     statistics.count *= options_.groups;
     normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }
