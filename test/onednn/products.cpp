@@ -33,10 +33,10 @@ detail::local_convolution<Features> any_sizes(numbers& any) {
   detail::local_convolution<Features> s;
   const std::size_t groups = any.below(3) == 0 ? 2 + any.below(3) : 1;
   s.batch = 1 + any.below(3), s.group_in_channels = 1 + any.below(20), s.group_out_channels = 1 + any.below(20);
-  s.in = groups * s.group_in_channels, s.out = groups * s.group_out_channels;
+  s.in_channels = groups * s.group_in_channels, s.out_channels = groups * s.group_out_channels;
   if (any.below(8) == 0 && s.group_out_channels > 1) {  // the last channels of a group and the first of the next ones
-    s.first_output = 1 + any.below(s.group_out_channels - 1), s.out -= 1;
-    s.in = ((s.first_output + s.out - 1) / s.group_out_channels + 1) * s.group_in_channels;
+    s.first_out_channel = 1 + any.below(s.group_out_channels - 1), s.out_channels -= 1;
+    s.in_channels = ((s.first_out_channel + s.out_channels - 1) / s.group_out_channels + 1) * s.group_in_channels;
   }
   for (std::size_t f = 0; f < Features; ++f) {
     s.kernel[f] = 1 + any.below(3), s.stride[f] = 1 + any.below(3), s.dilation[f] = 1 + any.below(2);
@@ -65,13 +65,13 @@ void one_case(numbers& any, census& seen) {
   const auto s = any_sizes<Features>(any);
   detail::onednn_convolver<Features> other(s);
   detail::column_convolver<float, Features> columns(s);
-  seen.by_onednn += other.uses_onednn() ? 1 : 0, seen.grouped += s.out != s.group_out_channels ? 1 : 0;
-  seen.several += s.out != s.group_out_channels || s.in >= 8 ? 1 : 0;
+  seen.by_onednn += other.uses_onednn() ? 1 : 0, seen.grouped += s.out_channels != s.group_out_channels ? 1 : 0;
+  seen.several += s.out_channels != s.group_out_channels || s.in_channels >= 8 ? 1 : 0;
   seen.far += s.stride[0] > s.kernel[0] ? 1 : 0, seen.dilated += s.dilation[0] > 1 ? 1 : 0;
   const double bound = any.whole ? 0 : 1e-5;
   const std::size_t cells = detail::local_convolution<Features>::product(s.window);
-  const auto x = any(s.batch * s.in * cells), w = any(s.out * s.rows()), b = any(s.out),
-             dy = any(s.batch * s.out * s.columns());
+  const auto x = any(s.batch * s.in_channels * cells), w = any(s.out_channels * s.rows()), b = any(s.out_channels),
+             dy = any(s.batch * s.out_channels * s.columns());
   const bool with_bias = any.below(2) == 0;
   std::vector<float> y(dy.size()), dx(x.size(), 1), dw = any(w.size()), db = any(b.size());
   std::vector<float> y_wanted = y, dx_wanted = dx, dw_wanted = dw, db_wanted = db;
@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(random_convolutions_by_onednn_are_those_by_columns) {
 
 BOOST_AUTO_TEST_CASE(what_has_no_elements_stays_as_it_is_by_columns) {
   detail::local_convolution<2> s;
-  s.kernel = {3, 3}, s.stride = s.dilation = {1, 1}, s.window = {3, 3}, s.places = {1, 1}, s.out = 2, s.batch = 0;
+  s.kernel = {3, 3}, s.stride = s.dilation = {1, 1}, s.window = {3, 3}, s.places = {1, 1}, s.out_channels = 2,
+  s.batch = 0;
   detail::onednn_convolver<2> none(s);
   BOOST_TEST(!none.uses_onednn());
   bool came = false;

@@ -57,7 +57,7 @@ class long_accumulator {
       propagate_carries();
     }
     // 1. Find the highest set bit of the sum, and take as many bits as T has.
-    std::size_t top = 32 * count;  // the position after the highest set bit
+    std::size_t top = 32 * digit_count;  // the position after the highest set bit
     while (top > 0 && bits(top - 1, 1) == 0) --top;
     constexpr std::size_t precision = limits::digits;
     std::size_t shift = top > precision ? top - precision : 0;
@@ -79,17 +79,17 @@ class long_accumulator {
 
  private:
   static constexpr std::uint64_t low_word_mask = 0xffffffffU;
-  static constexpr std::size_t count =
+  static constexpr std::size_t digit_count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
   /// Propagates carries so that every digit but the last has 32 bits; returns the last digit.
   std::int64_t propagate_carries() {
-    for (std::size_t k = 0; k + 1 < count; ++k) {
+    for (std::size_t k = 0; k + 1 < digit_count; ++k) {
       const std::int64_t over = digits_[k] >> 32;
       digits_[k] -= over * (std::int64_t{1} << 32);
       digits_[k + 1] += over;
     }
-    return digits_[count - 1];
+    return digits_[digit_count - 1];
   }
   /// At most 64 bits of the sum, from bit `first` on. Requires propagated carries and a sum that is not negative.
   std::uint64_t bits(std::size_t first, std::size_t n) const {
@@ -97,14 +97,14 @@ class long_accumulator {
     for (std::size_t taken = 0; taken < n;) {
       const std::size_t bit = first + taken, k = bit / 32, from = bit % 32;
       const std::size_t here = 32 - from < n - taken ? 32 - from : n - taken;
-      const std::uint64_t digit = k < count ? static_cast<std::uint64_t>(digits_[k]) & low_word_mask : 0;
+      const std::uint64_t digit = k < digit_count ? static_cast<std::uint64_t>(digits_[k]) & low_word_mask : 0;
       value |= ((digit >> from) & (low_word_mask >> (32 - here))) << taken;
       taken += here;
     }
     return value;
   }
 
-  std::int64_t digits_[count] = {};
+  std::int64_t digits_[digit_count] = {};
   T non_finite_sum_{};
   bool has_non_finite_ = false;
 };

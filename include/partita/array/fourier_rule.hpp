@@ -65,7 +65,7 @@ struct end_factors {
 struct line_transform {
   std::size_t dimension = 0;
   line_kind kind = line_kind::complex_to_complex;
-  bool backward = false;  ///< whether the sign of the exponent is +
+  bool is_backward = false;  ///< whether the sign of the exponent is +
   real_transform real = real_transform::dct_1;
   end_factors before{}, after{};
   double factor = 1;
@@ -136,7 +136,7 @@ constexpr line_transform adjoint_transform(const line_transform& line, std::size
   line_transform back = line;
   back.before = line.after;
   back.after = line.before;
-  back.backward = !line.backward;
+  back.is_backward = !line.is_backward;
   const bool even = n % 2 == 0;
   if (line.kind == line_kind::real_to_complex) {
     back.kind = line_kind::complex_to_real;
@@ -192,7 +192,7 @@ constexpr line_kind line_kind_of_dimension(std::size_t k, std::size_t all) {
 }
 
 /// The number of complex numbers in half of the spectrum of n real numbers.
-constexpr std::size_t half_spectrum(std::size_t n) { return n / 2 + 1; }
+constexpr std::size_t half_spectrum_extent(std::size_t n) { return n / 2 + 1; }
 
 }  // namespace detail
 }  // namespace partita

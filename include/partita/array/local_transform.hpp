@@ -142,7 +142,7 @@ class local_transforms {
   static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
-  static constexpr std::size_t row_bytes = 256;
+  static constexpr std::size_t buffer_row_bytes = 256;
   static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
 
   template <class T, std::size_t Rank>
@@ -214,7 +214,7 @@ class local_transforms {
 
     using input = std::remove_const_t<In>;
     // The columns are divided about equally over the buffers: 65 columns as 5 times 13, not as 4 times 16 and 1.
-    const std::size_t extent = y.shape[neighbour_dimension], most_columns = row_bytes / sizeof(Out);
+    const std::size_t extent = y.shape[neighbour_dimension], most_columns = buffer_row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);
     fftw_memory<Out> output_buffer;  // no memory if FFTW works in place
@@ -269,7 +269,7 @@ class local_transforms {
 
   /// Converts an element pointer to FFTW's type. FFTW writes to no input except that of a complex-to-real transform.
   template <class FFTW, class T>
-  static auto* address(T* data) {
+  static auto* fftw_pointer(T* data) {
     using element = std::remove_const_t<T>;
     if constexpr (std::is_floating_point_v<element>) return const_cast<element*>(data);
     else return reinterpret_cast<typename FFTW::number*>(const_cast<element*>(data));
@@ -285,8 +285,8 @@ class local_transforms {
     using fftw = fftw_of<real_of<Out>>;
     constexpr bool in_real = std::is_floating_point_v<In>, out_real = std::is_floating_point_v<Out>;
     auto* const p = static_cast<typename fftw::plan>(plan.get());
-    auto* const in = address<fftw>(x.data);
-    auto* const out = address<fftw>(y.data);
+    auto* const in = fftw_pointer<fftw>(x.data);
+    auto* const out = fftw_pointer<fftw>(y.data);
     if constexpr (in_real && out_real) fftw::run_real_to_real(p, in, out);
     else if constexpr (in_real) fftw::run_real_to_complex(p, in, out);
     else if constexpr (out_real) fftw::run_complex_to_real(p, in, out);
@@ -301,7 +301,7 @@ class local_transforms {
     const bool is_in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
     std::vector<std::ptrdiff_t> key{static_cast<std::ptrdiff_t>(line.kind),
                                     static_cast<std::ptrdiff_t>(line.real),
-                                    line.backward ? 1 : 0,
+                                    line.is_backward ? 1 : 0,
                                     static_cast<std::ptrdiff_t>(line.dimension),
                                     static_cast<std::ptrdiff_t>(sizeof(Out)),
                                     is_in_place ? 1 : 0,
@@ -350,8 +350,8 @@ class local_transforms {
       const typename FFTW::dimension one{static_cast<std::ptrdiff_t>(n), x.strides[d], y.strides[d]};
       (d == line.dimension ? along : others[count++]) = one;
     }
-    auto* const in = address<FFTW>(from);
-    auto* const out = address<FFTW>(to);
+    auto* const in = fftw_pointer<FFTW>(from);
+    auto* const out = fftw_pointer<FFTW>(to);
     if constexpr (in_real && out_real) {
       const auto kind = static_cast<typename FFTW::kind>(fftw_kind(line.real));
       return FFTW::real_to_real(1, &along, count, others, in, out, &kind, fftw_flags);
@@ -360,8 +360,8 @@ class local_transforms {
     } else if constexpr (out_real) {
       return FFTW::complex_to_real(1, &along, count, others, in, out, fftw_flags);
     } else {
-      return FFTW::complex_to_complex(1, &along, count, others, in, out, line.backward ? FFTW_BACKWARD : FFTW_FORWARD,
-                                      fftw_flags);
+      return FFTW::complex_to_complex(1, &along, count, others, in, out,
+                                      line.is_backward ? FFTW_BACKWARD : FFTW_FORWARD, fftw_flags);
     }
   }
   /// Memory for a block of given shape and strides; strides may be negative.

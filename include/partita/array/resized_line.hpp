@@ -10,7 +10,7 @@ namespace partita::detail {
 
 /// A range of waves: the index of its first wave in the source, the number of waves, and the first index in the result.
 struct wave_range {
-  std::size_t from = 0, count = 0, to = 0;
+  std::size_t source_start = 0, count = 0, destination_start = 0;
 };
 
 /// The change of the spectrum of n points, or of half of it, to the spectrum of m points, by truncation or zeros.
@@ -28,8 +28,8 @@ struct resized_line {
   constexpr bool has_shared_nyquist_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
   constexpr std::size_t shared_wave() const { return shorter_length() / 2; }
   /// The number of waves of the spectrum before its length is changed; `extent()` is the number after the change.
-  constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum(n) : n; }
-  constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum(m) : m; }
+  constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum_extent(n) : n; }
+  constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum_extent(m) : m; }
 
   /// The range of waves from 0 on, and the range of negative waves. A line that keeps its length has one range.
   constexpr std::array<wave_range, 2> wave_ranges() const {

@@ -51,7 +51,7 @@ struct row_reader<E> {
 
   /// The stride of an operand along each dimension of a result of `rank` dimensions: 0 where the operand is repeated.
   template <class Steps>
-  void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
+  void write_strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
     constexpr std::size_t known_rank = array_operand_rank<E>;
     const std::size_t own = known_rank == unknown_rank ? array->dimension() : known_rank;
     const bool spans = d + own >= rank && array->shape()[d + own - rank] != 1;
@@ -88,7 +88,7 @@ struct row_reader<xt::xscalar<CT>> {
   value_type value;
   explicit row_reader(const xt::xscalar<CT>& e) : value(e()) {}
   template <class Steps>
-  void strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
+  void write_strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
   template <class Plane, class Steps>
   void enter_plane(const Plane&, const Steps&, std::size_t&) {}
   template <unsigned, bool, std::size_t>
@@ -114,8 +114,8 @@ struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
         operands(std::apply([](const auto&... x) { return std::tuple(row_reader<std::remove_cvref_t<CT>>(x)...); },
                             e.arguments())) {}
   template <class Steps>
-  void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
-    std::apply([&](const auto&... x) { (x.strides(d, rank, out, k), ...); }, operands);
+  void write_strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
+    std::apply([&](const auto&... x) { (x.write_strides(d, rank, out, k), ...); }, operands);
   }
   template <class Plane, class Steps>
   void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
@@ -226,7 +226,7 @@ void assign_rows(To& to, const E& e) {
     typename walk_type::steps steps{};
     steps[0] = static_cast<std::ptrdiff_t>(to.strides()[d]);
     std::size_t k = 1;
-    reader.strides(d, rank, steps, k);
+    reader.write_strides(d, rank, steps, k);
     walk.add(to.shape()[d], steps);
   }
   walk.sort_by_first_block();

@@ -42,10 +42,10 @@ T value_from_sort_key(std::uint64_t key) {
 
 /// An element in the order of a stable sort: the key of a number, and the number's original position.
 struct key_and_position {
-  std::uint64_t key, place;
+  std::uint64_t key, position;
 
   friend bool operator<(const key_and_position& a, const key_and_position& b) {
-    return a.key != b.key ? a.key < b.key : a.place < b.place;
+    return a.key != b.key ? a.key < b.key : a.position < b.position;
   }
 };
 

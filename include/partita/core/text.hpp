@@ -52,11 +52,11 @@ class basic_text {
       if (value < 0) {
         *this << '-';
         using unsigned_integer = std::make_unsigned_t<Integer>;
-        return digits(static_cast<unsigned_integer>(~static_cast<unsigned_integer>(value) + 1U));
+        return append_digits(static_cast<unsigned_integer>(~static_cast<unsigned_integer>(value) + 1U));
       }
-      return digits(static_cast<std::make_unsigned_t<Integer>>(value));
+      return append_digits(static_cast<std::make_unsigned_t<Integer>>(value));
     } else {
-      return digits(value);
+      return append_digits(value);
     }
   }
 
@@ -98,7 +98,7 @@ class basic_text {
 
  private:
   template <class Unsigned>
-  constexpr basic_text& digits(Unsigned value) {
+  constexpr basic_text& append_digits(Unsigned value) {
     char reversed[40]{};
     std::size_t n = 0;
     do {

@@ -200,10 +200,10 @@ PARTITA_INSTANTIATE_CHECKPOINTS(extern)
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
 /// std::tuple, std::vector or std::array of tensors. The files are 0.npy, 1.npy, …, or have the names of
 /// `named_parameters`.
-/// Shapes:   tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
+/// Shapes: tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
 /// Requires: tensors that are not partial [partition_error], and what save_checkpoint requires.
-/// Cost:     that of save_checkpoint, and a copy of the elements that this worker writes.
-/// Adjoint:  none; load_tensors is the inverse.
+/// Cost: that of save_checkpoint, and a copy of the elements that this worker writes.
+/// Adjoint: none; load_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<const All>
 void save_tensors(const std::string& folder, std::uint64_t step, const All& tensors,
@@ -211,7 +211,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   using namespace detail;
   constexpr const char* call = "save_tensors(folder, step, tensors)";
   const saved_tensors given(tensors, call);
-  for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
+  for_each_tensor(tensors,
+                  [&](const auto& x) { require_no_pending_reduction(run_time_value(x).layout(), "save_tensors"); });
   call_with_unwinding([&] {
     const auto made = begin_checkpoint_of_tensors(
         "partita::save_tensors", folder, step, options, true, given.first_mesh->everyone(), given.count, [&](auto f) {
@@ -240,11 +241,11 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// Loads tensors that save_tensors saved. Each tensor is loaded with the layout of the given tensor, on any mesh and
 /// any number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
-/// Shapes:   the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
+/// Shapes: the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
-///           and then no tensor has changed.
-/// Cost:     that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
-/// Adjoint:  none; save_tensors is the inverse.
+/// and then no tensor has changed.
+/// Cost: that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
+/// Adjoint: none; save_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<std::remove_reference_t<All>>
 std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64_t step = ~std::uint64_t{0}) {

@@ -57,7 +57,7 @@ sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<b
 /// Cost:     that of save_npy; one copy of each block is sent to the owners of the file.
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
-  detail::require_whole_value(x.layout(), "save_npy");
+  detail::require_no_pending_reduction(x.layout(), "save_npy");
   const auto tensor_extents = detail::extents_as_array<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
   const auto& on = x.state()->on;
   if (!on) throw partition_error("partita::save_npy(path, x): requires a tensor on a mesh; shard it first");

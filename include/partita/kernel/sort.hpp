@@ -181,11 +181,11 @@ namespace partita {
 
 /// The numbers of all workers in ascending (or descending) order, as in `auto y = sort(everyone, x)`. Worker 0 has the
 /// first numbers; each worker gets as many numbers as it gave, or `.length`. Collective.
-/// Shapes:   x is a block of rank 1 of any length, also 0, that may differ between workers; so is the result.
+/// Shapes: x is a block of rank 1 of any length, also 0, that may differ between workers; so is the result.
 /// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], equal options
-///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
-/// Cost:     a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
-///           and a merge. Memory: three times the bytes of the elements that this worker passes and gets.
+/// apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
+/// Cost: a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
+/// and a merge. Memory: three times the bytes of the elements that this worker passes and gets.
 template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {
@@ -229,7 +229,7 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
       detail::radix_sort(own.data(), own.size(), [](const auto& element) { return element.key; });
       const auto share = detail::sort_and_distribute<detail::position_order>(everyone, own, sizes, call_texts);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
-      for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
+      for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].position;
       return places;
     });
   } else {
@@ -240,8 +240,8 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
 /// The quantiles of the numbers of all workers, on all workers: `quantile(everyone, x, {0.5})` is the median. Quantiles
 /// between two numbers are interpolated linearly, as in NumPy; one NaN makes all quantiles NaN. Collective.
 /// Requires: at least one number, and probabilities from 0 to 1 [shape_error]; equal probabilities on all workers
-///           [disagreement_error].
-/// Cost:     a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
+/// [disagreement_error].
+/// Cost: a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
 template <class X>
 auto quantile(const world& everyone, const X& x, const std::vector<double>& probabilities) {
   if constexpr (detail::has_sortable_elements<X>()) {

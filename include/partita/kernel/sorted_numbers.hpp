@@ -176,7 +176,7 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
       for (std::size_t w = 0; w < world.size(); ++w)
         for (std::size_t j = 0; j < most; ++j) {
           sent.all[sent.first[w] + 2 * j] = best[j].key;
-          sent.all[sent.first[w] + 2 * j + 1] = best[j].place;
+          sent.all[sent.first[w] + 2 * j + 1] = best[j].position;
         }
       const auto arrived = detail::exchange_lists(world, sent);
       best.resize(arrived.all.size() / 2);
@@ -186,7 +186,7 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
                          xt::xtensor<std::size_t, 1>(std::array<std::size_t, 1>{k})};
       for (std::size_t j = 0; j < k; ++j) {
         top.values(j) = detail::value_from_sort_key<T>(~best[j].key);
-        top.indices(j) = best[j].place;
+        top.indices(j) = best[j].position;
       }
       return top;
     });

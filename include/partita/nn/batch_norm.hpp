@@ -27,16 +27,16 @@ struct batch_norm_options {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
 /// features, as in `batch_norm<float, 4> n(p_x, {.channels = 16})`. The layer starts in training mode.
-/// Shapes:   x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, except that its
-///           channels are split as the options say; y is partitioned as x. weight(), bias(), running_mean() and
-///           running_variance() hold the values of this worker's channels, are the same on all workers with these
-///           channels, and are empty on a worker outside of p.
+/// Shapes: x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, except that its
+/// channels are split as the options say; y is partitioned as x. weight(), bias(), running_mean() and
+/// running_variance() hold the values of this worker's channels, are the same on all workers with these
+/// channels, and are empty on a worker outside of p.
 /// Requires: an x whose channels have the number and the split that the options say, and in training more than one
-///           element in each channel [shape_error, on all workers].
-/// Cost:     in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
-///           and sum of squared deviations, merged pairwise); in evaluation no communication. The adjoint takes one
-///           all_reduce of two numbers per channel.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// element in each channel [shape_error, on all workers].
+/// Cost: in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
+/// and sum of squared deviations, merged pairwise); in evaluation no communication. The adjoint takes one
+/// all_reduce of two numbers per channel.
+/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -79,13 +79,14 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     if (uses_running_stats_)
       return normaliser_.normalise(
           block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
-          options_.epsilon, this->memory());
+          options_.epsilon, this->weight_pointers());
     const auto all = normaliser_.compute_moments(block);
     element_counts_.assign(all.size(), static_cast<double>(elements_per_channel));
     if (training_ && options_.track) update_running_moments(all);
     return normaliser_.normalise(
         block, [&](std::size_t c) { return all[c].mean; },
-        [&](std::size_t c) { return all[c].deviations / all[c].count; }, options_.epsilon, this->memory());
+        [&](std::size_t c) { return all[c].squared_deviation_sum / all[c].count; }, options_.epsilon,
+        this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -99,7 +100,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.throw_together(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->memory());
+    return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->weight_pointers());
   }
 
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
@@ -143,7 +144,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batch_count_);
     for (std::size_t c = 0; c < all.size() && c < running_mean_.size(); ++c) {
       running_mean_(c) += share * (all[c].mean - running_mean_(c));
-      running_variance_(c) += share * (all[c].deviations / (all[c].count - 1) - running_variance_(c));
+      running_variance_(c) += share * (all[c].squared_deviation_sum / (all[c].count - 1) - running_variance_(c));
     }
   }
 

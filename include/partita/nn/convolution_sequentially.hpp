@@ -14,13 +14,14 @@ namespace partita::sequentially {
 template <class T, std::size_t Features>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
-  using places = grid<dynamic_extents<rank>>;
+  using worker_grid = grid<dynamic_extents<rank>>;
   using block = xt::xtensor<T, rank>;
 
  public:
-  convolution(const places& p_x, const convolution_options<Features>& options)
+  convolution(const worker_grid& p_x, const convolution_options<Features>& options)
       : p_x_(p_x), p_y_(p_x), work_split_(partita::detail::convolution_split_by_output(p_x, options)) {}
-  convolution(const places& p_x, const places& p_y, const places& p_w, const convolution_options<Features>& options)
+  convolution(const worker_grid& p_x, const worker_grid& p_y, const worker_grid& p_w,
+              const convolution_options<Features>& options)
       : p_x_(p_x), p_y_(p_y), work_split_(partita::detail::convolution_split_by_weights(p_x, p_y, p_w, options)) {}
 
   std::vector<block> operator()(const std::vector<block>& x, const block& w, const xt::xtensor<T, 1>& b) {
@@ -29,26 +30,26 @@ class convolution {
     if (!problem.empty()) throw shape_error(text("partita::sequentially::convolution: ") << problem);
     const auto extents = work_split_.extents_of_y(cuts.extents());
     const auto of_y = decomposition<rank>::balanced(extents, p_y_.shape());
-    input_.clear(), output_.clear();
+    input_plans_.clear(), output_plans_.clear();
     for (std::size_t k = 0; k < x.size(); ++k) {
-      input_.push_back(plan_convolution_input(work_split_, p_x_, cuts, k));
-      output_.push_back(plan_convolution_output(work_split_, p_y_, of_y, k));
+      input_plans_.push_back(plan_convolution_input(work_split_, p_x_, cuts, k));
+      output_plans_.push_back(plan_convolution_output(work_split_, p_y_, of_y, k));
     }
-    x_ = detail::fill_windows(input_, x, padding_of(work_split_.options()));
+    x_ = detail::fill_windows(input_plans_, x, padding_of(work_split_.options()));
     w_ = w, b_ = b;
     std::vector<block> y(x.size(), zero_volume<T, rank>());
     for_each_worker([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
-      y[k] = uninitialised<T, rank>(output_[k].exchange.destination_shape);
+      y[k] = uninitialised<T, rank>(output_plans_[k].exchange.destination_shape);
       local.forward(x_[k].data(), own.data(), bias.size() > 0 ? bias.data() : nullptr, y[k].data());
     });
-    return detail::sum_windows(output_, y, "convolution");
+    return detail::sum_windows(output_plans_, y, "convolution");
   }
   std::vector<block> adjoint(const std::vector<block>& dy) {
-    const auto there = detail::fill_windows(output_, dy, halo_boundaries<rank>(boundary::none));
+    const auto there = detail::fill_windows(output_plans_, dy, halo_boundaries<rank>(boundary::none));
     std::vector<block> dx(dy.size(), zero_volume<T, rank>());
     dw_ = xt::zeros<T>(w_.shape()), db_ = xt::zeros<T>(b_.shape());
     for_each_worker([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
-      dx[k] = uninitialised<T, rank>(input_[k].exchange.destination_shape);
+      dx[k] = uninitialised<T, rank>(input_plans_[k].exchange.destination_shape);
       local.adjoint(there[k].data(), own.data(), dx[k].data());
       block dw = xt::zeros<T>(own.shape());
       xt::xtensor<T, 1> db = xt::zeros<T>(bias.shape());
@@ -57,7 +58,7 @@ class convolution {
       for (std::size_t e = 0; e < dw.size(); ++e) element_of_whole_tensor(dw_, dw, at, e) += dw.data()[e];
       for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
     });
-    return detail::sum_windows(input_, dx, "convolution");
+    return detail::sum_windows(input_plans_, dx, "convolution");
   }
   const block& weight_gradient() const { return dw_; }
   const xt::xtensor<T, 1>& bias_gradient() const { return db_; }
@@ -72,7 +73,7 @@ class convolution {
   }
   template <class F>
   void for_each_worker(F f) {
-    for (std::size_t k = 0; k < input_.size(); ++k) {
+    for (std::size_t k = 0; k < input_plans_.size(); ++k) {
       if (!work_split_.places().contains(k)) continue;
       const auto i = work_split_.places().index(work_split_.places().place(k));
       const box<rank> mine = work_split_.weights(i);
@@ -84,14 +85,14 @@ class convolution {
         for (std::size_t e = 0; e < bias.size(); ++e) bias(e) = b_(mine.start[0] + e);
       }
       partita::detail::convolver<T, Features> local(partita::detail::local_convolution_of(
-          work_split_, i, input_[k].exchange.destination_shape, output_[k].exchange.destination_shape));
+          work_split_, i, input_plans_[k].exchange.destination_shape, output_plans_[k].exchange.destination_shape));
       f(k, local, own, bias);
     }
   }
 
-  places p_x_, p_y_;
+  worker_grid p_x_, p_y_;
   partita::detail::convolution_split<Features> work_split_;
-  std::vector<halo_plan<rank>> input_, output_;
+  std::vector<halo_plan<rank>> input_plans_, output_plans_;
   std::vector<block> x_;
   block w_, dw_;
   xt::xtensor<T, 1> b_, db_;

@@ -23,13 +23,13 @@ struct cross_entropy_options {
 
 /// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
 /// loss(p_x)`.
-/// Shapes:   x is batch x classes x features on p, partitioned in any way; target holds class numbers, has the
-///           dimensions of x without dimension 1, and is partitioned as x. Workers outside of p pass zero volume.
+/// Shapes: x is batch x classes x features on p, partitioned in any way; target holds class numbers, has the
+/// dimensions of x without dimension 1, and is partitioned as x. Workers outside of p pass zero volume.
 /// Requires: targets that are below the number of classes or equal to ignore_index, and blocks that fit [shape_error,
-///           on all workers].
-/// Cost:     two all_reduces along the classes, of one and of two numbers per row, and one over the world, of two
-///           numbers.
-/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
+/// on all workers].
+/// Cost: two all_reduces along the classes, of one and of two numbers per row, and one over the world, of two
+/// numbers.
+/// Adjoint: adjoint(dy) is dy times the gradient of the last loss with respect to x.
 template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
@@ -66,14 +66,14 @@ class cross_entropy_loss {
       }
     const auto all = loss_sums_(std::array<double, 2>{own, counted}, text());
     loss_scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
-    last_loss_ = detail::last_loss::number;
+    last_loss_ = detail::last_loss_kind::number;
     return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
   }
   /// Returns the losses of the rows of this worker's block, in the shape of target.
   template <class X, class Target>
   xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
-    last_loss_ = detail::last_loss::each;
+    last_loss_ = detail::last_loss_kind::each;
     return losses_;
   }
 
@@ -90,7 +90,7 @@ class cross_entropy_loss {
                   "gave");
     const xt::xtensor<T, Rank - 1> given = dy;
     text error_message;
-    if (last_loss_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
+    if (last_loss_ != detail::last_loss_kind::each || (layout_.p().active() && given.shape() != losses_.shape()))
       error_message << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
                        "each(x, target)";
     layout_.throw_together(error_message, 2);
@@ -109,7 +109,7 @@ class cross_entropy_loss {
                       std::is_integral_v<element_of<Target>>,
                   "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
                   "targets of integers, of one dimension fewer: class numbers");
-    last_loss_ = detail::last_loss::none;  // if this call fails, there is no last loss
+    last_loss_ = detail::last_loss_kind::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
@@ -143,7 +143,7 @@ class cross_entropy_loss {
       }
       block_maxima(r) = -std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < n; ++c)
-        block_maxima(r) = std::max(block_maxima(r), static_cast<double>(given.data()[at(r, c)]));
+        block_maxima(r) = std::max(block_maxima(r), static_cast<double>(given.data()[score_offset(r, c)]));
     }
     // 2. Compute the largest score of each whole row, over all its classes.
     const xt::xtensor<double, 1> row_maxima = detail::kernel_access::call(row_maximum_, block_maxima, error_message);
@@ -151,17 +151,18 @@ class cross_entropy_loss {
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
       shares(0, r) = 0;
-      shares(1, r) =
-          target_columns_[r] < n ? static_cast<double>(given.data()[at(r, target_columns_[r])]) - row_maxima(r) : 0;
+      shares(1, r) = target_columns_[r] < n
+                         ? static_cast<double>(given.data()[score_offset(r, target_columns_[r])]) - row_maxima(r)
+                         : 0;
       for (std::size_t c = 0; c < n; ++c)
-        shares(0, r) += std::exp(static_cast<double>(given.data()[at(r, c)]) - row_maxima(r));
+        shares(0, r) += std::exp(static_cast<double>(given.data()[score_offset(r, c)]) - row_maxima(r));
     }
     const xt::xtensor<double, 2> sums = row_sum_(shares);
     for (std::size_t r = 0; r < rows; ++r) {
       // 4. The loss is the logarithm of the first sum minus the second sum; the softmax is kept for the adjoint.
       losses_.data()[r] = static_cast<T>(row_weights_[r] * (std::log(sums(0, r)) - sums(1, r)));
       for (std::size_t c = 0; c < n; ++c) {
-        T& element = softmax_.data()[at(r, c)];
+        T& element = softmax_.data()[score_offset(r, c)];
         element = static_cast<T>(std::exp(static_cast<double>(element) - row_maxima(r)) / sums(0, r));
       }
     }
@@ -180,7 +181,7 @@ class cross_entropy_loss {
     return error_message;
   }
   /// The offset of a score (row, class) in the block. A row is one position in the batch and the features.
-  std::size_t at(std::size_t row, std::size_t c) const {
+  std::size_t score_offset(std::size_t row, std::size_t c) const {
     return ((row / features_) * classes_ + c) * features_ + row % features_;
   }
   template <class Upstream>
@@ -188,8 +189,8 @@ class cross_entropy_loss {
     xt::xtensor<T, Rank> dx = softmax_;
     for (std::size_t r = 0; r < row_weights_.size(); ++r)
       for (std::size_t c = 0; c < classes_; ++c) {
-        const double p = static_cast<double>(softmax_.data()[at(r, c)]) - (c == target_columns_[r] ? 1 : 0);
-        dx.data()[at(r, c)] = static_cast<T>(row_weights_[r] * dy(r) * p);
+        const double p = static_cast<double>(softmax_.data()[score_offset(r, c)]) - (c == target_columns_[r] ? 1 : 0);
+        dx.data()[score_offset(r, c)] = static_cast<T>(row_weights_[r] * dy(r) * p);
       }
     return dx;
   }
@@ -205,7 +206,7 @@ class cross_entropy_loss {
   std::vector<std::size_t> target_columns_;  // of each row: the target's column in this block, or past the end
   std::size_t classes_ = 0, features_ = 1;
   double loss_scale_ = 1;
-  detail::last_loss last_loss_ = detail::last_loss::none;
+  detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;
 };
 
 PARTITA_FALLBACK_LAYER(cross_entropy_loss, cross_entropy_options) {

@@ -22,7 +22,7 @@ class flatten {
   static constexpr std::size_t rank = Src::rank();
   static_assert(rank >= 2, "partita::flatten(p_x, p_y): requires p_x = batch x channels x features");
   static_assert(Dst::rank() == 2, "partita::flatten(p_x, p_y): requires p_y = b x f, of rank 2");
-  using whole_features = partition<dynamic_extents<rank>>;
+  using whole_feature_partition = partition<dynamic_extents<rank>>;
 
  public:
   flatten(const partition<Src>& p_x, const partition<Dst>& p_y)
@@ -58,7 +58,7 @@ class flatten {
   }
 
  private:
-  static whole_features make_whole_features(const partition<Dst>& p_y) {
+  static whole_feature_partition make_whole_features(const partition<Dst>& p_y) {
     const auto shape = p_y.grid().shape();
     return [&]<std::size_t... D>(std::index_sequence<D...>) {
       return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));

@@ -23,15 +23,15 @@ struct group_norm_options {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
 /// channels (Wu and He 2018), as in `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
-/// Shapes:   x is batch x channels x features, partitioned over p in any way, except that its channels are split as the
-///           options say; one group may be spread over several workers. y is partitioned as x. weight() and bias() hold
-///           the values of this worker's channels.
+/// Shapes: x is batch x channels x features, partitioned over p in any way, except that its channels are split as the
+/// options say; one group may be spread over several workers. y is partitioned as x. weight() and bias() hold
+/// the values of this worker's channels.
 /// Requires: a number of channels that is a multiple of groups, and an x with these channels, split as the options say
-///           [shape_error, all workers].
-/// Cost:     one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
-///           takes one all_reduce of two numbers per sample and group among these workers, and one of two numbers per
-///           channel among the workers that share channels.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// [shape_error, all workers].
+/// Cost: one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
+/// takes one all_reduce of two numbers per sample and group among these workers, and one of two numbers per
+/// channel among the workers that share channels.
+/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
@@ -69,8 +69,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
-        [&](std::size_t s) { return all[s].count > 0 ? all[s].deviations / all[s].count : 0; }, options_.epsilon,
-        this->memory());
+        [&](std::size_t s) { return all[s].count > 0 ? all[s].squared_deviation_sum / all[s].count : 0; },
+        options_.epsilon, this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -84,7 +84,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.throw_together(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, element_counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->weight_pointers());
   }
 
   /// The range of the channels that this worker keeps.
@@ -106,8 +106,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     samples[0] = by_channel[1] = true;
     detail::element_map<Rank> statistics(shape, samples), channel_map(shape, by_channel);
     const std::size_t each = options_.channels / options_.groups;
-    for (std::size_t& s : statistics.at[0]) s *= options_.groups;
-    for (std::size_t c = 0; c < shape[1]; ++c) statistics.at[1][c] = (channels().start + c) / each;
+    for (std::size_t& s : statistics.offsets[0]) s *= options_.groups;
+    for (std::size_t c = 0; c < shape[1]; ++c) statistics.offsets[1][c] = (channels().start + c) / each;
     statistics.count *= options_.groups;
     normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }

@@ -60,8 +60,10 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     for (const auto& m : all) element_counts_.push_back(m.count);
     return normaliser_.normalise(
         block, [&](std::size_t s) { return all[s].mean; },
-        [&](std::size_t s) { return all[s].deviations / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean); },
-        options_.epsilon, this->memory());
+        [&](std::size_t s) {
+          return all[s].squared_deviation_sum / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean);
+        },
+        options_.epsilon, this->weight_pointers());
   }
   template <class X>
   auto forward(const X& x) {
@@ -76,7 +78,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.throw_together(
         normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
-    return normaliser_.adjoint(block, false, element_counts_, this->memory());
+    return normaliser_.adjoint(block, false, element_counts_, this->weight_pointers());
   }
 
   /// The box of indices of this worker's weight and bias in the global weight and bias; empty on a worker outside of p.
@@ -141,14 +143,14 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance over the last K dimensions, which
 /// may be partitioned, as in `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
-/// Shapes:   x is partitioned over p in any way, except that its last K dimensions are split as the options say; y is
-///           partitioned as x. weight() and bias() hold the values of this worker's indices in the last K dimensions,
-///           and are the same on all workers with these indices.
+/// Shapes: x is partitioned over p in any way, except that its last K dimensions are split as the options say; y is
+/// partitioned as x. weight() and bias() hold the values of this worker's indices in the last K dimensions,
+/// and are the same on all workers with these indices.
 /// Requires: an x whose last K extents and their splits are those of the options [shape_error, on all workers].
-/// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
-///           of two numbers per row along these dimensions, and one of two numbers per parameter along the other
-///           dimensions.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// Cost: one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
+/// of two numbers per row along these dimensions, and one of two numbers per parameter along the other
+/// dimensions.
+/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:

@@ -103,7 +103,7 @@ class linear {
     // 1. Check the arguments on this worker; in the first exchange all workers agree on the errors.
     const text error_message = s.error_in(x.shape());
     s.log_call("(x)");
-    s.forget();
+    s.forget_forward();
     s.require_same_batch(x.shape(), error_message);
     // 2. Communicate x to the workers that keep weights.
     auto block = s.run_with_same_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });

@@ -74,12 +74,12 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 /// A loss that is a sum of f(x, target) over elements. This is the class of mse_loss, l1_loss, smooth_l1_loss,
 /// bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
-/// Shapes:   x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
-///           outside of p they have zero volume.
+/// Shapes: x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
+/// outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
-/// Cost:     one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
-/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
-///           target.
+/// Cost: one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
+/// Adjoint: adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
+/// target.
 template <class T, std::size_t Rank, class Function>
 class elementwise_loss {
   static_assert(std::is_floating_point_v<T>, "partita::elementwise_loss<T, Rank>: requires floating-point elements");
@@ -115,14 +115,14 @@ class elementwise_loss {
     const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, error_message);
     const double by = detail::divisor(options_.reduction, all[1], all[2]);
     scale_ = 1 / by;
-    kind_of_last_loss_ = detail::last_loss::number;
+    kind_of_last_loss_ = detail::last_loss_kind::number;
     return static_cast<T>(all[0] / by);
   }
   /// Returns the loss of each element of this worker's block.
   template <class X, class Target>
   xt::xtensor<T, Rank> each(const X& x, const Target& target) {
     layout_.throw_together(evaluate<X, Target>(x, target));
-    kind_of_last_loss_ = detail::last_loss::each;
+    kind_of_last_loss_ = detail::last_loss_kind::each;
     auto y = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(loss_values_[k]);
     return y;
@@ -144,10 +144,11 @@ class elementwise_loss {
         "partita::elementwise_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) gave");
     xt::xtensor<T, Rank> dx = dy;
     text error_message;
-    if (kind_of_last_loss_ != detail::last_loss::each || (layout_.p().active() && dx.shape() != derivatives_.shape()))
+    if (kind_of_last_loss_ != detail::last_loss_kind::each ||
+        (layout_.p().active() && dx.shape() != derivatives_.shape()))
       error_message << Function::name
                     << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
-                    << (kind_of_last_loss_ == detail::last_loss::number
+                    << (kind_of_last_loss_ == detail::last_loss_kind::number
                             ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
                             : "");
     layout_.throw_together(error_message, 2);
@@ -172,7 +173,7 @@ class elementwise_loss {
                       std::is_same_v<element_of<Target>, T>,
                   "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
     text error_message;
-    kind_of_last_loss_ = detail::last_loss::none;  // if this call fails, there is no last loss
+    kind_of_last_loss_ = detail::last_loss_kind::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
     loss_values_.assign(given.size(), 0);
@@ -203,7 +204,7 @@ class elementwise_loss {
   std::vector<double> loss_values_;
   xt::xtensor<double, Rank> derivatives_;
   double scale_ = 1;
-  detail::last_loss kind_of_last_loss_ = detail::last_loss::none;
+  detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;
 };
 
 namespace detail {

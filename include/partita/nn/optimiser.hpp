@@ -22,7 +22,7 @@ class optimiser_of_layers {
   /// gradients of the sizes that they had when the optimiser was made, and valid options [shape_error on this worker;
   /// then no parameter is changed].
   void step() {
-    require_options(call_, options_);
+    require_options(call_name_, options_);
     parameters_.for_each(states_used(options_), [&](const auto& p) { update(options_, steps_ + 1, p); });
     ++steps_;
   }
@@ -30,14 +30,14 @@ class optimiser_of_layers {
 
  protected:
   optimiser_of_layers(const char* call, std::vector<parameter<T>> parameters, const Options& options)
-      : parameters_(call, std::move(parameters), states_used(options)), options_(options), call_(call) {
+      : parameters_(call, std::move(parameters), states_used(options)), options_(options), call_name_(call) {
     require_options(call, options);
   }
 
  private:
   optimised_parameters<T, max_state_count<Options>> parameters_;
   Options options_;
-  const char* call_;
+  const char* call_name_;
   int steps_ = 0;
 };
 

@@ -47,19 +47,19 @@ class sequential {
   }
 
   void zero_gradients() {
-    each([](auto& layer) {
+    for_each_layer([](auto& layer) {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
   /// Switches the layers that act differently in training and in evaluation (norms, dropout); other layers have no such
   /// mode.
   void train() {
-    each([](auto& layer) {
+    for_each_layer([](auto& layer) {
       if constexpr (requires { layer.train(); }) layer.train();
     });
   }
   void evaluate() {
-    each([](auto& layer) {
+    for_each_layer([](auto& layer) {
       if constexpr (requires { layer.evaluate(); }) layer.evaluate();
     });
   }
@@ -85,7 +85,7 @@ class sequential {
     else return adjoint_from_layer<K - 1>(std::get<K - 1>(layers_).adjoint(dy));
   }
   template <class F>
-  void each(F f) {
+  void for_each_layer(F f) {
     std::apply([&](auto&... layer) { (f(layer), ...); }, layers_);
   }
   template <std::size_t K>
@@ -96,7 +96,7 @@ class sequential {
   template <class Vector>
   Vector collect_parameters(Vector all) {
     all.clear();
-    each([&](auto& layer) {
+    for_each_layer([&](auto& layer) {
       if constexpr (requires { layer.parameters(); })
         for (auto& p : layer.parameters()) all.push_back(p);
     });

@@ -66,8 +66,8 @@ class transposed_convolution {
       : options_(checked(options)),
         p_(p),
         split_(detail::convolution_split_by_output(p_.grid(), options.convolution())),
-        input_({p_, split_}),
-        output_({p_, split_}),
+        input_movement_({p_, split_}),
+        output_movement_({p_, split_}),
         sum_gradients_(make_sum_over_workers(std::make_index_sequence<rank>())) {
     const shape_type global_shape = options.convolution().weight_shape();
     weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
@@ -88,13 +88,14 @@ class transposed_convolution {
     log_call("(x)");
     {
       const block_argument<X> argument(input);
-      x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(weights_error())).finish();
+      x_ = output_movement_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(weights_error()))
+               .finish();
     }
     // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
-    const shape_type of_y = extents_of_y(output_.last_call_cuts().extents());
+    const shape_type of_y = extents_of_y(output_movement_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
-    if (prepared_extents_.add_new_extents(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
+    if (prepared_extents_.add_new_extents(of_y)) input_movement_.template prepare<T>(y_shape_, "(x)", {});
     window_shape_ = {};
     if (p_.active()) {
       const auto part = split_.part_of_x(p_.index());
@@ -102,9 +103,9 @@ class transposed_convolution {
       for (std::size_t d = 0; d < rank; ++d) window_shape_[d] = windows[d][part[d]].size();
     }
     // The local adjoint convolution computes the window of y; the exchange adds windows into the blocks of y.
-    auto y_window = detail::uninitialised_tensor<T, rank>(input_.memory(), window_shape_);
-    if (p_.active()) local().adjoint(x_.data(), weight_.data(), y_window.data());
-    auto y = input_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
+    auto y_window = detail::uninitialised_tensor<T, rank>(input_movement_.memory(), window_shape_);
+    if (p_.active()) local_convolver().adjoint(x_.data(), weight_.data(), y_window.data());
+    auto y = input_movement_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
     const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
     for (std::size_t k = 0; bias_.size() > 0 && k < y.size(); ++k) y.data()[k] += bias_(k / cells % bias_.size());
     forward_done_ = true;
@@ -123,20 +124,20 @@ class transposed_convolution {
                     << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
     log_call(".adjoint(dy)");
     const detail::dense_argument<Y> argument(dy);
-    const auto there = input_
+    const auto there = input_movement_
                            .template forward<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
                                                 ".adjoint(dy)", detail::local_error(error_message))
                            .finish();
-    auto dx = detail::uninitialised_tensor<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
+    auto dx = detail::uninitialised_tensor<T, rank>(output_movement_.memory(), detail::as_array<rank>(x_.shape()));
     xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
     if (p_.active()) {
-      local().forward(there.data(), weight_.data(), nullptr, dx.data());
-      local().gradients(there.data(), x_.data(), own.data(), nullptr);
+      local_convolver().forward(there.data(), weight_.data(), nullptr, dx.data());
+      local_convolver().gradients(there.data(), x_.data(), own.data(), nullptr);
       const std::size_t n = argument.shape()[0] * argument.shape()[1], all = volume_of(argument.shape());
       for (std::size_t k = 0; bias_.size() > 0 && k < all; ++k)
         own(weight_.size() + k / (all / n) % bias_.size()) += argument.data()[k];
     }
-    auto result = output_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
+    auto result = output_movement_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
     const auto sum = sum_gradients_(own);
     for (std::size_t k = 0; k < weight_.size(); ++k) weight_gradient_.data()[k] += sum.data()[k];
     for (std::size_t k = 0; k < bias_.size(); ++k) bias_gradient_(k) += sum.data()[weight_.size() + k];
@@ -195,7 +196,7 @@ class transposed_convolution {
            << wanted << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight_.shape())
            << "; assign blocks of the shapes that they replace";
   }
-  detail::convolver<T, Features> local() const {
+  detail::convolver<T, Features> local_convolver() const {
     return detail::convolver<T, Features>(
         detail::local_convolution_of(split_, p_.index(), window_shape_, detail::as_array<rank>(x_.shape())));
   }
@@ -207,8 +208,8 @@ class transposed_convolution {
   transposed_convolution_options<Features> options_;
   partition<any_grid_shape> p_;
   detail::convolution_split<Features> split_;
-  detail::window_movement<detail::convolution_planner<Features, true>> input_;
-  detail::window_movement<detail::convolution_planner<Features, false>> output_;
+  detail::window_movement<detail::convolution_planner<Features, true>> input_movement_;
+  detail::window_movement<detail::convolution_planner<Features, false>> output_movement_;
   all_sum_reduce<any_grid_shape> sum_gradients_;
   detail::prepared_extents<rank> prepared_extents_;
   bool forward_done_ = false;

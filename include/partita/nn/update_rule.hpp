@@ -61,7 +61,7 @@ struct flat_parameter {
   Real* value;
   const Real* gradient;
   std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
-  Real factor = Real(1);            ///< multiplies the gradient
+  Real gradient_factor = Real(1);   ///< multiplies the gradient
 };
 
 /// The largest number of state values that an optimiser keeps for each real number of a parameter.
@@ -110,7 +110,7 @@ template <class Real>
 void update(const sgd_options& o, int step, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum),
              decay = static_cast<Real>(o.weight_decay), share = static_cast<Real>(step == 1 ? 1 : 1 - o.dampening),
-             factor = p.factor;
+             factor = p.gradient_factor;
   const std::size_t n = p.n;
   Real *const w = p.value, *const velocity = p.state[0];
   const Real* const gradient = p.gradient;
@@ -142,7 +142,7 @@ void update(const adam_options& o, int step, const flat_parameter<Real, 3>& p) {
   const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
   const Real first_weight = static_cast<Real>(1 - o.beta1), second_weight = static_cast<Real>(1 - o.beta2);
-  const Real factor = p.factor, decay = static_cast<Real>(o.weight_decay);
+  const Real factor = p.gradient_factor, decay = static_cast<Real>(o.weight_decay);
   const std::size_t n = p.n;
   Real *const w = p.value, *const m = p.state[0], *const v = p.state[1], *const largest = p.state[2];
   const Real* const gradient = p.gradient;
@@ -173,7 +173,7 @@ void update(const adamw_options& o, int step, const flat_parameter<Real, 3>& p) 
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;
     for (std::size_t j = k; j < k + n; ++j) p.value[j] *= remaining_share;
-    flat_parameter<Real, 3> one{n, p.value + k, p.gradient + k, p.state, p.factor};
+    flat_parameter<Real, 3> one{n, p.value + k, p.gradient + k, p.state, p.gradient_factor};
     for (Real*& state : one.state)
       if (state != nullptr) state += k;
     update(adam, step, one);

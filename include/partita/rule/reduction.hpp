@@ -329,7 +329,7 @@ struct reduction_list {
   static constexpr std::size_t size = sizeof...(R);
   /// Calls f with the reduction that this kind stands for; the kind must not be `none`.
   template <class F>
-  static constexpr void with(pending_reduction kind, const F& f) {
+  static constexpr void visit(pending_reduction kind, const F& f) {
     std::size_t k = 0;
     ((static_cast<std::size_t>(kind) == ++k ? void(f(R{})) : void()), ...);
   }

@@ -19,7 +19,7 @@ namespace partita {
 namespace detail {
 
 /// The layout of a tensor of this rank whose first dimensions are sharded as those of `first`, and no others.
-constexpr sharding leading_cuts(const sharding& first, std::size_t rank) {
+constexpr sharding layout_of_rank(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
@@ -27,7 +27,7 @@ constexpr sharding leading_cuts(const sharding& first, std::size_t rank) {
 /// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as dimension 0 of another tensor.
 template <auto OfX, auto OfRows>
 inline constexpr auto row_layout_name =
-    name_of_layout<leading_cuts(leading_cuts(layout_of_name<OfRows>, 1), layout_of_name<OfX>.rank())>;
+    name_of_layout<layout_of_rank(layout_of_rank(layout_of_name<OfRows>, 1), layout_of_name<OfX>.rank())>;
 
 /// What one worker stores about bound indices. The indices number the rows of a tensor, one row for each place in its
 /// first dimensions (one or more). Workers that differ only in axes over which these dimensions are sharded exchange
@@ -35,10 +35,10 @@ inline constexpr auto row_layout_name =
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
   sharding row_layout, index_layout;  ///< the layouts of the rows that are indexed, and of the indices
-  shape_list extents, counts;
+  shape_list extents, index_extents;
   bool adds_updates = true;  ///< of workers that have the same indices of the same rows, only one adds updates
   std::unique_ptr<index_exchange> exchange{};
-  std::vector<std::size_t> places{};  ///< for tensors without a mesh, the numbers of the rows to take
+  std::vector<std::size_t> row_numbers{};  ///< for tensors without a mesh, the numbers of the rows to take
 
   /// A block of a tensor of these extents as a matrix of its rows, which number the first `first` dimensions.
   template <class T>
@@ -55,7 +55,7 @@ using shared_binding = std::shared_ptr<const index_binding>;
 inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-    if (!in(split.cut_axes(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
+    if (!has_bit(split.cut_axes(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
   return group;
 }
 
@@ -68,7 +68,7 @@ inline void require_no_trace(const char* call) {
 }
 
 /// Throws an error unless x is on the mesh of the indices and has rows of these extents, and the call is executed at
-///           once.
+/// once.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -88,7 +88,7 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
 /// Reshards x so that its rows are sharded as in `rows`. Throws an error where implicit reshards are forbidden.
 template <class T>
 sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
-  const sharding wanted = leading_cuts(rows, x.rank());
+  const sharding wanted = layout_of_rank(rows, x.rank());
   if (is_move_forbidden(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
     throw partition_error(text("partita::") << call << ": requires operands that need not be moved, but one of extents "
                                             << x.extents() << " has layout " << x.layout() << " and must have layout "
@@ -120,11 +120,11 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
-  const shape_list &had = forward ? b->extents : b->counts, &gets = forward ? b->counts : b->extents;
+  const shape_list &had = forward ? b->extents : b->index_extents, &gets = forward ? b->index_extents : b->extents;
   require_rows(*b, input, had, call);
   const shape_list extents = replace_leading_extents(input.extents(), had.size(), gets);
   const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
-    return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
+    return record_on_tape<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
       return
           [b, forward, call](std::size_t, const sharded_tensor<T>& dy) { return exchange_rows(b, dy, !forward, call); };
     });
@@ -133,17 +133,17 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
     tensor_block<T> y = zero_block<T>(extents);
     const auto from = index_binding::as_matrix(input.state()->block, input.extents(), had.size());
     auto to = index_binding::as_matrix(y, extents, gets.size());
-    for (std::size_t k = 0; k < b->places.size(); ++k)
+    for (std::size_t k = 0; k < b->row_numbers.size(); ++k)
       for (std::size_t c = 0; c < to.shape(1); ++c)
-        if (forward) to(k, c) = from(b->places[k], c);
-        else to(b->places[k], c) += from(k, c);
+        if (forward) to(k, c) = from(b->row_numbers[k], c);
+        else to(b->row_numbers[k], c) += from(k, c);
     return record(input, sharding(mesh(), extents.size()), std::move(y), 0);
   }
   const sharded_tensor<T> x = reshard_rows(input, forward ? b->row_layout : b->index_layout, call);
-  sharding layout = leading_cuts(forward ? b->index_layout : b->row_layout, extents.size());
+  sharding layout = layout_of_rank(forward ? b->index_layout : b->row_layout, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
-    if (in(b->index_layout.cut_axes(), a) && !in(b->row_layout.cut_axes(), a)) layout = layout.partial(a);
+    if (has_bit(b->index_layout.cut_axes(), a) && !has_bit(b->row_layout.cut_axes(), a)) layout = layout.partial(a);
   const std::uint64_t number =
       record_operation<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
   const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
@@ -203,14 +203,14 @@ template <class Find>
 shared_binding plan_binding(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error message;
   if (!b.on) {
-    b.places = find(message);
+    b.row_numbers = find(message);
     if (message.any()) throw shape_error(message.sentence.c_str());
     return std::make_shared<const index_binding>(std::move(b));
   }
   const bound_mesh& on = *b.on;
   return on.one_call([&] {
     for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-      if (in(b.row_layout.cut_axes(), a) && !in(b.index_layout.cut_axes(), a) &&
+      if (has_bit(b.row_layout.cut_axes(), a) && !has_bit(b.index_layout.cut_axes(), a) &&
           coordinate_of(on.mesh(), on.place(), a) != 0)
         b.adds_updates = false;
     std::vector<std::size_t> wanted = on.active() ? find(message) : std::vector<std::size_t>();
@@ -218,12 +218,12 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
                                      .mix(fingerprint_of(b.row_layout))
                                      .mix(fingerprint_of(b.index_layout))
                                      .mix(b.extents)
-                                     .mix(b.counts)
+                                     .mix(b.index_extents)
                                      .mix(call)
                                      .mix(parameter)
                                      .value();
     agree_on_call(*on.everyone().state(), number, message,
-                  [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
+                  [&] { return text(call) << " of extents " << b.extents << " and " << b.index_extents; });
     const std::size_t first = group_number(on, b.row_layout) * shape_size(b.extents);
     for (std::size_t& place : wanted) place += first;
     const index_list owned = on.active() ? box_indices(on.box(b.row_layout, b.extents), b.extents, first) : interval{};
@@ -267,8 +267,8 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
                                  << " and " << given.extents());
   const sharded_tensor<I> indices = reduce_if_partial(given, "bind_indices(x, indices)");
   const std::size_t extent = x.extents()[0];
-  return plan_binding({on, leading_cuts(x.layout(), 1), layout_of(indices.layout()), {extent}, indices.extents()}, call,
-                      [&](local_error& message) {
+  return plan_binding({on, layout_of_rank(x.layout(), 1), layout_of(indices.layout()), {extent}, indices.extents()},
+                      call, [&](local_error& message) {
                         std::vector<std::size_t> wanted;
                         for (std::size_t k = 0; k < indices.size(); ++k) {
                           wanted.push_back(index_of_element(indices.data()[k], extent));
@@ -282,14 +282,14 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 
 /// Takes rows of sharded tensors at fixed indices, and adds to them: `const auto rows = bind_indices(x, indices); auto
 /// y = rows.take(x); x = rows.scatter_add(x, updates);`. `Layout` is the layout of the indices if their type has it.
-/// Shapes:   each index is a position along dimension 0 of x. The result of `take`, and updates, have the extents of x
-///           with the number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
+/// Shapes: each index is a position along dimension 0 of x. The result of `take`, and updates, have the extents of x
+/// with the number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
 /// Requires: tensors on the mesh of the indices [partition_error] with these extents [shape_error], in a call that is
-///           executed at once [error].
-/// Cost:     a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered. The
-///           result of scatter_add may be reduced over axes that shard only the indices.
-/// Adjoint:  the adjoint of `take` adds each row to the row that it was taken from; that of `scatter_add` gives x dy,
-///           and the updates the rows of dy at the indices.
+/// executed at once [error].
+/// Cost: a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered. The
+/// result of scatter_add may be reduced over axes that shard only the indices.
+/// Adjoint: the adjoint of `take` adds each row to the row that it was taken from; that of `scatter_add` gives x dy,
+/// and the updates the rows of dy at the indices.
 template <auto... Layout>
 class bound_indices {
  public:

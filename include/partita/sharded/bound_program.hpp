@@ -35,8 +35,8 @@ namespace partita {
 /// see <partita/sharded/traced_complex.hpp>.
 template <class T, class Result>
 class bound_program {
-  using tensors = detail::tensors_of_program<T>;
-  using tensor = typename tensors::tensor;
+  using tensor_traits = detail::tensors_of_program<T>;
+  using tensor = typename tensor_traits::tensor;
 
  public:
   using value_type = T;
@@ -55,14 +55,14 @@ class bound_program {
   template <class... X>
     requires(detail::tensor_value<X> && ...)
   const sharded_tensor<Result>& operator()(const X&... x) {
-    static_assert((tensors::template takes<typename X::value_type> && ...),
+    static_assert((tensor_traits::template takes<typename X::value_type> && ...),
                   "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
     const std::array<detail::tensor_argument, sizeof...(X)> given{detail::as_run_time(x)...};
     mesh_->one_call([&] {
       detail::agree_on_arguments(mesh_->everyone(), fingerprint_, "partita::bound_program(x...)", given.data(),
                                  given.size(), inputs_.data(), inputs_.size(), {});
       [[maybe_unused]] std::size_t i = 0;
-      (inputs_[i++].take(steps_, detail::as_run_time(x)), ...);
+      (inputs_[i++].set_tensor(steps_, detail::as_run_time(x)), ...);
       detail::ensure_unique_memory(steps_, result_, result_number_);
       steps_.run(false);
     });
@@ -78,9 +78,9 @@ class bound_program {
       detail::agree_on_arguments(
           mesh_->everyone(), fingerprint_, "partita::bound_program::backward(dy)", &given, 1, &cotangent_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
-      cotangent_.take(steps_, dy);
+      cotangent_.set_tensor(steps_, dy);
       for (std::size_t k = 0; k < gradients_.size(); ++k)
-        tensors::ensure_unique_memory(steps_, gradients_[k], gradient_numbers_[k]);
+        tensor_traits::ensure_unique_memory(steps_, gradients_[k], gradient_numbers_[k]);
       const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
       steps_.run(true);
     });
@@ -141,15 +141,15 @@ class bound_program {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const value v = program.inputs_[i];
       const graph::tensor& of = program.operations()[v];
-      arguments.push_back(tensors::recorded(inputs_[i], of.is_complex, steps_, mesh_,
-                                            traced_function::closed_layout(done[v]), of.shape));
+      arguments.push_back(tensor_traits::recorded(inputs_[i], of.is_complex, steps_, mesh_,
+                                                  traced_function::closed_layout(done[v]), of.shape));
     }
     for (const std::size_t i : gradients_of)
-      arguments[i] =
-          tensors::transform(arguments[i], [](const auto& x) { return x.state()->node ? x : detail::parameter_of(x); });
+      arguments[i] = tensor_traits::transform(
+          arguments[i], [](const auto& x) { return x.state()->node ? x : detail::parameter_of(x); });
     const sharded_tensor<Result> y = [&] {
       if constexpr (std::is_same_v<tensor, sharded_tensor<T>>) return program.template run<Result>(arguments);
-      else return tensors::template run<Result>(program, arguments);
+      else return tensor_traits::template run<Result>(program, arguments);
     }();
     result_ = detail::outside_result(steps_, y, result_number_);
     steps_.begin_backward();
@@ -158,7 +158,7 @@ class bound_program {
     detail::run_backward(y, cotangent_.template recorded<Result>(steps_, mesh_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
       std::uint32_t& number = gradient_numbers_.emplace_back();
-      gradients_.push_back(tensors::transform(
+      gradients_.push_back(tensor_traits::transform(
           arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::gradient_of(x), number); }));
     }
   }

@@ -196,7 +196,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       const std::array states{static_cast<const tensor_state<element>*>(x.run_time_tensor().state().get())...};
       if (are_compatible_states(states))
         return typed_sharded<element, inferred_name<Op, Layout...>>(
-            elements_in_place(op.template row_call<element>(), op.fingerprint(), Op::name(), states));
+            run_row_function(op.template row_call<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.run_time_tensor()...};
     if constexpr (has_typed_layout_along_cuts<Op, Layout...>()) {
@@ -255,7 +255,7 @@ auto call(const Op& op, const X&... x) {
     if constexpr (requires { Op::is_elementwise; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
       if (have_equal_layouts(states) && are_compatible_states(states))
-        return elements_in_place(op.template row_call<element>(), op.fingerprint(), Op::name(), states);
+        return run_row_function(op.template row_call<element>(), op.fingerprint(), Op::name(), states);
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))

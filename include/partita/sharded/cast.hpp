@@ -19,9 +19,9 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {
   const auto& state = *x.state();
   const auto operation = hasher(type_number<T>()).mix(type_number<To>()).mix("cast").mix(fingerprint_of(x.layout()));
   const std::uint64_t number =
-      state.on
-          ? state.on->note(hasher(operation.value()).mix(x.extents()).mix(state.number).value(), "cast", x.extents())
-          : 0;
+      state.on ? state.on->log_operation(hasher(operation.value()).mix(x.extents()).mix(state.number).value(), "cast",
+                                         x.extents())
+               : 0;
   tensor_block<To> block(state.block.shape);
   const T* const from = state.block.data();
   To* const to = block.data();

@@ -52,7 +52,7 @@ constexpr bool has_plain_letters(const rule& r) {
 template <auto Notation, class... X>
 consteval einsum_fault fault_of_einsum() {
   rule read;
-  if (notation_reader{Notation.letters, read}.all() != nullptr) return einsum_fault::notation;
+  if (notation_reader{Notation.letters, read}.parse() != nullptr) return einsum_fault::notation;
   if (read.operand_count != sizeof...(X) || read.result_count != 1) return einsum_fault::number_of_tensors;
   std::size_t i = 0;
   std::uint32_t known = 0;

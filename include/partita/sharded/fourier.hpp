@@ -29,7 +29,7 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
-inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> result_name =
+inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> transform_layout_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
 
 /// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
@@ -38,8 +38,8 @@ template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
 auto transform_at_run_time(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
   if constexpr (tensor_kind<X> == 1)
-    return typed_sharded<element_of_tensor<decltype(y)>, result_name<std::remove_cvref_t<X>::name, First, Then>>(
-        std::move(y));
+    return typed_sharded<element_of_tensor<decltype(y)>,
+                         transform_layout_name<std::remove_cvref_t<X>::name, First, Then>>(std::move(y));
   else if constexpr (tensor_kind<X> == 2) return y;
   else return as_array<rank_of<X>>(std::move(y));
 }
@@ -118,12 +118,12 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
 }  // namespace detail
 
 /// The discrete Fourier transform along dimensions with NumPy's norms, and its inverse: `fft(z, dimensions<0, 1>)`.
-/// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
+/// Shapes: those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
-///           the rank is known at run time].
-/// Cost:     transforms by FFTW. A sharded dimension is made whole by one reshard: its axes shard another dimension of
-///           the result, and the inverse moves them back. In a traced program completion chooses the layouts.
-/// Adjoint:  the conjugate transpose, which is the transform in the other direction with the same factor.
+/// the rank is known at run time].
+/// Cost: transforms by FFTW. A sharded dimension is made whole by one reshard: its axes shard another dimension of
+/// the result, and the inverse moves them back. In a traced program completion chooses the layouts.
+/// Adjoint: the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -143,10 +143,10 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
 }
 /// The Fourier transform of real numbers, of which the result has only half of the spectrum along the last listed
 /// dimension: `rfft(x, dimensions<0, 1>)`.
-/// Shapes:   those of x, with n / 2 + 1 numbers along the last listed dimension, where x has n.
+/// Shapes: those of x, with n / 2 + 1 numbers along the last listed dimension, where x has n.
 /// Requires: elements of float or double [compile time].
-/// Cost:     that of fft; the half spectrum is computed first.
-/// Adjoint:  the transpose of the transform as a map between real vector spaces.
+/// Cost: that of fft; the half spectrum is computed first.
+/// Adjoint: the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::real_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -156,10 +156,10 @@ auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   else return detail::rejected_call{};
 }
 /// The inverse of rfft, which computes n real numbers along the last listed dimension: `irfft(y, dimensions<0, 1>, 8)`.
-/// Shapes:   those of y, with n along the last listed dimension.
+/// Shapes: those of y, with n along the last listed dimension.
 /// Requires: complex elements [compile time]; n / 2 + 1 numbers along that dimension [shape_error].
-/// Cost:     that of ifft; the half spectrum is transformed last.
-/// Adjoint:  the transpose of the transform as a map between real vector spaces.
+/// Cost: that of ifft; the half spectrum is transformed last.
+/// Adjoint: the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -170,12 +170,12 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
 }
 
 /// Cosine and sine transforms of types 1 to 4 along dimensions, and their inverses: `dct(x, dimensions<0, 1>)`.
-/// Shapes:   those of x.
+/// Shapes: those of x.
 /// Requires: elements of float or double, and dimensions that x has, each once [compile time, or shape_error]; a type
-///           from 1 to 4 [error]; at least two elements for a cosine transform of type 1 [shape_error].
-/// Cost:     that of fft.
-/// Adjoint:  the transpose of the transform.
-/// Source:   scipy.fft.dct, idct, dst, idst
+/// from 1 to 4 [error]; at least two elements for a cosine transform of type 1 [shape_error].
+/// Cost: that of fft.
+/// Adjoint: the transpose of the transform.
+/// Source: scipy.fft.dct, idct, dst, idst
 template <detail::any_tensor X, std::size_t... D>
 auto dct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
   return detail::real_transform_call<D...>("dct", x, false, type, false, norm);

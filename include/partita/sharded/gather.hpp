@@ -73,17 +73,17 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
   for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);
-  const auto b = plan_binding({on, leading_cuts(x.layout(), K), leading_cuts(whole, given.rank() - 1), extents, counts},
-                              "partita::gather_nd", [&](local_error& message) {
-                                std::vector<std::size_t> wanted(indices.size() / K, 0);
-                                for (std::size_t k = 0; k < indices.size(); ++k) {
-                                  const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
-                                  if (index >= extents[d])
-                                    set_index_error(message, "partita::gather_nd", d, extents[d], k);
-                                  wanted[k / K] = wanted[k / K] * extents[d] + index;
-                                }
-                                return wanted;
-                              });
+  const auto b =
+      plan_binding({on, layout_of_rank(x.layout(), K), layout_of_rank(whole, given.rank() - 1), extents, counts},
+                   "partita::gather_nd", [&](local_error& message) {
+                     std::vector<std::size_t> wanted(indices.size() / K, 0);
+                     for (std::size_t k = 0; k < indices.size(); ++k) {
+                       const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
+                       if (index >= extents[d]) set_index_error(message, "partita::gather_nd", d, extents[d], k);
+                       wanted[k / K] = wanted[k / K] * extents[d] + index;
+                     }
+                     return wanted;
+                   });
   return take_rows(b, x, call);
 }
 
@@ -92,14 +92,14 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
 /// The elements at indices along dimension D, as NumPy's take_along_axis: `y(i, j) = x(i, indices(i, j))` is
 /// `take_along_axis(x, indices, dimensions<1>)`; The indices of argsort sort rows; those of argmax, with an extent of 1
 /// along D, select maxima. Collective.
-/// Shapes:   indices and result have the extents of x except along D. Any dimension of x and of the indices may be
-///           sharded, D too, and the result is sharded as the indices are.
+/// Shapes: indices and result have the extents of x except along D. Any dimension of x and of the indices may be
+/// sharded, D too, and the result is sharded as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
-///           extents [shape_error], in a call that is executed at once [error]. In a traced program the indices have
-///           the element type of x, and elements that are not valid indices give zeros, as in `take`.
-/// Cost:     an index exchange is planned and executed; an element is sent once to each worker that takes it, and no
-///           tensor is gathered. A traced program reshards x if D is sharded.
-/// Adjoint:  adds each element of dy to the element of x from which it was taken; indices have no gradient.
+/// extents [shape_error], in a call that is executed at once [error]. In a traced program the indices have
+/// the element type of x, and elements that are not valid indices give zeros, as in `take`.
+/// Cost: an index exchange is planned and executed; an element is sent once to each worker that takes it, and no
+/// tensor is gathered. A traced program reshards x if D is sharded.
+/// Adjoint: adds each element of dy to the element of x from which it was taken; indices have no gradient.
 template <class T, class I, std::size_t D>
 sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
   return detail::take_along(x, indices, D);
@@ -133,10 +133,10 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 
 /// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
 /// …)` is `gather_nd<K>(x, indices)`. Collective.
-/// Shapes:   indices have extent K along their last dimension; the result has the other dimensions of the indices,
-///           sharded in the same way, followed by the other dimensions of x, which are not sharded.
+/// Shapes: indices have extent K along their last dimension; the result has the other dimensions of the indices,
+/// sharded in the same way, followed by the other dimensions of x, which are not sharded.
 /// Requirements, cost and adjoint are those of take_along_axis, for rows. Sharded dimensions of x after the first K are
-///           gathered, and so is the last dimension of the indices.
+/// gathered, and so is the last dimension of the indices.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
@@ -148,8 +148,8 @@ auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutO
   static_assert(K > 0 && K <= rank && counted > 0,
                 "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (K > 0 && K <= rank && counted > 0) {
-    constexpr auto lines = detail::leading_cuts(layout_of_name<LayoutOfIndices>, counted - 1);
-    return typed_sharded<T, name_of_layout<detail::leading_cuts(lines, counted - 1 + rank - K)>>(
+    constexpr auto lines = detail::layout_of_rank(layout_of_name<LayoutOfIndices>, counted - 1);
+    return typed_sharded<T, name_of_layout<detail::layout_of_rank(lines, counted - 1 + rank - K)>>(
         detail::gather_rows<K>(x.run_time_tensor(), indices.run_time_tensor()));
   } else {
     return detail::rejected_call{};
@@ -183,11 +183,11 @@ PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 /// Adds each update to the element of x whose index along D is in `indices` and whose other indices are those of the
 /// update: `add_along_axis(x, indices, updates, dimensions<1>)`. The function `put_along_axis` replaces elements by the
 /// updates. Updates with equal indices are summed; updates without a valid index are ignored.
-/// Shapes:   updates and indices have equal extents, those of x except along D [shape_error].
+/// Shapes: updates and indices have equal extents, those of x except along D [shape_error].
 /// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
-/// Cost:     that of scatter_add.
-/// Adjoint:  updates get the elements of dy at their indices; x gets dy, for put_along_axis only where no element was
-///           replaced; the indices have no gradient.
+/// Cost: that of scatter_add.
+/// Adjoint: updates get the elements of dy at their indices; x gets dy, for put_along_axis only where no element was
+/// replaced; the indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -209,8 +209,8 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
 
 /// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
 /// updates)`. The function `scatter_nd` replaces rows by updates.
-/// Shapes:   indices have extent K along their last dimension; updates have the other dimensions of the indices,
-///           followed by the other dimensions of x [shape_error].
+/// Shapes: indices have extent K along their last dimension; updates have the other dimensions of the indices,
+/// followed by the other dimensions of x [shape_error].
 /// Requirements, cost and adjoint are those of add_along_axis and put_along_axis, for rows.
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>

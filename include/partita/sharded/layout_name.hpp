@@ -106,7 +106,7 @@ inline constexpr sharding layout_of_name = detail::layout_reader(Name).read();
 namespace detail {
 
 template <sharding S>
-inline constexpr std::size_t layout_size = layout_text(S).size();
+inline constexpr std::size_t layout_text_length = layout_text(S).size();
 
 template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
@@ -120,8 +120,8 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 /// The name of a sharding, with exactly as many letters as it needs. g++ 12 cannot deduce its type.
 template <sharding S>
-inline constexpr layout_name<detail::layout_size<S>> name_of_layout =
-    detail::make_layout_name<detail::layout_size<S>>(S);
+inline constexpr layout_name<detail::layout_text_length<S>> name_of_layout =
+    detail::make_layout_name<detail::layout_text_length<S>>(S);
 
 namespace detail {
 
@@ -133,10 +133,10 @@ template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
     make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
 template <auto Name>
-inline constexpr sharding finished_layout = layout_of_name<Name>.without_partials();
+inline constexpr sharding layout_without_partials = layout_of_name<Name>.without_partials();
 template <auto Name>
-inline constexpr layout_name<layout_text(finished_layout<Name>).size()> finished_layout_name =
-    make_layout_name<layout_text(finished_layout<Name>).size()>(finished_layout<Name>);
+inline constexpr layout_name<layout_text(layout_without_partials<Name>).size()> layout_name_without_partials =
+    make_layout_name<layout_text(layout_without_partials<Name>).size()>(layout_without_partials<Name>);
 
 }  // namespace detail
 }  // namespace partita

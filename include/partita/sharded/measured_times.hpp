@@ -44,7 +44,7 @@ class measured_times final : public step_times {
       : program_(program),
         bound_mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))),
         time_of_update_([optimiser](std::size_t n) { return update_time(optimiser, n); }) {
-    if (program.program_->mixed != nullptr)
+    if (program.program_->mixed_execution != nullptr)
       throw error(
           "partita::measured_times: requires a program whose values have elements of one type; measure its parts");
   }
@@ -70,7 +70,7 @@ class measured_times final : public step_times {
   }
   /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
   void measure_again() {
-    for (timed_step& one : measured_steps_) one.seconds = std::min(one.seconds, measured(one));
+    for (timed_step& one : measured_steps_) one.seconds = std::min(one.seconds, measure_step(one));
   }
   /// The number of operations and movements, on blocks of given sizes, whose times are known.
   std::size_t size() const { return measured_steps_.size(); }
@@ -91,12 +91,12 @@ class measured_times final : public step_times {
   double cached_or_measured_time(timed_step one) {
     const auto [place, is_new] = time_index_.try_emplace(one.number, measured_steps_.size());
     if (is_new) {
-      one.seconds = measured(one);
+      one.seconds = measure_step(one);
       measured_steps_.push_back(std::move(one));
     }
     return measured_steps_[place->second].seconds;
   }
-  double measured(const timed_step& one) {
+  double measure_step(const timed_step& one) {
     return bound_mesh_->one_call([&] {
       double least = 0;
       if (one.operation == update) least = kth_shortest_time([&] { return time_of_update_(one.shape[0]); }, 0);
@@ -109,7 +109,7 @@ class measured_times final : public step_times {
           detail::outside_argument room;
           const tensor x = room.recorded<T>(steps, bound_mesh_, traced_function::closed_layout(s), shape);
           fill(x);
-          held.push_back(x), numbers.push_back(room.number);
+          held.push_back(x), numbers.push_back(room.block_number);
           return x;
         });
         steps.plan_steps(*bound_mesh_, schedule_options{.overlap = false});

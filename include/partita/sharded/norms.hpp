@@ -30,14 +30,14 @@ struct channel_sums_op {
 };
 /// The number of elements of one channel, over all samples.
 template <class X>
-double channel_size(const X& x) {
+double elements_per_channel(const X& x) {
   double n = 1;
   for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
   return n;
 }
 template <class X>
 auto channel_means(const X& x) {
-  return multiply(call(channel_sums_op{}, x), 1 / channel_size(x));
+  return multiply(call(channel_sums_op{}, x), 1 / elements_per_channel(x));
 }
 
 /// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and
@@ -141,9 +141,9 @@ struct scale_groups_operation {
 
 /// The mean and the variance of each channel over batch and features, as in `const auto [mean, variance] =
 /// batch_statistics(x)`. The variance divides by n; running statistics should divide by n - 1 instead.
-/// Shapes:   x is batch x channels x features; both results have one element per channel.
-/// Cost:     two reductions of one number per channel, if batch or features are sharded.
-/// Adjoint:  of both results, composed of the adjoints of the operations that compute them.
+/// Shapes: x is batch x channels x features; both results have one element per channel.
+/// Cost: two reductions of one number per channel, if batch or features are sharded.
+/// Adjoint: of both results, composed of the adjoints of the operations that compute them.
 template <detail::tensor_value X>
 auto batch_statistics(const X& input) {
   const auto whole = [](const auto& y) {
@@ -187,8 +187,8 @@ auto normalise_batch(const X& input, const Gamma& gamma, const Beta& beta, doubl
 /// each group are normalised together, then multiplied by gamma and added to beta of their channel. With as many groups
 /// as channels the function is an instance norm.
 /// Requires: a number of channels that is a multiple of the groups [shape_error].
-/// Cost:     two reductions of one number per sample and group, if features are sharded; whole groups may be sharded.
-/// Adjoint:  with respect to x, gamma and beta.
+/// Cost: two reductions of one number per sample and group, if features are sharded; whole groups may be sharded.
+/// Adjoint: with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_groups(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
@@ -222,11 +222,11 @@ auto normalise_rms(const X& input, const Gamma& gamma, double epsilon = 1e-5) {
 
 /// Local response norm: x / (k + alpha / size * sum of x²)^beta, where the sum is over a channel, the (size - 1) / 2
 /// channels before and the size / 2 channels after it: `normalise_locally(x, {.size = 3})`.
-/// Shapes:   x is batch x channels x features.
+/// Shapes: x is batch x channels x features.
 /// Requires: a size of at least 1 [shape_error].
-/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives the channels
-///           that its windows read.
-/// Adjoint:  composed of the adjoints of the operations that compute the norm.
+/// Cost: one pass for each channel of the window. Sharded channels stay sharded; each worker receives the channels
+/// that its windows read.
+/// Adjoint: composed of the adjoints of the operations that compute the norm.
 template <detail::any_tensor X>
 auto normalise_locally(const X& input, const local_response_options& options = {}) {
   return detail::call_with_tensor(input, [&](const auto& x) {

@@ -50,7 +50,7 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, divide_by_number, number_over)
 
 /// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
 /// is NaN.
-/// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
+/// Adjoint: half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto apply_extremum(maximum_t, L&& l, R&& r) {
@@ -162,8 +162,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 /// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
 class no_implicit_reshard {
  public:
-  no_implicit_reshard() { ++detail::run_state.implicit_reshards_forbidden; }
-  ~no_implicit_reshard() { --detail::run_state.implicit_reshards_forbidden; }
+  no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }
+  ~no_implicit_reshard() { --detail::run_state.no_implicit_reshard_scopes; }
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
 };

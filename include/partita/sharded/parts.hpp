@@ -113,7 +113,7 @@ struct pad_operation {
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
   std::array<margin, sizeof...(D)> margins{};
-  double number = 0;
+  double fill_value = 0;
 
   static constexpr partita::rule rule(const shape_span& x) {
     const partita::rule r = rules::pad({static_cast<std::ptrdiff_t>(D)...})(x);
@@ -127,7 +127,7 @@ struct pad_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    for (T& element : y) element = T(static_cast<real_of<T>>(number));
+    for (T& element : y) element = T(static_cast<real_of<T>>(fill_value));
     const short_list<interval> read = window(y.box, x.extents);
     const shape_list shape = shape_of_box(read);
     if (shape_size(shape) == 0) return;
@@ -167,7 +167,7 @@ struct concatenate_operation {
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
   static constexpr std::size_t anchor = Operands;
-  static constexpr bool cut_only_in_programs = true;  // outside of programs the joined tensors are whole along D
+  static constexpr bool sharded_only_in_programs = true;  // outside of programs the joined tensors are whole along D
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
@@ -225,11 +225,11 @@ using margin_in_dimension = margin;
 
 /// Takes the elements of x in intervals of some dimensions, as in `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A
 /// sliced dimension that is sharded stays sharded.
-/// Shapes:   one interval of x per named dimension [shape_error].
+/// Shapes: one interval of x per named dimension [shape_error].
 /// Requires: nothing else. A partial tensor stays partial.
-/// Cost:     a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
-///           its block of the result needs.
-/// Adjoint:  pads dy with zeros.
+/// Cost: a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
+/// its block of the result needs.
+/// Adjoint: pads dy with zeros.
 template <detail::any_tensor X, std::size_t... D>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_in_dimension<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -253,11 +253,11 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_in_
 }
 /// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; in
 /// traced programs with at most 8 operands the joined dimension does, too.
-/// Shapes:   the tensors have equal extents except along this dimension [shape_error].
+/// Shapes: the tensors have equal extents except along this dimension [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
-/// Cost:     a copy of the result. Tensors that are sharded along this dimension are gathered on each worker; in traced
-///           programs a worker receives only the elements of its block of the result.
-/// Adjoint:  the slices of dy.
+/// Cost: a copy of the result. Tensors that are sharded along this dimension are gathered on each worker; in traced
+/// programs a worker receives only the elements of its block of the result.
+/// Adjoint: the slices of dy.
 template <std::size_t D, class... X>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...))
 auto concatenate(dimensions_t<D>, const X&... x) {
@@ -271,10 +271,10 @@ auto concatenate(dimensions_t<D>, const X&... x) {
 /// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
 /// 8>{})`; or into n balanced parts, of which the first may be longer by one: `split<3>(x, dimensions<1>)`. A sharded
 /// dimension stays sharded in each part.
-/// Shapes:   the parts have the extents of x except along the dimension.
+/// Shapes: the parts have the extents of x except along the dimension.
 /// Requires: extents whose sum is the extent of the dimension [shape_error]. A partial tensor stays partial.
-/// Cost:     that of one `slice` for each part.
-/// Adjoint:  the sum of the parts' cotangents, each padded with zeros.
+/// Cost: that of one `slice` for each part.
+/// Adjoint: the sum of the parts' cotangents, each padded with zeros.
 template <detail::any_tensor X, std::size_t D, std::size_t... E>
 auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
   static_assert(detail::has_dimensions<X, D>,

@@ -60,11 +60,11 @@ class pipeline {
   const sharded_tensor<T>& operator()(const sharded_tensor<T>& x, const sharded_tensor<T>& targets,
                                       const parameters& weights) {
     all_workers_mesh_->one_call([&] {
-      agree(x, targets, weights);
-      x_.take(steps_, x);
-      targets_.take(steps_, targets);
+      agree_on_arguments(x, targets, weights);
+      x_.set_tensor(steps_, x);
+      targets_.set_tensor(steps_, targets);
       for (std::size_t s = 0; s < parameters_.size(); ++s)
-        for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].take(steps_, weights[s][k]);
+        for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].set_tensor(steps_, weights[s][k]);
       detail::ensure_unique_memory(steps_, loss_, loss_block_number_);
       for (std::size_t s = 0; s < gradients_.size(); ++s)
         for (std::size_t k = 0; k < gradients_[s].size(); ++k)
@@ -114,9 +114,11 @@ class pipeline {
     }
     sharded_tensor<T> loss;
     for (std::uint32_t m = 0; m < stages_.shape().micro_batches; ++m) {
-      const std::size_t rows = stages_.parts()[m].stop - stages_.parts()[m].start;
+      const std::size_t rows = stages_.micro_batch_rows()[m].stop - stages_.micro_batch_rows()[m].start;
       const T share = static_cast<T>(rows) / static_cast<T>(options.rows);
-      const auto part_of = [&](const sharded_tensor<T>& all) { return slice(all, dimensions<0>, stages_.parts()[m]); };
+      const auto part_of = [&](const sharded_tensor<T>& all) {
+        return slice(all, dimensions<0>, stages_.micro_batch_rows()[m]);
+      };
       // 2. Record the forward passes. Each stage of the pipeline has its own tape.
       std::vector<std::vector<sharded_tensor<T>>> arguments(stages);
       std::vector<sharded_tensor<T>> made;
@@ -196,14 +198,15 @@ class pipeline {
       return detail::pipeline_events(stages_.shape(), run, steps_.uses());
     };
     const std::size_t most =
-        options.memory == schedule_options::unlimited ? 0 : steps_.most_bytes(*all_workers_mesh_, events(run_));
+        options.memory == schedule_options::unlimited ? 0 : steps_.max_storage_bytes(*all_workers_mesh_, events(run_));
     if (most > options.memory)
-      throw error(
-          text("partita::pipeline: requires .memory for the intermediate values of a worker, of which this "
-               "order takes ")
-          << most << " bytes, and one micro-batch after the other "
-          << steps_.most_bytes(*all_workers_mesh_, events(simulate(stages_.shape(), order_of_least_memory(), times)))
-          << ", got " << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
+      throw error(text("partita::pipeline: requires .memory for the intermediate values of a worker, of which this "
+                       "order takes ")
+                  << most << " bytes, and one micro-batch after the other "
+                  << steps_.max_storage_bytes(*all_workers_mesh_,
+                                              events(simulate(stages_.shape(), order_of_least_memory(), times)))
+                  << ", got " << options.memory
+                  << "; give that much, or choose an order that keeps fewer micro-batches");
     steps_.plan_steps(*all_workers_mesh_, events(run_));
   }
   /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
@@ -221,7 +224,7 @@ class pipeline {
     return tasks;
   }
   /// Makes all workers agree that they passed tensors that fit and have equal layouts and operation numbers.
-  void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
+  void agree_on_arguments(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(stages_.fingerprint());
     detail::local_error wrong;
     const auto see = [&](const detail::tensor_argument& given, const detail::outside_argument& expected,

@@ -96,8 +96,8 @@ auto recompute(const F& f, const X&... x) {
             "holds a tensor of a gradient, too; give that as an argument");
       auto fresh = sharded_tensor<T>(std::make_shared<detail::tensor_state<T>>(*detail::as_run_time(y).state()));
       const auto operands = detail::list_tensors<T>(std::forward_as_tuple(x...));
-      auto recorded =
-          detail::recorded<T>(std::move(fresh), operands, [&] { return detail::recomputed_adjoint<T>(f, arguments); });
+      auto recorded = detail::record_on_tape<T>(std::move(fresh), operands,
+                                                [&] { return detail::recomputed_adjoint<T>(f, arguments); });
       if (const auto& node = recorded.state()->node)
         for (const auto& one : operands) node->hold_block(one);
       return detail::to_state_type(y, std::move(recorded));

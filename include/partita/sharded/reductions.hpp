@@ -74,8 +74,8 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       std::array<short_list<std::ptrdiff_t>, 2> steps{short_list<std::ptrdiff_t>{}, strides_of(x.shape)};
       std::size_t next = 0;
       for (std::size_t d = 0; d < rank; ++d) {
-        steps[0].push_back(in(reduced, d) ? 0 : to[Keep ? d : next]);
-        next += in(reduced, d) ? 0U : 1U;
+        steps[0].push_back(has_bit(reduced, d) ? 0 : to[Keep ? d : next]);
+        next += has_bit(reduced, d) ? 0U : 1U;
       }
       std::fill(y.begin(), y.end(), reduction_identity<R, T>());
       const std::ptrdiff_t sy = rank == 0 ? 0 : steps[0][rank - 1];
@@ -176,12 +176,12 @@ auto mean_along(const X& x, const Sum& total) {
 
 /// Reduces x along dimensions by the reduction R, a type of rule/reduction.hpp or one that a program declares:
 /// `reduce_along<longest>(x, dimensions<0>)`.
-/// Shapes:   those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
+/// Shapes: those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
 /// Requires: dimensions that x has, each once [compile time].
-/// Cost:     one pass. If a reduced dimension is sharded, the result is partial, or, for a reduction that a program
-///           declares, x is gathered along this dimension.
-/// Adjoint:  for maximum and minimum dy in equal shares; for product dy times the other elements; for a reduction with
-///           a derivative dy times R::derivative(x, y); none for other reductions.
+/// Cost: one pass. If a reduced dimension is sharded, the result is partial, or, for a reduction that a program
+/// declares, x is gathered along this dimension.
+/// Adjoint: for maximum and minimum dy in equal shares; for product dy times the other elements; for a reduction with
+/// a derivative dy times R::derivative(x, y); none for other reductions.
 template <class R, class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto reduce_along(X&& x, dimensions_t<D...>) {
@@ -240,7 +240,7 @@ auto mean(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) {
   return detail::mean_along<D...>(x, sum(x, along, keep));
 }
 /// The largest element along dimensions: `maximum(x, dimensions<1>)`. The result is NaN if an element is NaN.
-/// Adjoint:  dy in equal shares to all elements that equal the largest.
+/// Adjoint: dy in equal shares to all elements that equal the largest.
 template <class X, std::size_t... D, class... Keep>
   requires(detail::any_tensor<X> && detail::keeps<Keep...>)
 auto apply_extremum(maximum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
@@ -252,13 +252,13 @@ auto apply_extremum(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
   return reduce_along<minimum_t>(x, along, keep...);
 }
 /// The product along dimensions.
-/// Adjoint:  dy times the product of the other elements, also if elements are 0.
+/// Adjoint: dy times the product of the other elements, also if elements are 0.
 PARTITA_REDUCTION(product_of, product_t)
 /// 1 where any element along dimensions is not 0 (any_of), or where none is 0 (all_of), else 0. NaN is not 0.
 PARTITA_REDUCTION(any_of, any_t)
 PARTITA_REDUCTION(all_of, all_t)
 /// log(sum(exp(x))) along dimensions, without overflow.
-/// Adjoint:  dy exp(x - y), the softmax of x.
+/// Adjoint: dy exp(x - y), the softmax of x.
 PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
 #undef PARTITA_REDUCTION
 /// The variance along dimensions, `variance(x, dimensions<1>)`: the sum of the squared distances from the mean, divided

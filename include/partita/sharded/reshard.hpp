@@ -26,7 +26,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
       detail::record_operation<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
-  y = detail::recorded<T>(std::move(y), {x}, [&] {
+  y = detail::record_on_tape<T>(std::move(y), {x}, [&] {
     return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::cotangent_sharding(from)); };
   });
   if (y.state()->node) y.state()->node->is_reshard = true;
@@ -60,7 +60,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                    made = detail::layout_of(to.without_partials());
     const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());
     const auto exchange =
-        from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
+        from->template plan_exchange<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
     const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
     const detail::announced_movement<T> one(*from, "reshard", left, made, x.extents(), exchange->counts().bytes, 0,
                                             on->fingerprint());
@@ -68,7 +68,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     detail::move_boxes(*from, exchange, given, block);
     one.done();
     block = detail::resharded(*on, block, made, detail::layout_of(to), x.extents());
-    return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
+    return detail::record_on_tape<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {
         return reshard(dy, from->where(), detail::cotangent_sharding(old_layout));
       };

@@ -33,11 +33,11 @@ PARTITA_DECL scan_estimate scan_cost(std::size_t n, const scan_options& options,
 namespace detail {
 
 /// A part of the steps of a scan. A sweep begins with the state that was kept last, computes the steps up to `begin`
-/// without recording them, and keeps the states at the positions `keep` on the way. Then the sweep records the steps
-/// from `begin` to `end`, whose backward steps come next. A state kept at `begin` can be discarded then.
+/// without recording them, and keeps the states at the positions `checkpoint_steps` on the way. Then the sweep records
+/// the steps from `begin` to `end`, whose backward steps come next. A state kept at `begin` can be discarded then.
 struct scan_sweep {
-  std::size_t from = 0, begin = 0, end = 0;
-  std::vector<std::size_t> keep{};
+  std::size_t resume_step = 0, begin = 0, end = 0;
+  std::vector<std::size_t> checkpoint_steps{};
 };
 
 /// The sweeps of a scan of n steps, the last steps first. The first sweep is the forward pass. At most one of the

@@ -21,7 +21,7 @@ namespace detail {
 template <class T, class M>
 sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   const auto on = x.state()->on;
-  const sharding line = leading_cuts(x.layout(), 1);
+  const sharding line = layout_of_rank(x.layout(), 1);
   const sharded_tensor<M> mask = reshard_rows(keep, line, "select_if(x, keep)");
   return on->one_call([&] {
     const world& everyone = on->everyone();

@@ -43,7 +43,7 @@ class sharded_optimiser {
     for (const parameter_ref<T>& p : parameters_) {
       const sharded_tensor<T> w = p.read();
       const sharding own = detail::layout_of(w.layout());
-      detail::require_whole_value(own, "sharded_optimiser");
+      detail::require_no_pending_reduction(own, "sharded_optimiser");
       layouts_.push_back(detail::layout_of(p.state_layout() ? *p.state_layout()
                                            : w.state()->on  ? cut_further(own, w.extents(), state_axes.axes)
                                                             : own));
@@ -128,7 +128,7 @@ class sharded_optimiser {
   }
 
  private:
-  static constexpr std::size_t states = detail::max_state_count<Options>;
+  static constexpr std::size_t max_states = detail::max_state_count<Options>;
   using real = detail::real_of<T>;
 
   /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.
@@ -178,7 +178,7 @@ class sharded_optimiser {
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharding own = parameters_[p].read().layout();
-      if (detail::is_one_block(
+      if (detail::have_same_block(
               own,
               layouts_[p])) {  // a copy of the parameter that survives would force a copy of its memory
         update(p, parameters_[p].data(), gradients[p], factor);
@@ -202,11 +202,11 @@ class sharded_optimiser {
   }
   void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;
-    detail::flat_parameter<real, states> flat{n,
-                                              reinterpret_cast<real*>(value),
-                                              reinterpret_cast<const real*>(gradient.data()),
-                                              {},
-                                              static_cast<real>(factor)};
+    detail::flat_parameter<real, max_states> flat{n,
+                                                  reinterpret_cast<real*>(value),
+                                                  reinterpret_cast<const real*>(gradient.data()),
+                                                  {},
+                                                  static_cast<real>(factor)};
     for (std::size_t s = 0; s < states_of_parameter(); ++s)
       flat.state[s] = reinterpret_cast<real*>(states_[p][s].data());
     detail::update(options_, steps_, flat);

@@ -39,7 +39,7 @@ struct tensor_state {
   bool active() const { return !on || on->active(); }
 };
 
-PARTITA_DECL void require_whole_value(const sharding& s, const char* call);
+PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* call);
 
 }  // namespace detail
 
@@ -79,7 +79,7 @@ class sharded_tensor {
   template <std::size_t N>
   auto local() {
     require_readable("local()");
-    own();
+    make_exclusive();
     return view<T, N>(state_->block.data());
   }
   /// This worker's block, also if the tensor is partial; then the block is one of several summands.
@@ -118,7 +118,7 @@ class sharded_tensor {
   /// many values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     require_readable("put()");
-    own();
+    make_exclusive();
     detail::set_elements<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number, indices,
                             values);
   }
@@ -127,18 +127,18 @@ class sharded_tensor {
   template <class F>
   void for_each_local(F f) {
     require_readable("for_each_local()");
-    own();
-    walk(state_->block.data(), f);
+    make_exclusive();
+    for_each_element(state_->block.data(), f);
   }
   template <class F>
   void for_each_local(F f) const {
     require_readable("for_each_local()");
-    walk(static_cast<const T*>(state_->block.data()), f);
+    for_each_element(static_cast<const T*>(state_->block.data()), f);
   }
 
   // --- this worker's block, as an optimiser sees a parameter ---
   T* data() {
-    own();
+    make_exclusive();
     return state_->block.data();
   }
   const T* data() const { return state_->block.data(); }
@@ -148,9 +148,9 @@ class sharded_tensor {
   const std::shared_ptr<state_type>& state() const { return state_; }
 
  private:
-  void require_readable(const char* call) const { detail::require_whole_value(state_->layout, call); }
+  void require_readable(const char* call) const { detail::require_no_pending_reduction(state_->layout, call); }
   /// Makes the block exclusive to this value, and detaches it from the tape.
-  void own() {
+  void make_exclusive() {
     if (state_.use_count() > 1) state_ = std::make_shared<state_type>(*state_);
     state_->node = nullptr;
     if (!state_->block.is_unique()) state_->block = state_->block.copy();
@@ -176,7 +176,7 @@ class sharded_tensor {
                              state_->extents);
   }
   template <class U, class F>
-  void walk(U* memory, F& f) const {
+  void for_each_element(U* memory, F& f) const {
     if (!state_->active()) return;  // workers that are not on the mesh have a block of a scalar, too
     const auto here = box();
     const short_list<std::ptrdiff_t> steps[] = {detail::strides_of(state_->block.shape)};
@@ -219,7 +219,8 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
 template <class T>
 std::uint64_t record_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
                             const shape_list& extents) {
-  return on->note(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call, extents);
+  return on->log_operation(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call,
+                           extents);
 }
 
 /// Makes a new tensor from a function of the global index. In a partial sum or product every summand but the first is

@@ -41,14 +41,14 @@ template <std::size_t D>
 struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::size_t parameters = 2;
-  std::size_t most = dynamic;  ///< the number of elements of each line that are read; dynamic: all
+  std::size_t max_count = dynamic;  ///< the number of elements of each line that are read; dynamic: all
   bool descending = false;
 
   shape_list set_line_extent(shape_list extents) const {
-    if (most != dynamic && most > extents[D])
+    if (max_count != dynamic && max_count > extents[D])
       throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
-                        << most << " elements along dimension " << D << " of " << extents << "; take a smaller k");
-    if (most != dynamic) extents[D] = most;
+                        << max_count << " elements along dimension " << D << " of " << extents << "; take a smaller k");
+    if (max_count != dynamic) extents[D] = max_count;
     return extents;
   }
   /// Calls f(offset in a block with whole lines, offset in a block with the first elements of the lines, index in the
@@ -56,7 +56,7 @@ struct line_sort {
   template <class T, class F>
   void for_each_in_order(const tensor_part<const T>& keys, F f) const {
     const dimension_loops n(keys.shape, D);
-    const std::size_t first = std::min(most, n.middle);
+    const std::size_t first = std::min(max_count, n.middle);
     std::vector<key_and_position> line(n.middle);
     const auto end = line.begin() + static_cast<std::ptrdiff_t>(first);
     for (std::size_t o = 0; o < n.outer; ++o)
@@ -68,7 +68,7 @@ struct line_sort {
         if (first < n.middle) std::nth_element(line.begin(), end, line.end());
         std::sort(line.begin(), end);
         for (std::size_t k = 0; k < first; ++k)
-          f((o * n.middle + line[k].place) * n.inner + i, (o * first + k) * n.inner + i, line[k].place);
+          f((o * n.middle + line[k].position) * n.inner + i, (o * first + k) * n.inner + i, line[k].position);
       }
   }
 };
@@ -220,13 +220,13 @@ consteval bool is_line_sortable() {
 
 /// Sorts the elements along a dimension in ascending or descending order, as in `sort(x, dimensions<1>, {.descending =
 /// true})`. The order is stable; NaNs are last, or first in descending order, and 0.0 and -0.0 are equal.
-/// Shapes:   those of x, a plain array, a sharded tensor of any kind or a traced value.
+/// Shapes: those of x, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: integers, float or double, and a dimension that x has [compile time; shape_error if the rank is known at
-///           run time].
-/// Cost:     a local sort of each line. If the dimension is sharded, one reshard makes it whole: its axes shard another
-///           dimension of the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
-///           (sort(x) of sort_elements.hpp does not gather). In a traced program completion chooses.
-/// Adjoint:  moves the elements of dy to the places from which the elements of x came. The adjoint sorts x again.
+/// run time].
+/// Cost: a local sort of each line. If the dimension is sharded, one reshard makes it whole: its axes shard another
+/// dimension of the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
+/// (sort(x) of sort_elements.hpp does not gather). In a traced program completion chooses.
+/// Adjoint: moves the elements of dy to the places from which the elements of x came. The adjoint sorts x again.
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
@@ -238,7 +238,7 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
 /// The indices along a dimension of the sorted elements, which `take_along_axis` reads. The sort is stable. An index is
 /// an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Shapes, Requires, Cost: those of sort.
-/// Adjoint:  none; x gets no gradient.
+/// Adjoint: none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::is_line_sortable<X, D>())
@@ -250,10 +250,10 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 }
 /// The k greatest elements along a dimension, the greatest first, and their indices, as in `auto [values, indices] =
 /// top_k(x, 3, dimensions<1>)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
-/// Shapes:   those of x, with k along the dimension.
+/// Shapes: those of x, with k along the dimension.
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
-/// Cost:     that of sort, except that only k elements of each line are sorted.
-/// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
+/// Cost: that of sort, except that only k elements of each line are sorted.
+/// Adjoint: moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::is_line_sortable<X, D>())
@@ -268,11 +268,11 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
 
 /// The quantile of the elements along a dimension: `quantile(x, 0.5, dimensions<1>)` is the median. A quantile between
 /// two elements is interpolated linearly, as in NumPy; a line with a NaN has the quantile NaN.
-/// Shapes:   those of x without the dimension.
+/// Shapes: those of x without the dimension.
 /// Requires: float or double [compile time], at least one element along the dimension, a probability from 0 to 1
-///           [shape_error].
-/// Cost:     that of sort.
-/// Adjoint:  distributes dy by weight to the two elements it was computed from, or gives it to the line's last NaN.
+/// [shape_error].
+/// Cost: that of sort.
+/// Adjoint: distributes dy by weight to the two elements it was computed from, or gives it to the line's last NaN.
 template <detail::any_tensor X, std::size_t D>
 auto quantile(const X& x, double probability, dimensions_t<D> along) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;

@@ -253,7 +253,7 @@ auto permutation(const X& x, std::uint64_t seed) {
     const auto indices = on->one_call([&] {
       const interval part = detail::part_range(z);
       const auto own = permutation(on->everyone(), part.size(), seed);
-      return detail::read_numbers(z, own, part, detail::leading_cuts(z.layout(), 1), {z.extents()[0]}, nullptr,
+      return detail::read_numbers(z, own, part, detail::layout_of_rank(z.layout(), 1), {z.extents()[0]}, nullptr,
                                   "permutation");
     });
     return detail::read_rows(z, indices, "permutation(x, seed)");

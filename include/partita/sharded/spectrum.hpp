@@ -34,8 +34,9 @@ X resize_line(const X& x, const resized_line& line) {
   const double factor = line.factor();
   const X from = line.is_lengthened() && factor != 1 ? scale_wave<D>(x, line.shared_wave(), factor) : x;
   const auto [rising, falling] = line.wave_ranges();
-  X y = move_part<D>(from, rising.from, rising.count, rising.to, line.extent());
-  if (!line.is_half_spectrum) return add(y, move_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
+  X y = move_part<D>(from, rising.source_start, rising.count, rising.destination_start, line.extent());
+  if (!line.is_half_spectrum)
+    return add(y, move_part<D>(from, falling.source_start, falling.count, falling.destination_start, line.extent()));
   return !line.is_lengthened() && factor != 1 ? scale_wave<D>(y, line.shared_wave(), factor) : y;
 }
 
@@ -61,7 +62,7 @@ X resize_lines(const char* call, const X& x, std::size_t real, const std::array<
 
 /// Throws a shape_error unless the half spectrum of n real numbers along dimension d has the extents of x.
 inline void require_half_spectrum(const char* call, const shape_list& x, std::size_t d, std::size_t n) {
-  if (n == 0 || half_spectrum(n) != x[checked_dimension(static_cast<std::ptrdiff_t>(d), x.size(), call)])
+  if (n == 0 || half_spectrum_extent(n) != x[checked_dimension(static_cast<std::ptrdiff_t>(d), x.size(), call)])
     throw shape_error(text("partita::") << call << ": requires n / 2 + 1 numbers along dimension " << d
                                         << " for n real numbers, got n = " << n << " and a tensor of extents " << x
                                         << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");

@@ -20,7 +20,8 @@ namespace detail {
 template <class T, auto Layout>
 auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_of_name<Layout>.is_partial())
-    return typed_sharded<T, finished_layout_name<Layout>>(reshard(x.run_time_tensor(), finished_layout<Layout>));
+    return typed_sharded<T, layout_name_without_partials<Layout>>(
+        reshard(x.run_time_tensor(), layout_without_partials<Layout>));
   else return x;
 }
 template <class T>
@@ -233,7 +234,7 @@ auto normalise(const X& input, const Gamma& gamma, const Beta& beta, double epsi
 }
 /// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes may be sharded; no row is
 /// gathered.
-/// Shapes:   scores are rows x classes; every worker passes the labels of all rows.
+/// Shapes: scores are rows x classes; every worker passes the labels of all rows.
 /// Requires: labels of an integer type [compile time], one per row, below the number of classes [shape_error].
 template <detail::any_tensor Scores, ranked_array Labels>
 auto cross_entropy(const Scores& input, const Labels& labels) {
@@ -258,9 +259,9 @@ auto cross_entropy(const Scores& input, const Labels& labels) {
 }
 /// Looks up the table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows
 /// that it does not hold.
-/// Shapes:   the table is rows x width; the result has the extents of the labels, followed by the width.
+/// Shapes: the table is rows x width; the result has the extents of the labels, followed by the width.
 /// Requires: labels of an integer type [compile time], below the number of rows of the table, the same on every worker
-///           [shape_error].
+/// [shape_error].
 template <detail::any_tensor Table, ranked_array Labels>
 auto lookup(const Table& table, const Labels& labels) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;

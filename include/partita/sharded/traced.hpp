@@ -22,7 +22,7 @@ class traced_function;
 
 namespace detail {
 
-struct mixed_execution;
+struct mixed_type_execution;
 
 /// A program that is being traced: a graph, and for each of its operations the work on blocks.
 struct traced_program {
@@ -30,7 +30,7 @@ struct traced_program {
   std::vector<applied_operation> applied_operations;
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
-  const mixed_execution* mixed = nullptr;     ///< null: all values have one element type
+  const mixed_type_execution* mixed_execution = nullptr;  ///< null: all values have one element type
   /// Finds the reshards of the backward pass by a dry run. `trace`, which knows the element type, sets this function
   /// pointer.
   std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;

@@ -40,7 +40,7 @@ class traced_function_with_result : public traced_function {
 
   template <class T, class... X>
   auto operator()(const sharded_tensor<T>& first, const X&... more) const {
-    return this->template called<result_element_type<T>>(first, detail::as_run_time(more)...);
+    return this->template call<result_element_type<T>>(first, detail::as_run_time(more)...);
   }
   template <class T, auto Layout, class... X>
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
@@ -83,10 +83,10 @@ struct real_or_complex {
 };
 
 /// The type for which a program with real and complex arguments is bound, together with the element type of its result:
-///   bound_program<real_and_complex<double>, std::complex<double>> step(program, everyone, {0, 1});
-///   const auto& y = step(x, z);                              // x is real, z complex, as they were traced
-///   const std::vector<real_or_complex<double>>& gradients = step.backward(dy);
-///   const sharded_tensor<std::complex<double>>& dz = gradients[1].complex;
+/// bound_program<real_and_complex<double>, std::complex<double>> step(program, everyone, {0, 1});
+/// const auto& y = step(x, z); // x is real, z complex, as they were traced
+/// const std::vector<real_or_complex<double>>& gradients = step.backward(dy);
+/// const sharded_tensor<std::complex<double>>& dz = gradients[1].complex;
 template <class R>
 struct real_and_complex {};
 
@@ -145,14 +145,14 @@ struct element_type_change final : custom_op,
 /// The access that the execution of programs with real and complex values has to the private members of a program.
 struct mixed_program_access {
   template <class R>
-  struct values final : running_values {
+  struct values final : program_values {
     const traced_function& program;
     const std::vector<real_or_complex<R>>& arguments;
     std::vector<real_or_complex<R>> all;
 
     values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
         : program(p), arguments(x), all(p.operations().values()) {}
-    void take(std::size_t argument, value v, const sharding& layout) override {
+    void set_argument(std::size_t argument, value v, const sharding& layout) override {
       all[v.number] = arguments[argument].transform([&](const auto& x) { return reshard(x, layout); });
     }
     void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
@@ -196,7 +196,7 @@ struct mixed_program_access {
     const real_or_complex<R>& y = all.all[program.result_.number];
     return program.is_result_stopped_ ? y.transform([](const auto& z) { return detach(z); }) : y;
   }
-  static std::size_t arguments(const traced_function& program) { return program.inputs_.size(); }
+  static std::size_t argument_count(const traced_function& program) { return program.inputs_.size(); }
   static bool is_complex_input(const traced_function& program, std::size_t i) {
     return program.operations()[program.inputs_[i]].is_complex;
   }
@@ -247,7 +247,7 @@ struct tensors_of_program<real_and_complex<R>> {
   }
 };
 
-struct mixed_program_runs final : mixed_execution {
+struct real_complex_execution final : mixed_type_execution {
   untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const override {
     if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
       return run_in_precision<float>(program, arguments);
@@ -261,7 +261,7 @@ struct mixed_program_runs final : mixed_execution {
   template <class R>
   static untyped_tensor run_in_precision(const traced_function& program, const untyped_tensor* given) {
     std::vector<real_or_complex<R>> arguments;
-    for (std::size_t i = 0; i < mixed_program_access::arguments(program); ++i) {
+    for (std::size_t i = 0; i < mixed_program_access::argument_count(program); ++i) {
       const bool wants_complex = mixed_program_access::is_complex_input(program, i);
       if (given[i].type != (wants_complex ? type_number<std::complex<R>>() : type_number<R>()))
         throw error(
@@ -278,7 +278,7 @@ struct mixed_program_runs final : mixed_execution {
   }
 };
 
-inline const mixed_program_runs mixed_program_executor{};
+inline const real_complex_execution mixed_program_executor{};
 
 /// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
 /// the extents of the result, as an operation of apply_op() does; the placeholders `operand_type` and `result_type` of
@@ -296,7 +296,7 @@ auto trace_element_change(const Op& op, const X&... x) {
   }
   work.custom = std::make_shared<const element_type_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);
-  y.program()->mixed = &mixed_program_executor;
+  y.program()->mixed_execution = &mixed_program_executor;
   y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::result_type>);
   return typename traced_type<typename Op::result_type>::type(y);
 }

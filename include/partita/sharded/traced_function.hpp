@@ -77,16 +77,16 @@ class traced_function {
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
   /// operation reads and leaves tensors in their completed layouts. The arguments of a program with real and complex
   /// values may be real and complex, of one precision.
-  /// Shapes:   those with which the program was traced [shape_error].
+  /// Shapes: those with which the program was traced [shape_error].
   /// Requires: arguments on the traced mesh [partition_error].
   template <class T, class... X>
   sharded_tensor<T> operator()(const sharded_tensor<T>& first, const X&... more) const {
-    return called<T>(first, detail::as_run_time(more)...);
+    return call<T>(first, detail::as_run_time(more)...);
   }
   /// Executes the program on typed tensors. The result is a tensor with a run-time layout, the completed one.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
-    return called<T>(first.run_time_tensor(), detail::as_run_time(more)...);
+    return call<T>(first.run_time_tensor(), detail::as_run_time(more)...);
   }
   /// Fallback: a call with arrays is a compile-time error with a readable message.
   template <ranked_array X, class... More>
@@ -210,16 +210,16 @@ class traced_function {
                                               const sharding& made) const;
   /// The values of a program in which all values have the same element type.
   template <class T>
-  struct values_of final : detail::running_values {
+  struct values_of_one_type final : detail::program_values {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
     std::vector<detail::wider_result> boxes_of_operations;  // the boxes of all operations; empty without wider windows
     std::vector<detail::block_window<T>> boxes_of_values;   // the boxes of values that are wider than blocks
 
-    values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
+    values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
-    void take(std::size_t argument, value v, const sharding& layout) override {
+    void set_argument(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
     void begin(std::vector<detail::placed_operation>& laid) override {
@@ -256,15 +256,15 @@ class traced_function {
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
   bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
-  PARTITA_DECL void run_all_operations(detail::running_values& values) const;
+  PARTITA_DECL void run_all_operations(detail::program_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
 
   /// Executes the program. The arguments must be as many as the program has, with the same extents.
   template <class Result, class T>
   sharded_tensor<Result> run(const std::vector<sharded_tensor<T>>& arguments) const {
     if constexpr (std::is_same_v<Result, T>)
-      if (program_->mixed == nullptr) {
-        values_of<T> values(*this, arguments);
+      if (program_->mixed_execution == nullptr) {
+        values_of_one_type<T> values(*this, arguments);
         run_all_operations(values);
         const sharded_tensor<T>& y = values.values[result_.number];
         return is_result_stopped_ ? detail::detach(y) : y;
@@ -283,7 +283,7 @@ class traced_function {
                                                                std::uint64_t type) const;
   /// Executes the program, whose result must have elements of type Result.
   template <class Result, class... T>
-  sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
+  sharded_tensor<Result> call(const sharded_tensor<T>&... x) const {
     const shape_list extents[] = {x.extents()...};
     require_arguments(extents, sizeof...(T));
     if constexpr ((std::is_same_v<T, Result> && ...)) return run<Result>(std::vector<sharded_tensor<Result>>{x...});
@@ -343,8 +343,8 @@ traced_function make_trace(const F& f, const Spec&... specs) {
     throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
   const auto program = std::make_shared<detail::traced_program>(known->layout.on);
   program->backward_reshards = [](const traced_function& made) {
-    return made.program_->mixed ? made.program_->mixed->backward_reshards(made)
-                                : made.backward_reshards<typename Traced::value_type>();
+    return made.program_->mixed_execution ? made.program_->mixed_execution->backward_reshards(made)
+                                          : made.backward_reshards<typename Traced::value_type>();
   };
   std::vector<value> inputs;
   for (const spec& one : all)

@@ -46,7 +46,7 @@ void require_no_other_gradient(const X& x) {
 }
 /// Records that the gradient with respect to a parameter is wanted.
 template <class T>
-void note_parameter(const sharded_tensor<T>& x) {
+void record_parameter(const sharded_tensor<T>& x) {
   record_operation<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
 }
 
@@ -106,7 +106,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     tape_contents& held = detail::current_tape_contents();
     held.most_bytes = held.bytes;
     const auto leaves = std::tuple(detail::parameter_of(parameters)...);
-    std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
+    std::apply([](const auto&... leaf) { (detail::record_parameter(detail::as_run_time(leaf)), ...); }, leaves);
     const auto result = detail::as_run_time(std::apply(f, leaves));
     using T = typename std::remove_cvref_t<decltype(result)>::value_type;
     if (detail::shape_size(result.extents()) != 1)

@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(blocks_are_sorted_stably_whatever_bits_their_numbers_have_i
     detail::number_order<double, false>::sort(numbers.data(), numbers.data() + numbers.size());
     bool same = true;
     for (std::size_t j = 0; j < numbers.size(); ++j)
-      same = same && elements[j].key == wanted[j].key && elements[j].place == wanted[j].place &&
-             std::bit_cast<std::uint64_t>(numbers[j]) == std::bit_cast<std::uint64_t>(given[wanted[j].place]);
+      same = same && elements[j].key == wanted[j].key && elements[j].position == wanted[j].position &&
+             std::bit_cast<std::uint64_t>(numbers[j]) == std::bit_cast<std::uint64_t>(given[wanted[j].position]);
     BOOST_TEST(same, kind);
   };
   for (const std::size_t n : {std::size_t{1023}, std::size_t{1024}, std::size_t{5000}}) {
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(keys_of_any_width_are_sorted_and_equal_ones_keep_their_orde
     std::sort(expected.begin(), expected.end());  // by keys, then by places
     detail::radix_sort(all.data(), all.size(), [](const element& one) { return one.key; });
     bool right = true;
-    for (std::size_t j = 0; j < all.size(); ++j) right = right && all[j].place == expected[j].place;
+    for (std::size_t j = 0; j < all.size(); ++j) right = right && all[j].position == expected[j].position;
     BOOST_TEST(right, "keys of " << width << " bits");
   }
 }

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_transform_and_its_inverse_divide_by_the_points_once_in_th
         for (const fourier_norm norm : {fourier_norm::backward, fourier_norm::ortho, fourier_norm::forward}) {
           const line_transform there = line(false, norm), back = line(true, norm);
           BOOST_TEST(is(there.factor * back.factor * normalisation_factor(kind, real, n), 1));
-          BOOST_TEST((!there.backward && back.backward && there.dimension == 1));
+          BOOST_TEST((!there.is_backward && back.is_backward && there.dimension == 1));
           BOOST_TEST((inverse_kind(there.real) == back.real && inverse_kind(back.real) == there.real));
           BOOST_TEST((is(there.before.first * back.after.first, 1) && is(there.before.last * back.after.last, 1)));
           BOOST_TEST((is(there.after.first * back.before.first, 1) && is(there.after.last * back.before.last, 1)));

@@ -24,10 +24,11 @@ template <std::size_t Features>
 std::size_t computed_early(std::mt19937& random, const detail::local_convolution<Features>& s,
                            const std::array<interval, Features>& there) {
   const std::size_t cells = volume_of(s.window);
-  const auto x = random_numbers(random, s.batch * s.in * cells), w = random_numbers(random, s.out * s.rows());
-  const auto bias = random_numbers(random, s.out);
+  const auto x = random_numbers(random, s.batch * s.in_channels * cells),
+             w = random_numbers(random, s.out_channels * s.rows());
+  const auto bias = random_numbers(random, s.out_channels);
   detail::column_convolver<float, Features> local(s);
-  std::vector<float> whole(s.batch * s.out * s.columns()), y = whole;
+  std::vector<float> whole(s.batch * s.out_channels * s.columns()), y = whole;
   local.forward(x.data(), w.data(), bias.data(), whole.data());
 
   std::vector<float> window = x;
@@ -40,7 +41,7 @@ std::size_t computed_early(std::mt19937& random, const detail::local_convolution
   local.forward(window.data(), w.data(), bias.data(), y.data(), there, [&] {
     ++calls;
     for (std::size_t k = 0; k < y.size(); ++k) {
-      if (y[k] == bias[k / s.columns() % s.out]) continue;
+      if (y[k] == bias[k / s.columns() % s.out_channels]) continue;
       ++early;
       BOOST_TEST(y[k] == whole[k]);
     }
@@ -58,8 +59,8 @@ BOOST_AUTO_TEST_SUITE(convolution_while_x_arrives)
 BOOST_AUTO_TEST_CASE(rows_without_ghosts_are_computed_first_and_no_bit_depends_on_it) {
   std::mt19937 random(14);
   sizes s;
-  s.batch = 2, s.in = s.group_in_channels = 400,
-  s.out = s.group_out_channels = 2;  // a tile is 36 columns: 3 rows and a half
+  s.batch = 2, s.in_channels = s.group_in_channels = 400,
+  s.out_channels = s.group_out_channels = 2;  // a tile is 36 columns: 3 rows and a half
   s.kernel = {3, 3}, s.stride = {1, 1}, s.dilation = {1, 1};
   s.places = {20, 10}, s.window = {22, 12};
   const std::size_t rows = computed_early<2>(random, s, {{{1, 21}, {0, 12}}});
@@ -73,7 +74,7 @@ BOOST_AUTO_TEST_CASE(rows_without_ghosts_are_computed_first_and_no_bit_depends_o
 BOOST_AUTO_TEST_CASE(columns_of_cubes_know_which_cells_they_need) {
   std::mt19937 random(16);
   detail::local_convolution<3> s;
-  s.batch = 1, s.in = s.group_in_channels = 400, s.out = s.group_out_channels = 2;
+  s.batch = 1, s.in_channels = s.group_in_channels = 400, s.out_channels = s.group_out_channels = 2;
   s.kernel = {3, 1, 3}, s.stride = {1, 1, 1}, s.dilation = {1, 1, 1};
   s.places = {20, 1, 10}, s.window = {22, 1, 12};
   BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {0, 12}}}) == 2U * 200);
@@ -88,7 +89,7 @@ BOOST_AUTO_TEST_CASE(strides_dilations_and_groups_know_which_cells_they_need) {
   std::mt19937 random(15);
   for (int times = 0; times < 4; ++times) {
     sizes s;
-    s.batch = 1, s.group_in_channels = 500, s.in = 1000, s.out = 2, s.group_out_channels = 1;
+    s.batch = 1, s.group_in_channels = 500, s.in_channels = 1000, s.out_channels = 2, s.group_out_channels = 1;
     s.kernel = {2, 1 + random() % 2}, s.stride = {1 + random() % 2, 1 + random() % 2}, s.dilation = {2, 1};
     s.places = {12, 7};
     for (std::size_t f = 0; f < 2; ++f)

@@ -13,7 +13,7 @@ namespace {
 detail::moments moments_of(const std::vector<double>& x) {
   detail::moments all{static_cast<double>(x.size()), 0, 0};
   for (const double one : x) all.mean += one / all.count;
-  for (const double one : x) all.deviations += (one - all.mean) * (one - all.mean);
+  for (const double one : x) all.squared_deviation_sum += (one - all.mean) * (one - all.mean);
   return all;
 }
 
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(moments_of_a_union) {
     const auto joined = detail::merge_moments()(moments_of(a), moments_of(b)), wanted = moments_of(both);
     BOOST_TEST(joined.count == wanted.count);
     BOOST_TEST(std::abs(joined.mean - wanted.mean) < 1e-12);
-    BOOST_TEST(std::abs(joined.deviations - wanted.deviations) < 1e-12);
+    BOOST_TEST(std::abs(joined.squared_deviation_sum - wanted.squared_deviation_sum) < 1e-12);
   }
 }
 

@@ -24,16 +24,16 @@ struct simulated_scan {
     std::size_t end = n;
     bool is_first = true;
     for (const auto& sweep : scan_schedule(n, options)) {
-      // the state at `from` is the initial one, or the one that was kept last
-      is_right = is_right && sweep.end == end && sweep.begin < end && sweep.from <= sweep.begin;
-      is_right = is_right && (is_first ? sweep.from == 0 : !kept.empty() && sweep.from == kept.back());
-      for (const std::size_t at : sweep.keep) {
-        is_right = is_right && at >= sweep.from && at < sweep.begin && (kept.empty() || at > kept.back());
+      // the state at `resume_step` is the initial one, or the one that was kept last
+      is_right = is_right && sweep.end == end && sweep.begin < end && sweep.resume_step <= sweep.begin;
+      is_right = is_right && (is_first ? sweep.resume_step == 0 : !kept.empty() && sweep.resume_step == kept.back());
+      for (const std::size_t at : sweep.checkpoint_steps) {
+        is_right = is_right && at >= sweep.resume_step && at < sweep.begin && (kept.empty() || at > kept.back());
         kept.push_back(at);
       }
-      if (!is_first && sweep.from == sweep.begin) kept.pop_back();
+      if (!is_first && sweep.resume_step == sweep.begin) kept.pop_back();
       states = std::max(states, kept.size());
-      steps += sweep.end - sweep.from;
+      steps += sweep.end - sweep.resume_step;
       end = sweep.begin;
       is_first = false;
     }
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(ten_steps_with_three_checkpoints_are_computed_again_twice_a
   BOOST_TEST(cost.states == 3U);
   BOOST_TEST(cost.bytes == 3U * 8 + 100);
   const auto sweeps = scan_schedule(10, {.checkpoints = 3});
-  BOOST_TEST((sweeps[0].keep == std::vector<std::size_t>{0, 4, 7}));
+  BOOST_TEST((sweeps[0].checkpoint_steps == std::vector<std::size_t>{0, 4, 7}));
   BOOST_TEST(sweeps[0].begin == 9U);
 }
 

@@ -65,7 +65,7 @@ struct fourier_definition {
 
   /// The extents of the transform of a tensor of the given extents.
   shape_type result_extents(shape_type global) const {
-    if (has_kind(line_kind::real_to_complex)) global[last_dimension()] = half_spectrum(global[last_dimension()]);
+    if (has_kind(line_kind::real_to_complex)) global[last_dimension()] = half_spectrum_extent(global[last_dimension()]);
     if (has_kind(line_kind::complex_to_real)) global[last_dimension()] = options.real_extent;
     return global;
   }
@@ -81,9 +81,9 @@ struct fourier_definition {
         problem << "requires " << wanted << " elements along dimension " << last_dimension()
                 << ", as {.real_extent = " << wanted << "} says, got a tensor of " << global
                 << "; give that tensor, or leave the option out";
-    } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
+    } else if (has_kind(line_kind::complex_to_real) && n != half_spectrum_extent(wanted)) {
       problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << last_dimension()
-              << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
+              << ", which is " << half_spectrum_extent(wanted) << " complex numbers, got a tensor of " << global
               << "; give {.real_extent = n} of the tensor whose spectrum it is";
     }
     for (std::size_t k = 0; k < dimensions.size() && problem.empty(); ++k)

@@ -232,7 +232,7 @@ class fourier_engine {
       global[definition_.last_dimension()] = definition_.options.real_extent;
     }
     if (definition_.has_kind(line_kind::complex_to_real))
-      global[definition_.last_dimension()] = half_spectrum(definition_.options.real_extent);
+      global[definition_.last_dimension()] = half_spectrum_extent(definition_.options.real_extent);
     if (definition_.result_extents(global) != result)
       return refuse(text("requires a dy of the extents of a result, ")
                     << definition_.result_extents(global) << ", got " << result);

@@ -117,8 +117,8 @@ class spectrum_planner {
       const interval own_x = s.there.gives ? part(x_cuts_, p_x_, d) : interval{},
                      own_y = s.there.takes ? part(y_cuts_, p_y_, d) : interval{};
       for (const wave_range& waves : line.wave_ranges()) {
-        mark_filled(s.is_index_filled[d], own_y, waves.to, waves.count);
-        mark_filled(s.is_adjoint_index_filled[d], own_x, waves.from, waves.count);
+        mark_filled(s.is_index_filled[d], own_y, waves.destination_start, waves.count);
+        mark_filled(s.is_adjoint_index_filled[d], own_x, waves.source_start, waves.count);
       }
       if (line.factor() == 1) continue;
       add_plane(scaled_planes, own_y, d, line.shared_wave(), line.factor());
@@ -192,7 +192,8 @@ class spectrum_planner {
   }
   void add_boxes_of_wave_ranges(exchange_plan<Rank>& all, const std::array<wave_range, Rank>& waves) const {
     shape_type from{}, to{}, count{};
-    for (std::size_t d = 0; d < Rank; ++d) from[d] = waves[d].from, to[d] = waves[d].to, count[d] = waves[d].count;
+    for (std::size_t d = 0; d < Rank; ++d)
+      from[d] = waves[d].source_start, to[d] = waves[d].destination_start, count[d] = waves[d].count;
     const exchange_plan<Rank> part = plan_repartition(p_x_.grid(), cut_to_range(x_cuts_, from, count), p_y_.grid(),
                                                       cut_to_range(y_cuts_, to, count), all.worker);
     const auto moved = [](box<Rank> where, const shape_type& by) {

@@ -14,9 +14,10 @@ namespace partita::detail {
 /// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in = 0, out = 0;  ///< samples, channels of the window of x, channels of the block of y
-  std::size_t group_in_channels = 0;       ///< the input channels that each output depends on
-  std::size_t first_output = 0,
+  std::size_t batch = 0, in_channels = 0,
+              out_channels = 0;       ///< samples, channels of the window of x, channels of the block of y
+  std::size_t group_in_channels = 0;  ///< the input channels that each output depends on
+  std::size_t first_out_channel = 0,
               group_out_channels = 1;  ///< first channel of the block in all of y; output channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
@@ -27,7 +28,7 @@ struct local_convolution {
   }
   std::size_t rows() const { return group_in_channels * product(kernel); }
   std::size_t columns() const { return product(places); }
-  bool empty() const { return batch == 0 || out == 0 || columns() == 0; }
+  bool empty() const { return batch == 0 || out_channels == 0 || columns() == 0; }
 
   friend bool operator==(const local_convolution&, const local_convolution&) = default;
 };
@@ -64,13 +65,13 @@ class column_convolver {
                Arrive wait_for_input) {
     const std::size_t n = s_.columns();
     if (s_.empty()) return wait_for_input();
-    for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
-      std::fill_n(y + row * n, n, bias == nullptr ? T(0) : bias[row % s_.out]);
+    for (std::size_t row = 0; row < s_.batch * s_.out_channels; ++row)
+      std::fill_n(y + row * n, n, bias == nullptr ? T(0) : bias[row % s_.out_channels]);
     if (s_.rows() == 0) return wait_for_input();
     const auto product = [&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
-      gather(x + (sample * s_.in + g.in) * window_size_, count);
-      multiply<T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()}), columns(count), T(1),
-                  y_block(y, sample, g, from, count));
+      gather(x + (sample * s_.in_channels + g.first_in_channel) * window_size_, count);
+      multiply<T>(dense_block<const T, 2>(w + g.first_out_channel * s_.rows(), {g.size, s_.rows()}), columns(count),
+                  T(1), y_block(y, sample, g, from, count));
     };
     for_each_tile(product, [&](std::size_t from, std::size_t count) { return is_ready(available, from, count); });
     wait_for_input();
@@ -78,13 +79,14 @@ class column_convolver {
   }
   /// dx = W^T dy. The function overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
-    std::fill_n(dx, s_.batch * s_.in * window_size_, T(0));
+    std::fill_n(dx, s_.batch * s_.in_channels * window_size_, T(0));
     if (s_.empty() || s_.rows() == 0) return;
     for_each_tile([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
       columns_.resize(s_.rows() * count);
-      multiply<T>(transposed<const T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()})),
-                  y_block(dy, sample, g, from, count), T(0), dense_block<T, 2>(columns_.data(), {s_.rows(), count}));
-      scatter(dx + (sample * s_.in + g.in) * window_size_, count);
+      multiply<T>(
+          transposed<const T>(dense_block<const T, 2>(w + g.first_out_channel * s_.rows(), {g.size, s_.rows()})),
+          y_block(dy, sample, g, from, count), T(0), dense_block<T, 2>(columns_.data(), {s_.rows(), count}));
+      scatter(dx + (sample * s_.in_channels + g.first_in_channel) * window_size_, count);
     });
   }
   /// Adds dy x^T to dw, and, unless db is null, the sum of dy over samples and positions to db.
@@ -93,23 +95,23 @@ class column_convolver {
     if (db != nullptr) bias_gradients(dy, db);
     if (s_.rows() == 0) return;
     for_each_tile([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
-      gather(x + (sample * s_.in + g.in) * window_size_, count);
+      gather(x + (sample * s_.in_channels + g.first_in_channel) * window_size_, count);
       multiply<T>(y_block(dy, sample, g, from, count), transposed<const T>(columns(count)), T(1),
-                  dense_block<T, 2>(dw + g.out * s_.rows(), {g.size, s_.rows()}));
+                  dense_block<T, 2>(dw + g.first_out_channel * s_.rows(), {g.size, s_.rows()}));
     });
   }
   /// Adds to db, for each output channel, the sum of dy over samples and positions.
   void bias_gradients(const T* dy, T* db) const {
     const std::size_t n = s_.columns();
-    for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
-      for (std::size_t k = 0; k < n; ++k) db[row % s_.out] += dy[row * n + k];
+    for (std::size_t row = 0; row < s_.batch * s_.out_channels; ++row)
+      for (std::size_t k = 0; k < n; ++k) db[row % s_.out_channels] += dy[row * n + k];
   }
 
  private:
   /// The output channels of one group that are on this worker: their first index in the block of y, their number, and
   /// the index of the group's first input channel in the window of x.
   struct group {
-    std::size_t out, size, in;
+    std::size_t first_out_channel, size, first_in_channel;
   };
   /// A run of `count` consecutive output positions along the last dimension. `column` is the first position's column in
   /// the tile, `cell` the offset of its window in one channel of x.
@@ -128,10 +130,10 @@ class column_convolver {
       if (!is_selected(from, count)) continue;
       find_column_runs(from, count);
       for (std::size_t sample = 0; sample < s_.batch; ++sample)
-        for (std::size_t o = 0; o < s_.out;) {
-          const std::size_t g = (s_.first_output + o) / s_.group_out_channels;
-          const std::size_t end = std::min(s_.out, (g + 1) * s_.group_out_channels - s_.first_output);
-          f(sample, group{o, end - o, (g - s_.first_output / s_.group_out_channels) * s_.group_in_channels}, from,
+        for (std::size_t o = 0; o < s_.out_channels;) {
+          const std::size_t g = (s_.first_out_channel + o) / s_.group_out_channels;
+          const std::size_t end = std::min(s_.out_channels, (g + 1) * s_.group_out_channels - s_.first_out_channel);
+          f(sample, group{o, end - o, (g - s_.first_out_channel / s_.group_out_channels) * s_.group_in_channels}, from,
             count);
           o = end;
         }
@@ -195,7 +197,9 @@ class column_convolver {
   template <class Y>
   strided<Y, 2> y_block(Y* y, std::size_t sample, const group& g, std::size_t from, std::size_t count) const {
     const std::size_t n = s_.columns();
-    return {y + (sample * s_.out + g.out) * n + from, {g.size, count}, {static_cast<std::ptrdiff_t>(n), 1}};
+    return {y + (sample * s_.out_channels + g.first_out_channel) * n + from,
+            {g.size, count},
+            {static_cast<std::ptrdiff_t>(n), 1}};
   }
 
   sizes s_;

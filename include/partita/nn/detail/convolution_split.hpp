@@ -171,9 +171,9 @@ local_convolution<Features> local_convolution_of(const convolution_split<Feature
   const auto& o = split.options();
   const box<Features + 2> w = split.weights(i);
   local_convolution<Features> s;
-  s.batch = y[0], s.in = window[1], s.out = y[1];
+  s.batch = y[0], s.in_channels = window[1], s.out_channels = y[1];
   s.group_in_channels = w.stop[1] - w.start[1];
-  s.first_output = w.start[0], s.group_out_channels = o.out_channels / o.groups;
+  s.first_out_channel = w.start[0], s.group_out_channels = o.out_channels / o.groups;
   for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.places[f] = y[2 + f];
   s.kernel = o.kernel, s.stride = o.stride, s.dilation = o.dilation;
   if (window[1] == 0) s.group_in_channels = 0;

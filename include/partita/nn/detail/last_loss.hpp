@@ -8,14 +8,15 @@
 namespace partita::detail {
 
 /// What a loss returned last: nothing yet, one number, or one number for each element or row.
-enum class last_loss : std::uint8_t { none, number, each };
+enum class last_loss_kind : std::uint8_t { none, number, each };
 
-inline void require_reduced_loss(last_loss last, const char* name) {
-  if (last == last_loss::number) return;
+inline void require_reduced_loss(last_loss_kind last, const char* name) {
+  if (last == last_loss_kind::number) return;
   throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "
-                               << (last == last_loss::none ? "and none was called; call loss(x, target) first"
-                                                           : "and each(x, target) was called last; give adjoint() a dy "
-                                                             "of its shape"));
+                               << (last == last_loss_kind::none
+                                       ? "and none was called; call loss(x, target) first"
+                                       : "and each(x, target) was called last; give adjoint() a dy "
+                                         "of its shape"));
 }
 
 }  // namespace partita::detail

@@ -202,9 +202,9 @@ class linear_movements<T, column_parallel> {
   template <std::size_t Rank, class Fill>
   auto start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
     struct batched_product {
-      pending_product<T, 2> rows;
+      pending_product<T, 2> matrix_product;
       std::array<std::size_t, Rank> shape;
-      pooled_tensor<T, Rank> finish() { return restore_batch(rows.finish(), shape); }
+      pooled_tensor<T, Rank> finish() { return restore_batch(matrix_product.finish(), shape); }
     };
     const auto shape = as_array<Rank>(product.shape());
     auto rows = to_matrix(std::move(product));

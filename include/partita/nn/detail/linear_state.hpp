@@ -33,7 +33,7 @@ struct linear_state {
       const auto i = p_w.index();
       rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);
       columns = balanced_part(o.in_features, p_w.extents()[1], i[1]);
-      first_column = i[1] == 0;
+      is_first_column = i[1] == 0;
     }
     weight_gradient = xt::zeros<T>(weight_shape());
     bias_gradient = xt::zeros<T>(bias_shape());
@@ -59,9 +59,9 @@ struct linear_state {
         weight(i - rows.start, j - columns.start) = at(i * in + j);
     for (std::size_t i = 0; i < bias.size(); ++i) bias(i) = at(options.out_features * in + rows.start + i);
   }
-  bool has_bias() const { return options.bias && first_column; }
+  bool has_bias() const { return options.bias && is_first_column; }
   /// Frees the x of the last call before the x of the next call arrives.
-  void forget() {
+  void forget_forward() {
     x = pooled_storage<T>();
     forward_done = false;
   }
@@ -127,14 +127,15 @@ struct linear_state {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
-      const bool known = std::equal(x_shape.begin(), x_shape.end() - 1, last_batch.begin(), last_batch.end());
+      const bool known =
+          std::equal(x_shape.begin(), x_shape.end() - 1, last_batch_extents.begin(), last_batch_extents.end());
       const std::uint64_t all_know = agree_if_checked(
           everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
           [&] { return text("partita::linear(x)"); }, !p_x.active() || known ? 1 : 0);
       if (all_know != 0) return;
       if (const text difference = batch_mismatch_text(p_x, x_shape); !difference.empty())
         throw shape_error(batch_error_message(difference));
-      last_batch.assign(x_shape.begin(), x_shape.end() - 1);
+      last_batch_extents.assign(x_shape.begin(), x_shape.end() - 1);
     }
   }
   static text batch_error_message(const text& difference) {
@@ -163,13 +164,13 @@ struct linear_state {
   partition<any_grid_shape> p_x, p_y, p_w;
   linear_movements<T, Algorithm> movements;
   interval rows, columns;
-  bool first_column = false, forward_done = false;
+  bool is_first_column = false, forward_done = false;
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
   pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
   std::size_t row_count = 0;
   std::vector<std::size_t> y_shape;
-  std::vector<std::size_t> last_batch;  ///< several batch extents of the last x, the same on all workers of p_x
+  std::vector<std::size_t> last_batch_extents;  ///< several batch extents of the last x, the same on all workers of p_x
 };
 
 }  // namespace partita::detail

@@ -19,7 +19,7 @@ inline void require_epsilon(const char* name, double epsilon) {
 
 /// The number of elements, their mean, and the sum of their squared deviations from the mean.
 struct moments {
-  double count = 0, mean = 0, deviations = 0;
+  double count = 0, mean = 0, squared_deviation_sum = 0;
 };
 
 /// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
@@ -32,7 +32,7 @@ struct merge_moments {
     if (count == 0) return {};
     const double distance = b.mean - a.mean;
     return {count, a.mean + distance * (b.count / count),
-            a.deviations + b.deviations + distance * distance * (a.count * b.count / count)};
+            a.squared_deviation_sum + b.squared_deviation_sum + distance * distance * (a.count * b.count / count)};
   }
 };
 
@@ -43,15 +43,15 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
-/// Maps each element of a block to one of `count` numbers: the element of index i has the sum of all at[d][i[d]].
+/// Maps each element of a block to one of `count` numbers: the element of index i has the sum of all offsets[d][i[d]].
 template <std::size_t Rank>
 struct element_map {
-  std::array<std::vector<std::size_t>, Rank> at{};
+  std::array<std::vector<std::size_t>, Rank> offsets{};
   std::size_t count = 1;
 
   /// Makes the map in which all elements of a block of this shape have the number 0.
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
-    for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
+    for (std::size_t d = 0; d < Rank; ++d) offsets[d].assign(shape[d], 0);
   }
   /// Numbers the elements by their indices in the dimensions with `is_dimension_numbered[d]`, in C order; elements that
   /// differ in the other dimensions only have the same number.
@@ -59,7 +59,7 @@ struct element_map {
       : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
       if (!is_dimension_numbered[d]) continue;
-      for (std::size_t i = 0; i < shape[d]; ++i) at[d][i] = i * count;
+      for (std::size_t i = 0; i < shape[d]; ++i) offsets[d][i] = i * count;
       count *= shape[d];
     }
   }
@@ -82,14 +82,14 @@ class normaliser {
 
   /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
   void set_element_maps(element_map<Rank> statistics, element_map<Rank> parameters) {
-    statistics_ = std::move(statistics);
-    parameters_ = std::move(parameters);
+    statistics_map_ = std::move(statistics);
+    parameter_map_ = std::move(parameters);
   }
-  const element_map<Rank>& statistics() const { return statistics_; }
+  const element_map<Rank>& statistics_map() const { return statistics_map_; }
 
   /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
   std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {
-    auto block_moments = uninitialised<moments, 1>({statistics_.count});
+    auto block_moments = uninitialised<moments, 1>({statistics_map_.count});
     for (auto& m : block_moments) m = moments{};
     for_each_element(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
       block_moments(s).count += 1;
@@ -98,7 +98,7 @@ class normaliser {
     for (auto& m : block_moments) m.mean = m.count > 0 ? m.mean / m.count : 0;
     for_each_element(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
       const double distance = static_cast<double>(x.data()[k]) - block_moments(s).mean;
-      block_moments(s).deviations += distance * distance;
+      block_moments(s).squared_deviation_sum += distance * distance;
     });
     const auto all = merge_moments_(block_moments);
     return {all.begin(), all.end()};
@@ -108,9 +108,9 @@ class normaliser {
   template <class Mean, class Spread>
   xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread variance, double epsilon,
                                  const norm_weights<T>& by) {
-    inverse_deviation_.resize(statistics_.count);
-    std::vector<double> subtracted(statistics_.count, 0);
-    for (std::size_t s = 0; s < statistics_.count; ++s) {
+    inverse_deviation_.resize(statistics_map_.count);
+    std::vector<double> subtracted(statistics_map_.count, 0);
+    for (std::size_t s = 0; s < statistics_map_.count; ++s) {
       inverse_deviation_[s] = 1 / std::sqrt(variance(s) + epsilon);
       if (has_mean_) subtracted[s] = mean(s);
     }
@@ -129,7 +129,7 @@ class normaliser {
   /// all_reduce if parameters are shared along dimensions other than the averaged ones.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool are_statistics_fixed,
                                const std::vector<double>& counts, const norm_weights<T>& by) const {
-    const std::size_t statistics = statistics_.count, parameters = parameters_.count;
+    const std::size_t statistics = statistics_map_.count, parameters = parameter_map_.count;
     const auto g = [&](std::size_t k, std::size_t q) {
       return static_cast<double>(dy.data()[k]) * (by.has_scale ? static_cast<double>(by.gamma[q]) : 1);
     };
@@ -192,11 +192,12 @@ class normaliser {
     index<Rank> i{};
     std::size_t volume = 1;
     for (std::size_t d = 0; d < Rank; ++d) volume *= static_cast<std::size_t>(shape[d]);
-    const auto& s_last = statistics_.at[Rank - 1];
-    const auto& q_last = parameters_.at[Rank - 1];
+    const auto& s_last = statistics_map_.offsets[Rank - 1];
+    const auto& q_last = parameter_map_.offsets[Rank - 1];
     for (std::size_t k = 0; k < volume;) {
       std::size_t s = 0, q = 0;
-      for (std::size_t d = 0; d + 1 < Rank; ++d) s += statistics_.at[d][i[d]], q += parameters_.at[d][i[d]];
+      for (std::size_t d = 0; d + 1 < Rank; ++d)
+        s += statistics_map_.offsets[d][i[d]], q += parameter_map_.offsets[d][i[d]];
       for (std::size_t j = 0; j < s_last.size(); ++j, ++k) f(k, s + s_last[j], q + q_last[j]);
       for (std::size_t d = Rank - 1; d-- > 0;) {
         if (++i[d] < static_cast<std::size_t>(shape[d])) break;
@@ -208,7 +209,7 @@ class normaliser {
   all_reduce<any_grid_shape, merge_moments> merge_moments_;
   all_reduce<any_grid_shape, sum_t> sum_statistics_, sum_parameters_;
   bool has_same_groups_, has_mean_;
-  element_map<Rank> statistics_{std::array<std::size_t, Rank>{}}, parameters_{std::array<std::size_t, Rank>{}};
+  element_map<Rank> statistics_map_{std::array<std::size_t, Rank>{}}, parameter_map_{std::array<std::size_t, Rank>{}};
   std::vector<double> inverse_deviation_;
   xt::xtensor<double, Rank> normalised_x_;
 };

@@ -66,8 +66,8 @@ class onednn_task {
   void create_primitive(const sizes& s, std::size_t groups, convolution_task task) {
     using namespace dnnl;
     const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
-    memory::dims x{n(s.batch), n(s.in)}, w{n(s.out / groups), n(s.group_in_channels)}, y{n(s.batch), n(s.out)}, stride,
-        holes, none(Features, 0);
+    memory::dims x{n(s.batch), n(s.in_channels)}, w{n(s.out_channels / groups), n(s.group_in_channels)},
+        y{n(s.batch), n(s.out_channels)}, stride, holes, none(Features, 0);
     if (groups > 1) w.insert(w.begin(), n(groups));
     for (std::size_t f = 0; f < Features; ++f) {
       x.push_back(n(s.window[f])), w.push_back(n(s.kernel[f])), y.push_back(n(s.places[f]));
@@ -85,7 +85,7 @@ class onednn_task {
     const algorithm direct = algorithm::convolution_direct;
     const bool with_bias = task == convolution_task::forward_with_bias,
                forward = with_bias || task == convolution_task::forward;
-    bias_ = plain({n(s.out)});
+    bias_ = plain({n(s.out_channels)});
     const convolution_forward::primitive_desc forward_desc(
         with_bias ? convolution_forward::desc(prop_kind::forward_training, direct, any(x), any(w), bias_, any(y),
                                               stride, holes, none, none)
@@ -159,7 +159,7 @@ class onednn_tasks {
     const key target{s, groups, task};
     auto entry = std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& e) { return e.first == target; });
     if (entry == tasks_.end()) {
-      if (tasks_.size() == most) tasks_.erase(tasks_.begin());
+      if (tasks_.size() == max_tasks) tasks_.erase(tasks_.begin());
       tasks_.emplace_back(target, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
       entry = tasks_.end() - 1;
     }
@@ -167,10 +167,10 @@ class onednn_tasks {
   }
   dnnl::stream& stream() { return stream_; }
   std::array<std::vector<float>, 3>& buffers() { return buffers_; }
-  std::vector<float>& sums() { return sums_; }
+  std::vector<float>& gradient_buffer() { return gradient_buffer_; }
 
  private:
-  static constexpr std::size_t most = 256;  // chosen: three computations for each layer of a deep network
+  static constexpr std::size_t max_tasks = 256;  // chosen: three computations for each layer of a deep network
   struct key {
     sizes s;
     std::size_t groups;
@@ -182,7 +182,7 @@ class onednn_tasks {
   dnnl::stream stream_{engine_};
   std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> tasks_;
   std::array<std::vector<float>, 3> buffers_;
-  std::vector<float> sums_;
+  std::vector<float> gradient_buffer_;
 };
 
 /// The interface of column_convolver<float, Features>, with the same results up to rounding.
@@ -223,9 +223,9 @@ class onednn_convolver {
     if (task_kernel == nullptr) return columns_.gradients(x, dy, dw, db);
     if (db != nullptr) columns_.bias_gradients(dy, db);
     auto& all = onednn_tasks<Features>::thread_tasks();
-    all.sums().resize(s_.out * s_.rows());
-    (*task_kernel)(all.stream(), x, dy, nullptr, all.sums().data(), all.buffers());
-    for (std::size_t k = 0; k < s_.out * s_.rows(); ++k) dw[k] += all.sums()[k];
+    all.gradient_buffer().resize(s_.out_channels * s_.rows());
+    (*task_kernel)(all.stream(), x, dy, nullptr, all.gradient_buffer().data(), all.buffers());
+    for (std::size_t k = 0; k < s_.out_channels * s_.rows(); ++k) dw[k] += all.gradient_buffer()[k];
   }
 
  private:
@@ -233,7 +233,7 @@ class onednn_convolver {
   onednn_task<Features>* find_task(task t) const {
     // oneDNN pads fewer than 8 channels with zeros. With 3 channels, gradients by oneDNN took 1.9 times as long as by
     // im2col (bench/convolution).
-    const bool is_padded = groups_ == 1 && s_.in < 8;
+    const bool is_padded = groups_ == 1 && s_.in_channels < 8;
     if (groups_ == 0 || (is_padded && (t == task::dx || t == task::dw))) return nullptr;
     auto& found = onednn_tasks<Features>::thread_tasks().find(s_, groups_, t);
     return found.is_usable() ? &found : nullptr;
@@ -246,10 +246,12 @@ class onednn_convolver {
       if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
           s.places[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
         return 0;
-    const bool one = s.first_output / s.group_out_channels == (s.first_output + s.out - 1) / s.group_out_channels;
-    if (!one && (s.first_output % s.group_out_channels != 0 || s.out % s.group_out_channels != 0)) return 0;
-    const std::size_t groups = one ? 1 : s.out / s.group_out_channels;
-    return s.in == groups * s.group_in_channels ? groups : 0;
+    const bool one =
+        s.first_out_channel / s.group_out_channels == (s.first_out_channel + s.out_channels - 1) / s.group_out_channels;
+    if (!one && (s.first_out_channel % s.group_out_channels != 0 || s.out_channels % s.group_out_channels != 0))
+      return 0;
+    const std::size_t groups = one ? 1 : s.out_channels / s.group_out_channels;
+    return s.in_channels == groups * s.group_in_channels ? groups : 0;
   }
 
   sizes s_;

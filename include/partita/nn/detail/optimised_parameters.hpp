@@ -16,7 +16,7 @@ template <class T, std::size_t States>
 class optimised_parameters {
  public:
   using real = real_of<T>;
-  using flat = flat_parameter<real, States>;
+  using flat_type = flat_parameter<real, States>;
 
   /// `state_count` states per real number are allocated at once; the others are allocated on first use.
   optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t state_count)
@@ -40,10 +40,10 @@ class optimised_parameters {
     }
     make_states(state_count);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      flat one{real_count(p),
-               reinterpret_cast<real*>(parameters_[p].value()),
-               reinterpret_cast<const real*>(parameters_[p].gradient()),
-               {}};
+      flat_type one{real_count(p),
+                    reinterpret_cast<real*>(parameters_[p].value()),
+                    reinterpret_cast<const real*>(parameters_[p].gradient()),
+                    {}};
       for (std::size_t s = 0; s < state_count; ++s) one.state[s] = states_[p][s].data();
       f(one);
     }

@@ -58,7 +58,7 @@ class scale_and_shift {
                     << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
     return error_message;
   }
-  norm_weights<T> memory() {
+  norm_weights<T> weight_pointers() {
     return {has_scale_, weight_.data(), has_shift_ ? bias_.data() : nullptr, weight_gradient_.data(),
             has_shift_ ? bias_gradient_.data() : nullptr};
   }

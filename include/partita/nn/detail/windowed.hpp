@@ -70,7 +70,7 @@ class window_exchange {
 
   const partition<dynamic_extents<Rank>>& p() const { return movement_.windows().p(); }
   const Rule& rule() const { return movement_.windows().rule(); }
-  const local_taps<Rank>& local() const { return local_taps_; }
+  const local_taps<Rank>& taps_of_worker() const { return local_taps_; }
 
   /// Returns this worker's window of x. Collective.
   template <class X>
@@ -271,7 +271,7 @@ class windowed_layer {
     using T = element_of<X>;
     const auto window = exchange_.receive_window(x);
     if (!exchange_.p().active()) return xt::xtensor<T, rank>(window);
-    return taps_.template forward<T, rank>(exchange_.local(), window.data());
+    return taps_.template forward<T, rank>(exchange_.taps_of_worker(), window.data());
   }
   template <class Y>
   auto adjoint_block(const Y& dy) {
@@ -279,7 +279,7 @@ class windowed_layer {
     const xt::xtensor<T, rank> block = dy;
     const text error_message = exchange_.error_in(block);
     if (!exchange_.p().active()) return exchange_.send_window_gradient(block, error_message);
-    const local_taps<rank>& by = exchange_.local();
+    const local_taps<rank>& by = exchange_.taps_of_worker();
     return exchange_.send_window_gradient(
         error_message.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window),
         error_message);

@@ -13,8 +13,8 @@ namespace partita::detail {
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
-  using base::cut, base::origin, base::disputes, base::adopt_proposals, base::join_lists, base::reshard_bytes,
-      base::align;
+  using base::cut, base::origin, base::disputed_factors, base::adopt_proposals, base::join_axis_lists,
+      base::reshard_bytes, base::align_operands;
   using base::m, base::r, base::by, base::tensor_spec, base::is_given, base::proposes, base::list_proposals,
       base::can_cut, base::log_decision, base::log_decisions;
 
@@ -207,12 +207,12 @@ struct conflict_resolution : factor_proposals<Policy> {
     if (policy_follows_one_tensor()) {
       apply_sharding_of_one_tensor();
     } else if (r.has_equivalent_operands && by.equivalent_operands == policy::conflict::align) {
-      align();
+      align_operands();
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
         if (proposes(t)) adopt_proposals(t);
-      for (std::size_t f = 0; disputes >> f != 0; ++f)
-        if ((disputes >> f & 1U) != 0) join_lists(f);
+      for (std::size_t f = 0; disputed_factors >> f != 0; ++f)
+        if ((disputed_factors >> f & 1U) != 0) join_axis_lists(f);
     }
     // 2. Drop the proposed axes over which a tensor must stay replicated.
     drop_replicating_axes();

@@ -15,14 +15,14 @@ class growing_list {
   constexpr growing_list(const growing_list& other) { assign(other); }
   constexpr growing_list(growing_list&& other) noexcept { take(other); }
   constexpr growing_list& operator=(const growing_list& other) {
-    if (this != &other) release(), assign(other);
+    if (this != &other) free_memory(), assign(other);
     return *this;
   }
   constexpr growing_list& operator=(growing_list&& other) noexcept {
-    if (this != &other) release(), take(other);
+    if (this != &other) free_memory(), take(other);
     return *this;
   }
-  constexpr ~growing_list() { release(); }
+  constexpr ~growing_list() { free_memory(); }
 
   /// Appends a value.
   constexpr void push_back(const T& value) {
@@ -70,7 +70,7 @@ class growing_list {
     heap_ = other.heap_, count_ = other.count_, capacity_ = other.capacity_;
     other.heap_ = nullptr, other.count_ = 0, other.capacity_ = InPlace;
   }
-  constexpr void release() {
+  constexpr void free_memory() {
     if (capacity_ > InPlace) delete[] heap_;
     heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }

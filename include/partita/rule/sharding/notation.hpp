@@ -10,69 +10,69 @@ namespace detail {
 /// Reads einsum notation such as "bmk,kn->bmn" from left to right.
 struct notation_reader {
   const char* notation;
-  rule& read;
-  std::size_t at = 0;
+  rule& parsed;
+  std::size_t position = 0;
   std::uint8_t groups = 0;
   const char* missing_part = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
 
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   constexpr std::size_t find_factor(char c) {
-    for (std::size_t f = 0; f < read.factor_count; ++f)
-      if (read.factors[f].letter == c && c != '_') return f;
-    return read.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass_through);
+    for (std::size_t f = 0; f < parsed.factor_count; ++f)
+      if (parsed.factors[f].letter == c && c != '_') return f;
+    return parsed.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr void read_merged_dimension() {
-    read.add_dimension();
-    const std::size_t begin = read.term_count;
-    for (++at; notation[at] != ')'; ++at) {
-      if (!is_letter(notation[at])) return void(missing_part = "letters between '(' and ')'");
-      read.add_term(find_factor(notation[at]));
+    parsed.add_dimension();
+    const std::size_t begin = parsed.term_count;
+    for (++position; notation[position] != ')'; ++position) {
+      if (!is_letter(notation[position])) return void(missing_part = "letters between '(' and ')'");
+      parsed.add_term(find_factor(notation[position]));
     }
-    if (read.term_count - begin < 2) return;
+    if (parsed.term_count - begin < 2) return;
     ++groups;
-    for (std::size_t k = begin; k < read.term_count; ++k) {
-      const std::uint8_t old = read.factors[read.terms[k]].merged_group;
-      read.factors[read.terms[k]].merged_group = groups;
-      for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
-        if (read.factors[f].merged_group == old) read.factors[f].merged_group = groups;
+    for (std::size_t k = begin; k < parsed.term_count; ++k) {
+      const std::uint8_t old = parsed.factors[parsed.terms[k]].merged_group;
+      parsed.factors[parsed.terms[k]].merged_group = groups;
+      for (std::size_t f = 0; old != 0 && f < parsed.factor_count; ++f)
+        if (parsed.factors[f].merged_group == old) parsed.factors[f].merged_group = groups;
     }
   }
   constexpr void read_ellipsis() {
-    rule::tensor& t = read.tensors[read.tensor_count() - 1];
-    if (notation[at + 1] != '.' || notation[at + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
+    rule::tensor& t = parsed.tensors[parsed.tensor_count() - 1];
+    if (notation[position + 1] != '.' || notation[position + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
       return void(missing_part = "\"...\" at most once in each tensor");
     t.ellipsis = t.rank;
-    at += 2;
+    position += 2;
   }
   /// Reads the whole notation, or stops at the first place where a character is missing.
-  constexpr const char* all() {
+  constexpr const char* parse() {
     bool results = false;
-    read.begin_operand();
-    for (; notation[at] != '\0'; ++at) {
-      const char c = notation[at];
+    parsed.begin_operand();
+    for (; notation[position] != '\0'; ++position) {
+      const char c = notation[position];
       if (c == ' ') continue;
       if (c == ',') {
-        results ? read.begin_result() : read.begin_operand();
-      } else if (c == '-' && notation[at + 1] == '>' && !results) {
-        ++at;
+        results ? parsed.begin_result() : parsed.begin_operand();
+      } else if (c == '-' && notation[position + 1] == '>' && !results) {
+        ++position;
         results = true;
-        read.begin_result();
+        parsed.begin_result();
       } else if (c == '(') {
         read_merged_dimension();
       } else if (c == '.') {
         read_ellipsis();
       } else if (c == '1') {
-        read.add_dimension();
+        parsed.add_dimension();
       } else if (c == '_' || is_letter(c)) {
-        read.add_dimension(find_factor(c));
+        parsed.add_dimension(find_factor(c));
       } else {
         missing_part = "letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"";
       }
       if (missing_part != nullptr) return missing_part;
     }
     if (!results) return missing_part = "\"->\" between operands and results";
-    read.complete();
+    parsed.complete();
     return missing_part;
   }
 };
@@ -81,9 +81,10 @@ struct notation_reader {
 
 constexpr rule::rule(const char* notation) {
   detail::notation_reader reader{notation, *this};
-  if (const char* const missing_part = reader.all(); missing_part != nullptr)
-    throw shape_error(text("partita::rule: requires ") << missing_part << ", but character " << reader.at << " of \""
-                                                       << notation << "\" is not; write for example \"bmk,kn->bmn\"");
+  if (const char* const missing_part = reader.parse(); missing_part != nullptr)
+    throw shape_error(text("partita::rule: requires ")
+                      << missing_part << ", but character " << reader.position << " of \"" << notation
+                      << "\" is not; write for example \"bmk,kn->bmn\"");
 }
 
 /// Writes a rule as its notation: bmk,kn->bmn.

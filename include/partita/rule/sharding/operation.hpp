@@ -81,22 +81,22 @@ constexpr std::uint32_t dimension_set(const attributes::list& axes, std::size_t 
   for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << checked_dimension(axis, rank, call);
   return bits;
 }
-constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
+constexpr bool has_bit(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
 
 /// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
 struct separate_factors {
-  std::array<std::size_t, most_dimensions> number{};
+  std::array<std::size_t, most_dimensions> factor_indices{};
   std::size_t rank;
 
   constexpr separate_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      number[d] = r.add_factor(shape[d], nth_letter(r.factor_count),
-                               in(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
+      factor_indices[d] = r.add_factor(shape[d], nth_letter(r.factor_count),
+                                       has_bit(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
   }
-  constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
+  constexpr std::size_t operator[](std::size_t d) const { return factor_indices[d]; }
   /// Adds one dimension for each factor to the last tensor of a rule.
   constexpr void write(rule& r) const {
-    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(number[d]);
+    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(factor_indices[d]);
   }
 };
 

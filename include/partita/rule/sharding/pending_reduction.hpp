@@ -9,7 +9,7 @@ namespace partita {
 
 constexpr const char* name_of(pending_reduction kind) {
   const char* name = "none";
-  detail::pending_reductions::with(kind, [&](auto r) { name = decltype(r)::short_name; });
+  detail::pending_reductions::visit(kind, [&](auto r) { name = decltype(r)::short_name; });
   return name;
 }
 
@@ -24,13 +24,13 @@ enum class linearity : std::uint8_t {
 
 constexpr bool is_linear(pending_reduction kind) {
   bool is = false;
-  detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_linear_reduction<decltype(r)>; });
+  detail::pending_reductions::visit(kind, [&](auto r) { is = detail::is_linear_reduction<decltype(r)>; });
   return is;
 }
 /// Whether a reduction chooses the largest or the smallest element.
 constexpr bool is_extreme(pending_reduction kind) {
   bool is = false;
-  detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_extreme_reduction<decltype(r)>; });
+  detail::pending_reductions::visit(kind, [&](auto r) { is = detail::is_extreme_reduction<decltype(r)>; });
   return is;
 }
 

@@ -42,7 +42,7 @@ template <class = void>
 
 /// Converts the resolved factors back to shardings, and infers the pending reductions.
 template <class Policy>
-struct sharding_conclusion {
+struct propagation_builder {
   conflict_resolution<Policy>& s;
   propagation& out;
 
@@ -90,7 +90,7 @@ struct sharding_conclusion {
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
       required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cut_axes());
     out.operands.push_back(required);
-    if (given) move(i, s.operands[i].layout, required, s.operands[i]);
+    if (given) add_reshard(i, s.operands[i].layout, required, s.operands[i]);
   }
   constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& kept_reductions) const {
     const std::size_t t = s.r.operand_count + j;
@@ -115,11 +115,11 @@ struct sharding_conclusion {
           left.pending[a] = kind;
           s.log_decision(decision::what::keeps_partial, t, decision::none, decision::none, a, decision::none, kind);
         }
-      move(t, made, given.layout, given);
+      add_reshard(t, made, given.layout, given);
     }
     out.results.push_back(left);
   }
-  constexpr void move(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
+  constexpr void add_reshard(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
     if (from.same_layout(to)) return;
     const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);
     if (s.by.moves == policy::reshard::forbid && bytes > 0) throw_move_forbidden(s.r, t, from, to, of.shape);
@@ -161,7 +161,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, flow, by, out.log}}};
   resolved.resolve_conflicts();
   // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.
-  const detail::sharding_conclusion<Policy> conclude{resolved, out};
+  const detail::propagation_builder<Policy> conclude{resolved, out};
   std::array<pending_reduction, most_axes> kept_reductions{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, kept_reductions);
   for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, kept_reductions);

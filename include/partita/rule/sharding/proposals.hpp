@@ -52,7 +52,7 @@ struct factor_proposals : factor_projection<Policy> {
 
   axis_list cut[most_factors]{};
   std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
-  std::uint32_t disputes = 0;           ///< the factors whose lists must be joined, as bits
+  std::uint32_t disputed_factors = 0;   ///< the factors whose lists must be joined, as bits
 
   constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : list_proposals(t)) {
@@ -94,7 +94,7 @@ struct factor_proposals : factor_projection<Policy> {
         follow = reshard_bytes(f, axes) < reshard_bytes(f, cut[f]);
         break;
       case join:
-        disputes |= std::uint32_t{1} << f;
+        disputed_factors |= std::uint32_t{1} << f;
         return;
     }
     log_decision(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
@@ -102,7 +102,7 @@ struct factor_proposals : factor_projection<Policy> {
   }
   /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
   /// then lists with lower axis numbers.
-  constexpr void join_lists(std::size_t f) {
+  constexpr void join_axis_lists(std::size_t f) {
     axis_list lists[most_tensors]{};
     std::size_t count = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
@@ -164,7 +164,7 @@ struct factor_proposals : factor_projection<Policy> {
 
   /// For each axis: if all proposing tensors agree, takes their dimension; otherwise takes the dimension to which the
   /// other tensors can be resharded at the lowest cost.
-  constexpr void align() {
+  constexpr void align_operands() {
     std::uint32_t assigned_factors = 0;  // the factors that have an axis, as bits
     std::uint32_t disputed_axes = 0;     // the axes for which the proposing tensors differ, as bits
     for (std::size_t a = 0; a < m.rank(); ++a) {
@@ -192,8 +192,8 @@ struct factor_proposals : factor_projection<Policy> {
         decision::what why{};
         const std::size_t size = r.factors[f].size;
         if ((assigned_factors >> f & 1U) != 0 || !can_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
-        const double price = reshard_price(f, a);
-        if (best == most_factors || price < least) best = f, least = price;
+        const double cost = reshard_cost(f, a);
+        if (best == most_factors || cost < least) best = f, least = cost;
       }
       if (best != most_factors) add_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
@@ -204,8 +204,8 @@ struct factor_proposals : factor_projection<Policy> {
     log_decision(decision::what::takes_sharding, t, decision::none, f, a);
   }
   /// The cost of sharding factor f by axis a: the elements in blocks of tensors that do not shard f, times a's workers.
-  constexpr double reshard_price(std::size_t f, std::size_t a) const {
-    double price = 0;
+  constexpr double reshard_cost(std::size_t f, std::size_t a) const {
+    double cost = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
       bool shards = false;
@@ -215,9 +215,9 @@ struct factor_proposals : factor_projection<Policy> {
       for (std::size_t d = 0; d < tensor_spec(t).shape.size(); ++d)
         elements *= (tensor_spec(t).shape[d] == dynamic ? 1 : static_cast<double>(tensor_spec(t).shape[d])) /
                     static_cast<double>(m.size(tensor_spec(t).layout.cuts[d]));
-      price += elements;
+      cost += elements;
     }
-    return price;
+    return cost;
   }
 };
 

@@ -68,7 +68,7 @@ struct block_window {
 template <class T>
 block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
                              const shape_list& extents, const std::vector<worker_box>& target) {
-  const auto exchange = on.movement<T>(on.boxes_of(layout, extents), target);
+  const auto exchange = on.plan_exchange<T>(on.boxes_of(layout, extents), target);
   block_window<T> read{on.box(layout, extents), x};
   move_along_cuts<T>(on, name, *exchange, layout, extents, [&] {
     if (on.active()) read.box = target[on.worker()].box;
@@ -207,7 +207,7 @@ void carry_totals(std::size_t dimension, bool is_reversed, const char* name, bou
         is_reversed ? interval{number + 1, extents[dimension]} : interval{std::size_t{0}, number};
   }
   const short_list<interval> mine = target[on.worker()].box;
-  const auto exchange = on.movement<T>(had, target);
+  const auto exchange = on.plan_exchange<T>(had, target);
   const carried_lines lines(y.shape, dimension, carried_number_count<R>(), is_reversed);
   const std::size_t blocks = on.active() ? mine[dimension].size() : 0;
   // 2. Exchange the totals.

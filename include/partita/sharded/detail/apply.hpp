@@ -92,7 +92,7 @@ tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_bl
 
 /// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
 inline bool is_move_forbidden(const sharding& s) {
-  return (run_state.implicit_reshards_forbidden > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
+  return (run_state.no_implicit_reshard_scopes > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
 }
 
 PARTITA_DECL void require_no_forbidden_move(const rule& how, std::size_t i, const sharding& from, const sharding& to,
@@ -157,8 +157,8 @@ sharded_tensor<T> record_result(const applied_operation& op, const std::vector<s
   const auto result = reads(n)
                           ? detach(y)
                           : tensor_of<T>(on, y.layout(), y.extents(), empty_block(y.state()->block), y.state()->number);
-  auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
-                                [&] { return make_adjoint(op, kept, result); });
+  auto recorded_y = record_on_tape<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
+                                      [&] { return make_adjoint(op, kept, result); });
   for (const auto& one : kept) recorded_y.state()->node->hold_block(one);
   recorded_y.state()->node->hold_block(result);
   return recorded_y;

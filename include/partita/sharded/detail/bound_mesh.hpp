@@ -24,16 +24,16 @@ namespace partita::detail {
 /// The steps of a reshard, and the bytes that workers receive in them.
 struct planned_reshard {
   std::vector<reshard_step> steps{};
-  std::size_t most_bytes = 0;  ///< the most bytes that any worker receives
-  std::size_t bytes = 0;       ///< the bytes that this worker receives; 0 if it is not on the mesh
-  bool moves = false;          ///< whether some worker receives elements
+  std::size_t max_received_bytes = 0;  ///< the most bytes that any worker receives
+  std::size_t received_bytes = 0;      ///< the bytes that this worker receives; 0 if it is not on the mesh
+  bool moves = false;                  ///< whether some worker receives elements
 
   PARTITA_DECL planned_reshard(const sharding& from, const sharding& to, const shape_list& shape, std::size_t place,
                                std::size_t element_bytes);
 };
 
 struct empty_world {
-  static world made() { return world(nullptr); }
+  static world make() { return world(nullptr); }
 };
 
 /// A mesh on workers of a world, with cached plans and channels for movements. All tensors on this mesh share one
@@ -90,18 +90,18 @@ class bound_mesh {
   }
   /// Records an operation, which all workers of the world must record, on the mesh or not; the next agreement compares
   /// it. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
-  PARTITA_DECL std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents);
+  PARTITA_DECL std::uint64_t log_operation(std::uint64_t operation, const char* name, const shape_list& extents);
 
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
   template <class T>
-  std::shared_ptr<planned_reshard> reshard(const sharding& from, const sharding& to, const shape_list& shape) {
+  std::shared_ptr<planned_reshard> plan_reshard(const sharding& from, const sharding& to, const shape_list& shape) {
     return cached_plan<T>(reshards_, hasher().mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(shape),
                           [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
   /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
   /// the first dimension of its result numbers them, and its operand has a first dimension of extent 1.
   template <class T>
-  std::shared_ptr<planned_exchange> movement(const reshard_exchange& e, const shape_list& shape) {
+  std::shared_ptr<planned_exchange> plan_exchange(const reshard_exchange& e, const shape_list& shape) {
     return cached_plan<T>(exchanges_,
                           hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
                           [&] { return lower_exchange<T>(overlaps_of(e, shape, grid_, world_size())); });
@@ -109,8 +109,8 @@ class bound_mesh {
   /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
   /// Workers outside of this mesh may take part.
   template <class T>
-  std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& source,
-                                             const std::vector<worker_box>& target) {
+  std::shared_ptr<planned_exchange> plan_exchange(const std::vector<worker_box>& source,
+                                                  const std::vector<worker_box>& target) {
     hasher number(1);
     for (const auto* side : {&source, &target})
       for (const worker_box& one : *side) {
@@ -138,7 +138,7 @@ class bound_mesh {
   }
   template <class T>
   void move(const std::vector<worker_box>& source, const std::vector<worker_box>& target, const T* x, T* y) {
-    run_reporting_bad_alloc([&] { move(*movement<T>(source, target), x, y); });
+    run_reporting_bad_alloc([&] { move(*plan_exchange<T>(source, target), x, y); });
   }
   /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
@@ -149,7 +149,7 @@ class bound_mesh {
   static constexpr std::size_t max_plans = 512;  // chosen: more than the movements of a step with a dozen layers
   template <class Plan>
   struct cache_entry {
-    std::uint64_t number = 0;
+    std::uint64_t key = 0;
     std::shared_ptr<Plan> plan{};
   };
 
@@ -172,7 +172,7 @@ class bound_mesh {
   template <class T, class Plan, class Make>
   static std::shared_ptr<Plan> cached_plan(plan_cache<cache_entry<Plan>, max_plans>& all, hasher number, Make make) {
     const std::uint64_t n = number.mix(type_number<T>()).value();
-    if (const auto* const found = all.find([n](const cache_entry<Plan>& one) { return one.number == n; }))
+    if (const auto* const found = all.find([n](const cache_entry<Plan>& one) { return one.key == n; }))
       return found->plan;
     return all.add({n, std::make_shared<Plan>(make())}).plan;
   }

@@ -40,12 +40,12 @@ class bound_steps final : public step_list {
   /// mesh `on` must outlive this object. Collective.
   PARTITA_DECL void plan_steps(bound_mesh& on, std::vector<ordered_step> order);
   /// The bytes of storage that an order needs on the worker that needs most. Collective.
-  PARTITA_DECL std::size_t most_bytes(bound_mesh& on, std::vector<ordered_step> order);
+  PARTITA_DECL std::size_t max_storage_bytes(bound_mesh& on, std::vector<ordered_step> order);
   /// Makes the steps that are added from now on belong to task `task`.
   void begin_task(std::uint32_t task) { task_ = task; }
   /// The blocks that each step reads and sets, and its estimated time, which `plan_steps` sets.
   const std::vector<step_use>& uses() const { return step_uses_; }
-  void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
+  void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].address = memory; }
 
   /// Executes the forward pass or, if `backward`, the backward pass.
   PARTITA_DECL void run(bool backward) const;
@@ -62,17 +62,17 @@ class bound_steps final : public step_list {
   /// How a step is executed: it computes, it moves elements, or it is the first of several movements that share their
   /// messages. Movements that share the messages of an earlier movement are executed together with the earlier one.
   struct step {
-    std::unique_ptr<block_step> done{};
+    std::unique_ptr<step_work> work{};
     std::shared_ptr<planned_exchange> exchange{};
     std::shared_ptr<joined_exchange> joined{};  // null unless it is the first of movements that share messages
     bool takes_part = true;                     // whether this worker takes part in the step
 
-    PARTITA_DECL box_exchange* opened() const;
+    PARTITA_DECL box_exchange* opened_exchange() const;
   };
   struct block {
-    step_block made{};  // kept until all blocks have numbers, so that no other block gets its address
-    bool is_set = false, moved = false, is_outside = false;
-    void* at = nullptr;
+    step_block recorded_block{};  // kept until all blocks have numbers, so that no other block gets its address
+    bool is_set = false, is_exchanged = false, is_outside = false;
+    void* address = nullptr;
   };
 
   /// A movement that was started and is not finished, and whether this worker sends messages in it.
@@ -87,13 +87,13 @@ class bound_steps final : public step_list {
   /// of other workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
-  PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+  PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
                           const std::shared_ptr<planned_exchange>& exchange) override;
-  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool moved);
+  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);
   /// Removes the computations whose results no step reads and the program does not return.
   PARTITA_DECL void drop_unread_blocks();
-  /// Estimates the time of each step.
-  PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
+  /// Sets the estimated time of each step.
+  PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);
   /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
   /// the block to the last that reads it. Returns the bytes of both storages together.
   PARTITA_DECL std::size_t place_blocks();
@@ -105,7 +105,7 @@ class bound_steps final : public step_list {
   /// Writes the estimated timetable into the trace, to which all runs after this call add their times.
   PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
-  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].at; }
+  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }
   PARTITA_DECL void add_pending_movement(const step& one) const;
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages then.
   PARTITA_DECL bool start_next_movement() const;

@@ -19,7 +19,7 @@ template <class T, class U>
 struct converted_operands final : other_type_operands<U> {
   using pull_back_function = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
   std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
-  pull_back_function back{};
+  pull_back_function backward{};
 
   void count_node_uses(std::uint64_t tape_nodes_before) override {
     for (const auto& one : operands)
@@ -27,19 +27,19 @@ struct converted_operands final : other_type_operands<U> {
   }
   void propagate_cotangent(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
     for (std::size_t i = 0; i < operands.size() && cotangent.state() != nullptr; ++i)
-      if (operands[i]) backward_pass::give(*operands[i], back(i, cotangent));
+      if (operands[i]) backward_pass::contribute(*operands[i], backward(i, cotangent));
     for (const auto& one : operands)
-      if (one) pass.used(one);
+      if (one) pass.count_use(one);
   }
 };
 
 /// Computes a tensor of elements U from at most two tensors of elements T on one mesh. `local(x, y)` computes this
 /// worker's block y of the result from the blocks x of the operands (pointers to their memory), and must not read other
-/// variables of the call. `back(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
-template <class U, class T, class Local, class Back>
+/// variables of the call. `backward(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
+template <class U, class T, class Local, class Backward>
 sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& left, const shape_list& extents, const Local& local,
-                                   const Back& back, const std::vector<sharded_tensor<T>>& kept = {}) {
+                                   const Backward& backward, const std::vector<sharded_tensor<T>>& kept = {}) {
   const auto on = x[0].state()->on;
   const std::uint64_t number =
       record_operation<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
@@ -58,10 +58,10 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
   if (!asked) return y;
   const auto other_operands = std::make_shared<converted_operands<T, U>>();
   auto node = new_tape_node<U>(left);
-  node->held.record();
-  for (const auto& one : kept) node->held.hold_block(one.data(), one.size() * sizeof(T));
+  node->kept_blocks.record();
+  for (const auto& one : kept) node->kept_blocks.hold_block(one.data(), one.size() * sizeof(T));
   for (const auto& one : x) other_operands->operands.push_back(one.state()->node);
-  other_operands->back = back;
+  other_operands->backward = backward;
   node->other_operands = other_operands;
   y.state()->node = std::move(node);
   return y;

@@ -77,11 +77,11 @@ struct convolution_of_blocks {
   product find_product(const short_list<interval>& x, const short_list<interval>& y,
                        std::size_t group_in_channels) const {
     product p{};
-    p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
+    p.sizes.batch = y[0].size(), p.sizes.in_channels = x[1].size(), p.sizes.out_channels = y[1].size();
     p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
-    p.sizes.first_output = y[1].start, p.sizes.group_out_channels = options.out_channels / Groups;
+    p.sizes.first_out_channel = y[1].start, p.sizes.group_out_channels = options.out_channels / Groups;
     p.sizes.kernel = options.kernel, p.sizes.stride = options.stride, p.sizes.dilation = options.dilation;
-    p.shape = {p.sizes.batch, p.sizes.in};
+    p.shape = {p.sizes.batch, p.sizes.in_channels};
     for (std::size_t f = 0; f < D; ++f) {
       p.windows[f] = input_window(options.along(f), y[2 + f]);
       p.sizes.window[f] = p.windows[f].size(), p.sizes.places[f] = y[2 + f].size();

@@ -35,8 +35,8 @@ bool have_equal_layouts(const std::array<const tensor_state<T>*, N>& x) {
 }
 
 template <class T, std::size_t N>
-sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
-                                    const std::array<const tensor_state<T>*, N>& x) {
+sharded_tensor<T> run_row_function(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
+                                   const std::array<const tensor_state<T>*, N>& x) {
   const auto state = std::make_shared<tensor_state<T>>();
   state->on = x[0]->on;
   state->layout = x[0]->layout;
@@ -48,7 +48,7 @@ sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint6
     hasher operation(type_number<T>());
     operation.mix(fingerprint);
     for (const tensor_state<T>* one : x) operation.mix(one->number);
-    state->number = state->on->note(operation.value(), name, state->extents);
+    state->number = state->on->log_operation(operation.value(), name, state->extents);
   }
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
@@ -66,13 +66,13 @@ sharded_tensor<T> elements_in_place(const row_function_call<T>& work, std::uint6
   return sharded_tensor<T>(state);
 }
 
-#define PARTITA_INSTANTIATE_IN_PLACE_OPERATIONS(EXTERN, T)                                                           \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 1>(const row_function_call<T>&, std::uint64_t, const char*, \
-                                                            const std::array<const tensor_state<T>*, 1>&);           \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 2>(const row_function_call<T>&, std::uint64_t, const char*, \
-                                                            const std::array<const tensor_state<T>*, 2>&);           \
-  EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const row_function_call<T>&, std::uint64_t, const char*, \
-                                                            const std::array<const tensor_state<T>*, 3>&);
+#define PARTITA_INSTANTIATE_IN_PLACE_OPERATIONS(EXTERN, T)                                                          \
+  EXTERN template sharded_tensor<T> run_row_function<T, 1>(const row_function_call<T>&, std::uint64_t, const char*, \
+                                                           const std::array<const tensor_state<T>*, 1>&);           \
+  EXTERN template sharded_tensor<T> run_row_function<T, 2>(const row_function_call<T>&, std::uint64_t, const char*, \
+                                                           const std::array<const tensor_state<T>*, 2>&);           \
+  EXTERN template sharded_tensor<T> run_row_function<T, 3>(const row_function_call<T>&, std::uint64_t, const char*, \
+                                                           const std::array<const tensor_state<T>*, 3>&);
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_IN_PLACE_OPERATIONS, extern)
 
 }  // namespace partita::detail

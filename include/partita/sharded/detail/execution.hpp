@@ -52,15 +52,15 @@ class step_list;
 
 /// How a thread executes operations, and the totals of movements that it has executed.
 struct execution {
-  step_list* steps = nullptr;                   ///< if not null, operations become steps of this program
-  const step_list* pending = nullptr;           ///< if not null, a program with pending movements
-  bool is_dry_run = false;                      ///< whether this is a dry run
-  std::vector<movement>* log = nullptr;         ///< the log of movements; null if no one reads it
-  const char* operation = nullptr;              ///< the operation to which the next log entry belongs
-  bool is_backward = false;                     ///< whether this is a backward pass
-  std::size_t implicit_reshards_forbidden = 0;  ///< if above 0, operations that have to move an operand throw
-  std::uint64_t tape_nodes = 0;                 ///< the number of tape nodes made so far
-  movement_counts moved{};                      ///< the movements executed so far
+  step_list* steps = nullptr;                  ///< if not null, operations become steps of this program
+  const step_list* pending = nullptr;          ///< if not null, a program with pending movements
+  bool is_dry_run = false;                     ///< whether this is a dry run
+  std::vector<movement>* log = nullptr;        ///< the log of movements; null if no one reads it
+  const char* operation = nullptr;             ///< the operation to which the next log entry belongs
+  bool is_backward = false;                    ///< whether this is a backward pass
+  std::size_t no_implicit_reshard_scopes = 0;  ///< if above 0, operations that have to move an operand throw
+  std::uint64_t tape_nodes = 0;                ///< the number of tape nodes made so far
+  movement_counts moved{};                     ///< the movements executed so far
 };
 [[gnu::visibility("default")]] constinit inline thread_local execution run_state{};
 
@@ -107,17 +107,17 @@ struct step_block {
       : memory(x.memory), bytes(x.size() * sizeof(T)) {}
 };
 /// The computation of one step of a program, which computes block y from blocks x.
-struct block_step {
+struct step_work {
   double multiply_adds = 0;  ///< 0 if the step only copies elements
 
-  virtual ~block_step() = default;
+  virtual ~step_work() = default;
   virtual void operator()(void* const* x, void* y) = 0;
 };
 template <class T, class U, class Work>
-struct block_step_of final : block_step {
+struct step_work_of final : step_work {
   Work work;
   std::size_t operands;
-  block_step_of(const Work& w, std::size_t n) : work(w), operands(n) {
+  step_work_of(const Work& w, std::size_t n) : work(w), operands(n) {
     if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();
   }
   void operator()(void* const* x, void* y) override {
@@ -126,11 +126,11 @@ struct block_step_of final : block_step {
     work(typed, static_cast<U*>(y));
   }
 };
-template <class Note>
-struct block_note_of final : block_step {
-  Note note;
-  explicit block_note_of(const Note& n) : note(n) {}
-  void operator()(void* const*, void*) override { note(); }
+template <class Callback>
+struct step_callback_of final : step_work {
+  Callback callback;
+  explicit step_callback_of(const Callback& n) : callback(n) {}
+  void operator()(void* const*, void*) override { callback(); }
 };
 
 /// The interface to which operations add their steps while a program is being bound.
@@ -143,23 +143,23 @@ class step_list {
   /// Adds a step that computes y from x by `work(const T* const* x, U* y)`.
   template <class T, class U, class Work>
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
-    add({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
+    add({x.begin(), x.end()}, y, std::unique_ptr<step_work>(new step_work_of<T, U, Work>(work, x.size())), nullptr);
   }
   /// Adds a step that moves elements between workers. The blocks x and y get memory that other workers of the node can
   /// access.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& exchange) {
     add({x}, y, nullptr, exchange);
   }
-  /// Adds a step that calls note() and reads and sets no block.
-  template <class Note>
-  void add_note(const Note& note) {
-    add({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
+  /// Adds a step that calls callback() and reads and sets no block.
+  template <class Callback>
+  void add_callback(const Callback& callback) {
+    add({}, {}, std::unique_ptr<step_work>(new step_callback_of<Callback>(callback)), nullptr);
   }
   /// Advances all pending movements, without waiting. A long computation should call advance() from time to time.
   virtual void advance() const = 0;
 
  private:
-  virtual void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+  virtual void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> done,
                    const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 

@@ -65,7 +65,7 @@ sharded_tensor<U> transform_whole_dimensions(const char* name, const sharded_ten
                                              const std::vector<line_transform>& lines, std::size_t n) {
   hasher all;
   for (const line_transform& line : lines) {
-    all.mix(line.dimension).mix(line.kind).mix(line.real).mix(line.backward).mix(line.factor);
+    all.mix(line.dimension).mix(line.kind).mix(line.real).mix(line.is_backward).mix(line.factor);
     for (const end_factors& ends : {line.before, line.after}) all.mix(ends.first).mix(ends.last);
   }
   std::vector<line_transform> back;
@@ -126,7 +126,7 @@ sharded_tensor<T> transform_all(const char* name, sharded_tensor<T> x, std::uint
     const std::uint32_t now = x.state()->on ? whole_dimensions(s, left) : left;
     std::vector<line_transform> lines;
     for (std::size_t d = 0; d < x.rank(); ++d)
-      if (in(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
+      if (has_bit(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
     x = transform_whole_dimensions<T>(name, x, x.extents(), lines, 0);
     left &= ~now;
   }
@@ -139,7 +139,7 @@ sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor
   const std::uint32_t left = std::uint32_t{1} << d;
   constexpr bool to_real = is_complex<T>;
   shape_list extents = x.extents();
-  extents[d] = to_real ? n : half_spectrum(n);
+  extents[d] = to_real ? n : half_spectrum_extent(n);
   return transform_whole_dimensions<U>(
       name, to_layout(x, make_dimension_whole(layout_of_function(true, x.layout()), left, all)), extents,
       {make_transform(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
@@ -189,7 +189,7 @@ struct half_spectrum_operation {
   }
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
-    y[D] = ToReal ? n : half_spectrum(n);
+    y[D] = ToReal ? n : half_spectrum_extent(n);
     return y;
   }
   template <class T>

@@ -14,7 +14,7 @@ namespace partita::detail {
 /// Calls f(index, offset in a tensor that has `extent` along dimension D, offset in the block of the indices) for each
 /// index of a block.
 template <std::size_t D, class T, class F>
-void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f) {
+void for_each_index_along(const tensor_part<const T>& indices, std::size_t extent, F f) {
   const dimension_loops n(indices.shape, D);
   for (std::size_t o = 0; o < n.outer; ++o)
     for (std::size_t k = 0; k < n.middle; ++k)
@@ -47,7 +47,7 @@ struct take_along_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     const std::size_t extent = x.extents[D];
-    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
+    for_each_index_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
       y[index_offset] = index < extent ? x[x_offset] : T(0);
     });
   }
@@ -86,7 +86,7 @@ struct add_along_axis_operation {
   template <class T>
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
     for (T& element : x) element = T(0);
-    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
+    for_each_index_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
       if (index < extent) x[x_offset] = static_cast<T>(x[x_offset] + dy[index_offset]);
     });
   }

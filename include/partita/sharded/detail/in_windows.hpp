@@ -27,9 +27,9 @@ concept reads_features = requires {
 inline constexpr std::size_t max_window_operands = 8;
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
-/// `Op::cut_only_in_programs`.
+/// `Op::sharded_only_in_programs`.
 template <class Op>
-inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::cut_only_in_programs; };
+inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::sharded_only_in_programs; };
 
 /// Whether dimension d is a feature: a dimension along which windows slide.
 template <class Op>

@@ -23,7 +23,7 @@ class joined_exchange {
 
   PARTITA_DECL explicit joined_exchange(const std::vector<std::shared_ptr<planned_exchange>>& all);
 
-  std::size_t parts() const { return parts_.size(); }
+  std::size_t movement_count() const { return parts_.size(); }
   /// Whether this worker takes part in at least one of the joined movements.
   bool takes_part() const { return takes_part_; }
   /// Opens the exchange, if this worker takes part in it. Returns whether it does.
@@ -33,7 +33,7 @@ class joined_exchange {
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();
   PARTITA_DECL void finish();
-  box_exchange* opened() const { return exchange_.get(); }
+  box_exchange* opened_exchange() const { return exchange_.get(); }
 
  private:
   struct movement_part {
@@ -44,7 +44,7 @@ class joined_exchange {
   };
   /// A box in a message: the number of its movement, its number in that movement's plan, and its offset in the message.
   struct packed_box {
-    std::size_t worker = 0, part = 0, box = 0, at = 0;
+    std::size_t worker = 0, part = 0, box = 0, offset = 0;
   };
   using word = std::uint64_t;
 

@@ -30,19 +30,19 @@ struct untyped_tensor {
 
 /// The functions that execute a program with real and complex values. Operations that convert between real and complex
 /// values set these functions.
-struct mixed_execution {
-  virtual ~mixed_execution() = default;
+struct mixed_type_execution {
+  virtual ~mixed_type_execution() = default;
   virtual untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const = 0;
   virtual std::vector<backward_reshard> backward_reshards(const traced_function& program) const = 0;
 };
 
 /// The interface to the values of a program that is being executed, which hides their element types.
-struct running_values {
-  virtual ~running_values() = default;
+struct program_values {
+  virtual ~program_values() = default;
   /// This function is called before the first operation, with the layouts of all operations.
   virtual void begin(std::vector<placed_operation>&) {}
   /// Makes argument number `argument` the value v of the program, in this layout.
-  virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
+  virtual void set_argument(std::size_t argument, value v, const sharding& layout) = 0;
   /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,
   /// and reshards the result to the layout `after`.
   virtual void execute(std::size_t operation, const std::vector<sharding>& needs, const sharding& made,

@@ -30,7 +30,7 @@ std::uint64_t record_operation(std::uint64_t operation, const char* name, bound_
     else all.mix(x.number);
   };
   (add(operands), ...);
-  return on->note(all.value(), name, extents);
+  return on->log_operation(all.value(), name, extents);
 }
 
 }  // namespace partita::detail

@@ -42,7 +42,7 @@ struct tensor_argument {
 /// An argument of a bound program, whose memory is passed with each call.
 struct outside_argument {
   std::shared_ptr<bound_mesh> on{};
-  std::uint32_t number = 0;
+  std::uint32_t block_number = 0;
   sharding layout{};
   shape_list extents{};
   std::uint64_t type = 0;
@@ -55,7 +55,7 @@ struct outside_argument {
                              const sharding& completed_layout, const shape_list& shape) {
     on = mesh, layout = completed_layout, extents = shape, type = type_number<T>(), type_name = &detail::type_name<T>;
     tensor_block<T> whole(shape_of_box(on->box(layout, extents)));
-    number = steps.add_outside_block(whole);
+    block_number = steps.add_outside_block(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
   /// Whether the program can use a tensor of the right extents: it is on the same mesh, with elements, on no tape.
@@ -64,9 +64,9 @@ struct outside_argument {
   }
   /// Passes a tensor of the right extents on the same mesh to the next call.
   template <class T>
-  void take(bound_steps& steps, const sharded_tensor<T>& x) {
+  void set_tensor(bound_steps& steps, const sharded_tensor<T>& x) {
     memory = x.layout().same_layout(layout) ? x.state()->block.memory : reshard(x, layout).state()->block.memory;
-    steps.set_memory(number, memory.get());
+    steps.set_memory(block_number, memory.get());
   }
 };
 

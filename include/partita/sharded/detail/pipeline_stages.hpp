@@ -20,7 +20,7 @@ class pipeline_stages {
   /// A stage, its mesh on workers, and its program for each size of a micro-batch.
   struct stage {
     std::shared_ptr<bound_mesh> on;
-    std::vector<std::size_t> rows;  ///< the rows for which each of the programs was traced
+    std::vector<std::size_t> row_counts;  ///< the rows for which each of the programs was traced
     std::vector<traced_function> programs;
 
     PARTITA_DECL const traced_function& program(std::size_t program_for_rows) const;
@@ -36,7 +36,7 @@ class pipeline_stages {
   const stage& operator[](std::size_t k) const { return stages_[k]; }
   const pipeline_shape& shape() const { return shape_; }
   /// The rows of each micro-batch.
-  const std::vector<interval>& parts() const { return parts_; }
+  const std::vector<interval>& micro_batch_rows() const { return micro_batch_rows_; }
   /// The number of arguments of a stage before its parameters.
   std::size_t first_parameter(std::size_t k) const { return k + 1 == stages_.size() ? 2 : 1; }
   /// A hash of the stages and of the options, which is equal on all workers.
@@ -50,12 +50,12 @@ class pipeline_stages {
   PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
   /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
   /// if there is none.
-  PARTITA_DECL std::size_t second_row_count(std::size_t stage, std::size_t program) const;
+  PARTITA_DECL std::size_t argument_with_wrong_rows(std::size_t stage, std::size_t program) const;
   PARTITA_DECL shape_list result_shape(std::size_t stage, std::size_t program) const;
 
   std::vector<stage> stages_;
   pipeline_shape shape_;
-  std::vector<interval> parts_;
+  std::vector<interval> micro_batch_rows_;
   std::uint64_t fingerprint_ = 0;
 };
 

@@ -25,7 +25,7 @@ class planned_exchange {
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
-  std::size_t max_received_elements() const { return max_received_; }
+  std::size_t max_received_elements() const { return max_received_elements_; }
   /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
@@ -42,12 +42,12 @@ class planned_exchange {
   /// Starts (finish() completes) the movement, on a worker that takes part in it. Between start() and finish() x must
   /// not change, and another movement may start only on another transport.
   PARTITA_DECL void start(const void* x, void* y) const;
-  /// The two halves of start(): expect() posts y for receiving without waiting, give() sends x.
-  PARTITA_DECL void expect(void* y) const;
-  PARTITA_DECL void give(const void* x) const;
+  /// The two halves of start(): post_receives() posts y for receiving without waiting, post_sends() sends x.
+  PARTITA_DECL void post_receives(void* y) const;
+  PARTITA_DECL void post_sends(const void* x) const;
   void finish() const { exchange_->finish(); }
   /// The open exchange, which the caller can advance without waiting; null if this worker takes no part in it.
-  box_exchange* opened() const { return exchange_.get(); }
+  box_exchange* opened_exchange() const { return exchange_.get(); }
 
  private:
   /// Copies a movement without its channels: the copy must be opened.
@@ -56,13 +56,13 @@ class planned_exchange {
         steps_(other.steps_),
         boxes_(other.boxes_),
         kind_(other.kind_),
-        max_received_(other.max_received_) {}
+        max_received_elements_(other.max_received_elements_) {}
 
   exchange_plan<dynamic> plan_;
   std::vector<exchange_plan<dynamic>> steps_;
   std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
   element_kind kind_;
-  std::size_t max_received_;
+  std::size_t max_received_elements_;
   movement_counts counts_{};
   std::unique_ptr<box_exchange> exchange_;
   short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};

@@ -25,7 +25,7 @@ inline sharding drop_trivial_axes(const sharding& s) {
 }
 
 /// Whether each worker has the same elements of a tensor under both shardings.
-inline bool is_one_block(const sharding& a, const sharding& b) {
+inline bool have_same_block(const sharding& a, const sharding& b) {
   return a.same_layout(b) || drop_trivial_axes(layout_of(a)).same_layout(drop_trivial_axes(layout_of(b)));
 }
 
@@ -52,7 +52,7 @@ T combine_two_elements(const T& a, const T& b) {
 template <class T>
 void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
-  pending_reductions::with(kind, [&]<class R>(R) {
+  pending_reductions::visit(kind, [&]<class R>(R) {
     if constexpr (can_reduce_elements<R, T>)
       for (std::size_t p = 1; p < parts; ++p)
         for (std::size_t k = 0; k < n; ++k) to[k] = combine_two_elements<R>(to[k], from[p * n + k]);
@@ -96,7 +96,7 @@ class announced_movement {
     if (run_state.is_dry_run) {
       if (run_state.log != nullptr) run_state.log->push_back(make_log_entry(bytes));
     } else if (run_state.steps != nullptr) {
-      run_state.steps->add_note([one = make_log_entry(bytes)] {
+      run_state.steps->add_callback([one = make_log_entry(bytes)] {
         if (run_state.log == nullptr) return;
         run_state.log->push_back(one);
         run_state.log->back().backward = run_state.is_backward;
@@ -137,13 +137,13 @@ tensor_block<T> exchange_block(bound_mesh& on, const tensor_block<T>& x, const r
   const std::size_t parts = e.summands();
   if (parts == 1) {
     tensor_block<T> y(mine, on.memory());
-    move_boxes(on, on.movement<T>(e, shape), x, y);
+    move_boxes(on, on.plan_exchange<T>(e, shape), x, y);
     return y;
   }
   shape_list staged{parts};
   for (const std::size_t extent : mine) staged.push_back(extent);
   const tensor_block<T> all(staged, on.memory());
-  move_boxes(on, on.movement<T>(e, shape), x, all);
+  move_boxes(on, on.plan_exchange<T>(e, shape), x, all);
   tensor_block<T> y(mine, on.memory());
   if (!on.active()) return y;
   run_step({all}, y, [=, n = y.size()](const T* const* from, T* to) { combine(kind, parts, divisor, from[0], n, to); });
@@ -152,8 +152,8 @@ tensor_block<T> exchange_block(bound_mesh& on, const tensor_block<T>& x, const r
 
 /// Executes one step of a reshard that moves elements.
 template <class T>
-tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_step& step, const sharding& before,
-                      const shape_list& shape) {
+tensor_block<T> run_moving_step(bound_mesh& on, const tensor_block<T>& x, const reshard_step& step,
+                                const sharding& before, const shape_list& shape) {
   std::size_t divisor = 1;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0 && before.pending[a] == pending_reduction::avg) divisor *= before.on.size(a);
@@ -172,7 +172,7 @@ template <class T>
 tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& x, const reshard_step& step) {
   tensor_block<T> y = x;
   if (!on.active() || coordinate_of(on.mesh(), on.place(), step.axis) == 0) return y;
-  pending_reductions::with(step.kind, [&]<class R>(R) {
+  pending_reductions::visit(step.kind, [&]<class R>(R) {
     if constexpr (!is_idempotent_reduction<R> && can_reduce_elements<R, T>) {
       y = tensor_block<T>(x.shape);
       y.fill(reduction_identity<R, T>());
@@ -184,18 +184,19 @@ tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& 
 /// The most bytes that any worker receives in a reshard.
 template <class T>
 std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& to, const shape_list& shape) {
-  if (is_one_block(from, to)) return 0;
-  return on.reshard<T>(drop_trivial_axes(layout_of(from)), drop_trivial_axes(layout_of(to)), shape)->most_bytes;
+  if (have_same_block(from, to)) return 0;
+  return on.plan_reshard<T>(drop_trivial_axes(layout_of(from)), drop_trivial_axes(layout_of(to)), shape)
+      ->max_received_bytes;
 }
 /// Executes the steps of a reshard plan on this worker's block.
 template <class T>
-tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
-                              const planned_reshard& plan, const shape_list& shape) {
+tensor_block<T> run_reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
+                                  const planned_reshard& plan, const shape_list& shape) {
   if (run_state.is_dry_run) return new_block<T>(shape_of_box(on.box(to, shape)));
   tensor_block<T> now = x;
   const sharding* layout = &from;
   for (const reshard_step& step : plan.steps) {
-    if (step.rounds > 0) now = moved(on, now, step, *layout, shape);
+    if (step.rounds > 0) now = run_moving_step(on, now, step, *layout, shape);
     else if (step.done == reshard_step::what::make_partial) now = make_partial_block(on, now, step);
     else if (on.active()) now = crop(now, on.box(*layout, shape), on.box(step.after, shape));
     layout = &step.after;
@@ -207,15 +208,15 @@ tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sh
 template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {
-  if (is_one_block(from, to)) return x;
+  if (have_same_block(from, to)) return x;
   return on.one_call([&] {
     // 1. Find the steps of the reshard, in the cache or by planning them.
     const sharding source = drop_trivial_axes(layout_of(from)), target = drop_trivial_axes(layout_of(to));
-    const auto plan = on.reshard<T>(source, target, shape);
-    if (!plan->moves) return reshard_steps(on, x, source, target, *plan, shape);
+    const auto plan = on.plan_reshard<T>(source, target, shape);
+    if (!plan->moves) return run_reshard_steps(on, x, source, target, *plan, shape);
     // 2. Make all workers agree on the reshard, and execute the steps of its plan.
-    const announced_movement<T> one(on, "reshard", source, target, shape, plan->bytes);
-    const tensor_block<T> y = reshard_steps(on, x, source, target, *plan, shape);
+    const announced_movement<T> one(on, "reshard", source, target, shape, plan->received_bytes);
+    const tensor_block<T> y = run_reshard_steps(on, x, source, target, *plan, shape);
     one.done();
     return y;
   });

@@ -106,21 +106,22 @@ class ready_nodes {
  public:
   /// Counts a use of a node as done. After the node's last use its cotangent is complete, and the node is queued.
   template <class T>
-  void used(const std::shared_ptr<tape_node<T>>& node) {
+  void count_use(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
     if (!reshards_contributions(*node)) complete_cotangent(*node);
-    if (node->back || node->other_operands)
-      steps_.push({node->order, node, [](void* one, ready_nodes& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
+    if (node->backward || node->other_operands)
+      steps_.push(
+          {node->order, node, [](void* one, ready_nodes& pass) { pass.process(*static_cast<tape_node<T>*>(one)); }});
   }
   template <class T>
-  static void give(tape_node<T>& to, const sharded_tensor<T>& dx) {
+  static void contribute(tape_node<T>& to, const sharded_tensor<T>& dx) {
     if (dx.state() != nullptr) add_cotangent(to, dx);
   }
   void run() {
     while (!steps_.empty()) {
       const step now = steps_.top();
       steps_.pop();
-      now.go(now.node.get(), *this);
+      now.process(now.node.get(), *this);
     }
   }
 
@@ -128,26 +129,26 @@ class ready_nodes {
   struct step {
     std::uint64_t order;
     std::shared_ptr<void> node;
-    void (*go)(void*, ready_nodes&);
+    void (*process)(void*, ready_nodes&);
     bool operator<(const step& other) const { return order < other.order; }
   };
 
   template <class T>
-  void go(tape_node<T>& now) {
+  void process(tape_node<T>& now) {
     // Pass contributions that were not summed to the operand one by one; see reshards_contributions.
-    for (const sharded_tensor<T>& dy : now.contributions) give(*now.operands[0], now.back(0, dy));
+    for (const sharded_tensor<T>& dy : now.contributions) contribute(*now.operands[0], now.backward(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
-      if (now.operands[i]) give(*now.operands[i], now.back(i, now.cotangent));
+      if (now.operands[i]) contribute(*now.operands[i], now.backward(i, now.cotangent));
     const auto other_operands = std::exchange(now.other_operands, nullptr);
     if (other_operands) other_operands->propagate_cotangent(now.cotangent, *this);
     // Release the blocks that the node kept, and count one use of each operand as done.
     const auto operands = std::exchange(now.operands, {});
-    now.back = nullptr;
-    now.held.release();
+    now.backward = nullptr;
+    now.kept_blocks.release();
     now.contributions.clear();
     now.cotangent = {};
     for (const auto& operand : operands)
-      if (operand) used(operand);
+      if (operand) count_use(operand);
   }
 
   std::priority_queue<step> steps_;
@@ -163,8 +164,8 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   count_node_uses(y.state()->node, tape_nodes_before);
   // 2. Make `seed` the cotangent of the result, with which the backward pass begins.
   ready_nodes<std::conditional_t<true, void, T>> pass;
-  pass.give(*y.state()->node, seed);
-  pass.used(y.state()->node);
+  pass.contribute(*y.state()->node, seed);
+  pass.count_use(y.state()->node);
   // 3. Process the nodes whose cotangents are complete, always the node created last first.
   pass.run();
 }

@@ -30,8 +30,8 @@ using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>
 template <class T>
 sharded_tensor<T> with_own_tape_node(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
-  auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detach(x).state())), {x},
-                       [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
+  auto y = record_on_tape<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detach(x).state())), {x},
+                             [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
   y.state()->node->passes_on_contributions = true;
   return y;
 }
@@ -56,9 +56,9 @@ class scan_run {
     for (const auto& x : run->initial_states_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
     node->is_argument_of_segment = true;  // the value of its cotangent is not used
-    node->held.record();
-    node->back = [run](std::size_t, const sharded_tensor<T>&) {
-      run->adjoint_segment();
+    node->kept_blocks.record();
+    node->backward = [run](std::size_t, const sharded_tensor<T>&) {
+      run->run_segment_backward();
       return sharded_tensor<T>();
     };
     // 2. Make a tape node for each tensor of the state, which collects the contributions to the tensor's cotangent.
@@ -68,8 +68,8 @@ class scan_run {
       one->node = new_tape_node<T>(start[j].layout());
       one->node->operands.push_back(node);
       one->node->passes_on_contributions = true;
-      one->node->held.record();
-      one->node->back = [run, j](std::size_t, const sharded_tensor<T>& dy) {
+      one->node->kept_blocks.record();
+      one->node->backward = [run, j](std::size_t, const sharded_tensor<T>& dy) {
         run->contributions_[j].push_back(dy);
         return std::exchange(run->has_contributions_, true) ? sharded_tensor<T>() : dy;
       };
@@ -82,14 +82,14 @@ class scan_run {
  private:
   struct checkpoint {
     state_list<T> tensors;
-    tape_blocks held{};
+    tape_blocks kept_blocks{};
   };
 
-  /// Computes the steps of a sweep from `from` to `begin` without recording them, and keeps states on the way.
+  /// Computes the steps of a sweep from `resume_step` to `begin` without recording them, and keeps states on the way.
   state_list<T> advance(const scan_sweep& sweep, state_list<T> state) {
-    auto next = sweep.keep.begin();
-    for (std::size_t i = sweep.from;; ++i) {
-      if (next != sweep.keep.end() && *next == i) {
+    auto next = sweep.checkpoint_steps.begin();
+    for (std::size_t i = sweep.resume_step;; ++i) {
+      if (next != sweep.checkpoint_steps.end() && *next == i) {
         add_checkpoint(state);
         ++next;
       }
@@ -100,10 +100,10 @@ class scan_run {
   void add_checkpoint(const state_list<T>& state) {
     checkpoint& one = checkpoints_.emplace_back();
     one.tensors = state;
-    one.held.record();
+    one.kept_blocks.record();
     for (const auto& x : state)
       if (const auto& block = x.state()->block; block.data() != nullptr)
-        one.held.hold_block(block.data(), block.size() * sizeof(T));
+        one.kept_blocks.hold_block(block.data(), block.size() * sizeof(T));
   }
   state_list<T> record(const scan_sweep& sweep, state_list<T> state) {
     for (std::size_t i = sweep.begin; i < sweep.end; ++i) {
@@ -116,12 +116,12 @@ class scan_run {
 
   /// Runs the backward pass of the steps that one tape node stands for. The nodes of the parameters and of the initial
   /// state get their contributions one by one, in the same order as if all steps had been recorded.
-  void adjoint_segment() {
+  void run_segment_backward() {
     for (std::size_t k = 1; k < sweeps_.size(); ++k) {
       const scan_sweep& sweep = sweeps_[k];
       // 1. Compute the state at which the recorded steps of this sweep begin.
       state_list<T> state = checkpoints_.back().tensors;
-      if (sweep.from == sweep.begin) checkpoints_.pop_back();
+      if (sweep.resume_step == sweep.begin) checkpoints_.pop_back();
       state = advance(sweep, std::move(state));
       // 2. Record this sweep's steps of the scan on the tape, and run their backward pass.
       if (sweep.begin == 0) state = initial_states_;
@@ -143,9 +143,9 @@ class scan_run {
       if (one.state()->node) count_node_uses(one.state()->node, 0);
     for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `with_own_tape_node` makes
       for (const auto& dy : std::exchange(contributions_[j], {}))
-        if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
+        if (y[j].state()->node) pass.contribute(*y[j].state()->node, dy);
     for (const auto& one : y)
-      if (one.state()->node) pass.used(one.state()->node);
+      if (one.state()->node) pass.count_use(one.state()->node);
     pass.run();
   }
 

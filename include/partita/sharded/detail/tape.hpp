@@ -36,19 +36,19 @@ struct tape_node {
   std::uint64_t order = 0;
   sharding layout{};                                   ///< the layout of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
-  cotangent_function<T> back{};
+  cotangent_function<T> backward{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded
   bool is_argument_of_segment = false;             ///< an argument of recompute: the outer node reshards it
   bool passes_on_contributions = false;            ///< a state of scan: contributions are passed on unsummed
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  tape_blocks held{};                                        ///< the blocks that `back` reads
+  tape_blocks kept_blocks{};                                 ///< the blocks that `backward` reads
   std::shared_ptr<other_type_operands<T>> other_operands{};  ///< null unless operands have another element type
 
   void hold_block(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;
-    held.hold_block(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
+    kept_blocks.hold_block(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
   }
 };
 
@@ -72,14 +72,14 @@ sharded_tensor<T> detach(const sharded_tensor<T>& x) {
 /// Records a result on the tape if a gradient of one of the operands may be requested. `make()`, which returns the
 /// backward function, is called only if the result is recorded.
 template <class T, class Make>
-sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor<T>>& operands, Make make) {
+sharded_tensor<T> record_on_tape(sharded_tensor<T> y, const std::vector<sharded_tensor<T>>& operands, Make make) {
   bool asked = false;
   for (const auto& x : operands) asked = asked || x.state()->node != nullptr;
   if (!asked) return y;
   auto node = new_tape_node<T>(y.layout());
   for (const auto& x : operands) node->operands.push_back(x.state()->node);
-  node->held.record();
-  node->back = make();
+  node->kept_blocks.record();
+  node->backward = make();
   y.state()->node = std::move(node);
   return y;
 }

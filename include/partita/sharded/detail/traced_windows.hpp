@@ -50,7 +50,7 @@ struct traced_window final : operation_window,
   Op op;
 
   explicit traced_window(const Op& declared, std::size_t rank)
-      : operation_window(tensors(), dimensions_of_rank(rank)), op(declared) {}
+      : operation_window(windowed_tensors(), dimensions_of_rank(rank)), op(declared) {}
 
   received_share receive_cost(std::size_t i, std::size_t place, const sharding* layouts,
                               const shape_list* shapes) const override {
@@ -87,7 +87,7 @@ struct traced_window final : operation_window,
   }
 
  private:
-  static constexpr tensor_set tensors() {
+  static constexpr tensor_set windowed_tensors() {
     if constexpr (reads_features<Op>) {
       tensor_set all = 0;
       for (std::size_t t = 0; t <= Operands; ++t)

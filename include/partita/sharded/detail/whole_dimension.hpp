@@ -15,17 +15,17 @@ namespace partita::detail {
 constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
   std::size_t d = 0;
   for (; d < s.rank(); ++d) {
-    if (in(left, d) && s[d].empty()) return s;
+    if (has_bit(left, d) && s[d].empty()) return s;
   }
-  for (d = s.rank() - 1; !in(left, d); --d) {
+  for (d = s.rank() - 1; !has_bit(left, d); --d) {
   }
   std::size_t to = d;
   for (std::size_t e = 0; e < s.rank(); ++e)
     if (e != d && to == d) to = e;
   for (std::size_t e = 0; e < s.rank(); ++e)
-    if (e != d && !in(left, e)) to = e;
+    if (e != d && !has_bit(left, e)) to = e;
   for (std::size_t e = 0; e < s.rank(); ++e)
-    if (e != d && !in(all, e)) to = e;
+    if (e != d && !has_bit(all, e)) to = e;
   const axis_list moved = s[d];
   sharding y = s.cut(d, axis_list());
   if (to == d) return y;
@@ -37,7 +37,7 @@ constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, s
 constexpr std::uint32_t whole_dimensions(const sharding& s, std::uint32_t left) {
   std::uint32_t found = 0;
   for (std::size_t d = 0; d < s.rank(); ++d)
-    if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
+    if (has_bit(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
   return found;
 }
 

@@ -13,7 +13,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   /// The estimated times and memory of consecutive layers for one micro-batch.
   struct stage_estimate {
     double forward = 0, backward = 0, update = 0;
-    std::size_t peak = 0;        ///< bytes of memory on a worker
+    std::size_t peak_bytes = 0;  ///< bytes of memory on a worker
     std::size_t kept_bytes = 0;  ///< of these, the bytes that the forward pass keeps for the backward pass
     std::size_t sent_bytes = 0;  ///< the bytes of a worker's block of the result
     search_candidate layouts{};
@@ -57,7 +57,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     }
     const value result{static_cast<std::uint32_t>(g.values() - 1)};
     one.sent_bytes = g.block_bytes(result, done[result], bytes);
-    one.peak = step.peak() - no_states;
+    one.peak_bytes = step.peak() - no_states;
     one.layouts = found.best;
     return one;
   };
@@ -115,7 +115,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
       one.run = simulate(shape, tasks_of(order, shape, one.times), one.times);
       one.peak = 0;
       for (const stage_estimate* e : estimates)
-        one.peak = std::max(one.peak, e->peak + (std::max(one.run.most_kept, 1U) - 1) * e->kept_bytes);
+        one.peak = std::max(one.peak, e->peak_bytes + (std::max(one.run.most_kept, 1U) - 1) * e->kept_bytes);
       ++candidates;
       least = std::min(least, one.peak);
       if (one.peak > options.memory || (is_found && one.seconds() >= best.seconds())) continue;

@@ -45,15 +45,15 @@ PARTITA_DEF std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_opti
     one.end = end;
     one.begin = (end - 1) / segment * segment;
     if (kept.empty() && one.begin > 0) {
-      one.keep.push_back(0);
+      one.checkpoint_steps.push_back(0);
       kept.push_back(0);
     }
-    one.from = kept.empty() ? 0 : kept.back();
-    for (std::size_t at = one.from; one.begin - at > 1;) {
+    one.resume_step = kept.empty() ? 0 : kept.back();
+    for (std::size_t at = one.resume_step; one.begin - at > 1;) {
       if (checkpoints > 0 && kept.size() >= checkpoints) break;
       at += checkpoints > 0 ? steps_to_next_checkpoint(end - at, checkpoints - kept.size() + 1) : segment;
       if (at >= one.begin) break;
-      one.keep.push_back(at);
+      one.checkpoint_steps.push_back(at);
       kept.push_back(at);
     }
     if (!kept.empty() && kept.back() == one.begin) kept.pop_back();
@@ -95,10 +95,10 @@ PARTITA_DEF scan_estimate scan_cost(std::size_t n, const scan_options& options, 
       options.memory > 0 ? detail::fit_options_to_memory(n, options, state_bytes, step_bytes) : options;
   std::vector<std::size_t> positions;
   for (const detail::scan_sweep& one : detail::scan_schedule(n, fitting)) {
-    positions.insert(positions.end(), one.keep.begin(), one.keep.end());
+    positions.insert(positions.end(), one.checkpoint_steps.begin(), one.checkpoint_steps.end());
     if (!positions.empty() && positions.back() == one.begin) positions.pop_back();
     kept = positions.size();
-    all.steps += one.end - one.from;
+    all.steps += one.end - one.resume_step;
     all.states = std::max(all.states, kept);
     all.bytes = std::max(all.bytes, kept * state_bytes + (one.end - one.begin) * step_bytes);
   }

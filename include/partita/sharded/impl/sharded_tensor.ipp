@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void require_whole_value(const sharding& s, const char* call) {
+PARTITA_DEF void require_no_pending_reduction(const sharding& s, const char* call) {
   if (s.is_partial())
     throw partition_error(text("partita::sharded_tensor::")
                           << call << ": requires a value whose sums are taken, but it has the layout " << s

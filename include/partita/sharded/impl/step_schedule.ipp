@@ -15,8 +15,8 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         : plan_(plan),
           g_(*plan.completion->program),
           cotangents_(g_.values()),
-          blocks_(static_cast<std::uint32_t>(g_.values())) {
-      for (std::uint32_t v = 0; v < g_.values(); ++v) own_block_.push_back(v);
+          block_count_(static_cast<std::uint32_t>(g_.values())) {
+      for (std::uint32_t v = 0; v < g_.values(); ++v) block_of_value_.push_back(v);
       copies_.resize(g_.operations());
     }
 
@@ -33,7 +33,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
             move(e, one);
             break;
           case step_event::what::window:
-            window(e, one);
+            move_window(e, one);
             break;
           case step_event::what::compute:
             e.backward ? differentiate(e, one) : compute(e, one);
@@ -48,23 +48,23 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
 
    private:
     struct copy {
-      std::uint32_t of, block;
+      std::uint32_t value_number, block;
     };
 
-    std::uint32_t new_block() { return blocks_++; }
+    std::uint32_t new_block() { return block_count_++; }
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
       return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
     /// The block in which operation o reads value v: the last copy moved for the operation, or the value's own block.
-    std::uint32_t read_block(std::uint32_t o, std::uint32_t v) const {
-      std::uint32_t block = own_block_[v];
+    std::uint32_t block_read_by(std::uint32_t o, std::uint32_t v) const {
+      std::uint32_t block = block_of_value_[v];
       for (const copy& one : copies_[o])
-        if (one.of == v) block = one.block;
+        if (one.value_number == v) block = one.block;
       return block;
     }
     /// The blocks of the contributions to the cotangent of value v. Without contributions, v's own block.
     std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
-      return cotangents_[v].empty() ? std::vector<std::uint32_t>{own_block_[v]} : cotangents_[v];
+      return cotangents_[v].empty() ? std::vector<std::uint32_t>{block_of_value_[v]} : cotangents_[v];
     }
     void move(const step_event& e, step_use& one) {
       one.sets = new_block(), one.bytes = bytes_of(e.of, e.to);
@@ -73,22 +73,22 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         cotangents_[e.of] = {one.sets};
         return;
       }
-      one.reads = {own_block_[e.of]};
+      one.reads = {block_of_value_[e.of]};
       const bool is_operand = e.operation != step_event::none && g_[value{e.of}].producer != e.operation;
       if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
-      else own_block_[e.of] = one.sets;  // the block of a result, or of an updated parameter
+      else block_of_value_[e.of] = one.sets;  // the block of a result, or of an updated parameter
     }
-    void window(const step_event& e, step_use& one) {
+    void move_window(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
       one.sets = new_block(), one.bytes = e.bytes;
       one.reads =
-          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{read_block(e.operation, g_.of(node, 0).number)};
+          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{block_read_by(e.operation, g_.of(node, 0).number)};
       windows_.push_back(one.sets);
     }
     void read_operands(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i)
-        one.reads.push_back(read_block(e.operation, g_.of(node, i).number));
+        one.reads.push_back(block_read_by(e.operation, g_.of(node, i).number));
       for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // a value may have copies
       one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
       windows_.clear();
@@ -96,9 +96,9 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void compute(const step_event& e, step_use& one) {
       read_operands(e, one);
       const auto& node = g_.operation(e.operation);
-      one.sets = own_block_[node.first_result];
+      one.sets = block_of_value_[node.first_result];
       for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
-        own_block_[node.first_result + j] = one.sets;
+        block_of_value_[node.first_result + j] = one.sets;
         one.bytes += bytes_of(node.first_result + j, plan_.completion->used_layout(e.operation, node.operands + j));
       }
     }
@@ -119,15 +119,15 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void update(const step_event& e, step_use& one) {
       one.reads = cotangent(e.of);
       one.sets = new_block();
-      own_block_[e.of] = one.sets;
+      block_of_value_[e.of] = one.sets;
     }
 
     const step_plan& plan_;
     const graph& g_;
-    std::vector<std::uint32_t> own_block_{}, windows_{};
+    std::vector<std::uint32_t> block_of_value_{}, windows_{};
     std::vector<std::vector<std::uint32_t>> cotangents_;
     std::vector<std::vector<copy>> copies_{};  ///< the copies that were moved for each operation
-    std::uint32_t blocks_;
+    std::uint32_t block_count_;
     std::vector<step_use> steps_{};
   };
   return event_converter(plan).steps();

@@ -42,10 +42,10 @@ PARTITA_DEF value traced_function::operand(std::size_t o, std::size_t i) const {
   return operations().of(operations().operation(o), i);
 }
 
-PARTITA_DEF void traced_function::run_all_operations(detail::running_values& values) const {
+PARTITA_DEF void traced_function::run_all_operations(detail::program_values& values) const {
   const completion& done = complete();
   // 1. Reshard the arguments to their completed layouts.
-  for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], closed_layout(done[inputs_[i]]));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) values.set_argument(i, inputs_[i], closed_layout(done[inputs_[i]]));
   // 2. Find the layouts in which operations read operands and leave results.
   std::vector<detail::placed_operation> laid_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
@@ -88,11 +88,11 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
 
 PARTITA_DEF detail::untyped_tensor traced_function::run_real_complex_program(const detail::untyped_tensor* arguments,
                                                                              std::uint64_t type) const {
-  if (program_->mixed == nullptr)
+  if (program_->mixed_execution == nullptr)
     throw error(
         "partita::trace: requires arguments of one type of elements, as the program has no operation that leads from "
         "real to complex numbers or back; cast them, or take to_complex of the real ones");
-  const detail::untyped_tensor y = program_->mixed->run(*this, arguments);
+  const detail::untyped_tensor y = program_->mixed_execution->run(*this, arguments);
   if (y.type != type)
     throw error(
         "partita::trace: requires a call for elements of the type of the result: the program leads from real to "

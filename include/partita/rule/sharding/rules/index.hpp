@@ -59,9 +59,9 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
     if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
   rule r;
   const separate_factors f(r, x, apart);
-  std::array<std::size_t, most_dimensions> g = f.number;
+  std::array<std::size_t, most_dimensions> g = f.factor_indices;
   for (std::size_t d = 0; d < i.size(); ++d)
-    if (in(apart, d))
+    if (has_bit(apart, d))
       g[d] =
           r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass_through : factor_kind::replicate);
   r.begin_operand();
@@ -108,9 +108,9 @@ constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& w
   for (std::size_t d = 0; d < x.size(); ++d)
     if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
   const separate_factors f(r, x, apart);
-  std::array<std::size_t, most_dimensions> g = f.number;
+  std::array<std::size_t, most_dimensions> g = f.factor_indices;
   for (std::size_t d = 0; d < i.size(); ++d)
-    if (in(apart, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
+    if (has_bit(apart, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
   for (std::size_t t = 0; t < 4; ++t) {
     t < 3 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(t == 0 || t == 3 ? f[d] : g[d]);

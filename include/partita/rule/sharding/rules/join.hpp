@@ -11,28 +11,28 @@ namespace detail {
 /// for all other dimensions, whose extents are not compared.
 struct replicated_factors {
   rule& r;
-  std::size_t extents[most_factors]{}, numbers[most_factors]{};
+  std::size_t extents[most_factors]{}, factor_indices[most_factors]{};
   std::size_t count = 0;
 
   constexpr explicit replicated_factors(rule& of) : r(of) {}
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
-      if (extents[k] == extent || r.factors[numbers[k]].extents_may_differ) return numbers[k];
+      if (extents[k] == extent || r.factors[factor_indices[k]].extents_may_differ) return factor_indices[k];
     const bool last = r.factor_count + 2U >= most_factors;  // one free factor is kept for the result
-    numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
-    r.factors[numbers[count]].extents_may_differ = last;
+    factor_indices[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
+    r.factors[factor_indices[count]].extents_may_differ = last;
     extents[count] = extent;
-    return numbers[count++];
+    return factor_indices[count++];
   }
 };
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct factors_except_one {
-  std::array<std::size_t, most_dimensions> number{};
+  std::array<std::size_t, most_dimensions> factor_indices{};
   constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      if (d != excluded_dimension) number[d] = r.add_factor(shape[d], nth_letter(d));
+      if (d != excluded_dimension) factor_indices[d] = r.add_factor(shape[d], nth_letter(d));
   }
-  constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
+  constexpr std::size_t operator[](std::size_t d) const { return factor_indices[d]; }
 };
 
 /// Operands with equal extents except along `with.axes[0]`, where the result has the sum of their extents.

@@ -23,11 +23,11 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
   r.begin_operand();
   for (std::size_t d = 0; d < x.size(); ++d) {
     r.add_dimension(f[d]);
-    if (in(reduced, d) && with.kind != pending_reduction::none) r.factors[f[d]].how = with.kind;
+    if (has_bit(reduced, d) && with.kind != pending_reduction::none) r.factors[f[d]].how = with.kind;
   }
   r.begin_result();
   for (std::size_t d = 0; d < x.size(); ++d) {
-    if (!in(reduced, d)) r.add_dimension(f[d]);
+    if (!has_bit(reduced, d)) r.add_dimension(f[d]);
     else if (with.keep) r.add_dimension();
   }
   r.how = with.x                  ? linearity::none

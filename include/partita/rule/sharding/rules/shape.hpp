@@ -49,7 +49,7 @@ constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
-      const bool goes = in(asked, d) && x[d] == 1;
+      const bool goes = has_bit(asked, d) && x[d] == 1;
       if (goes && t == 0) r.add_dimension();
       if (!goes) r.add_dimension(f[d]);
     }
@@ -70,7 +70,7 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   f.write(r);
   r.begin_result();
   for (std::size_t d = 0, from = 0; d < rank; ++d) {
-    if (in(added, d)) r.add_dimension();
+    if (has_bit(added, d)) r.add_dimension();
     else r.add_dimension(f[from++]);
   }
   r.how = linearity::movement;
@@ -143,7 +143,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
-      if (!in(resized_dimensions, d)) {
+      if (!has_bit(resized_dimensions, d)) {
         r.add_dimension(f[d]);
         continue;
       }

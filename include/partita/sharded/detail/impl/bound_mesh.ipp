@@ -5,15 +5,15 @@
 
 namespace partita::detail {
 
-PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::made()), grid_(m), place_(0) {}
+PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::make()), grid_(m), place_(0) {}
 
 PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
                                              std::size_t place, std::size_t element_bytes) {
   const reshard_plan plan = plan_reshard(from.on, from, to, shape, {}, element_bytes);
   steps.assign(plan.begin(), plan.end());
-  most_bytes = plan.bytes();
+  max_received_bytes = plan.bytes();
   for (const reshard_step& one : steps) moves = moves || one.rounds > 0;
-  if (place < from.on.size()) bytes = receive_cost(plan, from, shape, place).elements * element_bytes;
+  if (place < from.on.size()) received_bytes = receive_cost(plan, from, shape, place).elements * element_bytes;
 }
 
 PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)
@@ -40,7 +40,8 @@ PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, co
   return made;
 }
 
-PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* name, const shape_list& extents) {
+PARTITA_DEF std::uint64_t bound_mesh::log_operation(std::uint64_t operation, const char* name,
+                                                    const shape_list& extents) {
   if (run_state.is_dry_run || world_.state() == nullptr) return 0;
   return world_.state()->log_local_operation(hasher(fingerprint_).mix(operation).value(), name, extents);
 }

@@ -10,7 +10,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF box_exchange* bound_steps::step::opened() const { return joined ? joined->opened() : exchange->opened(); }
+PARTITA_DEF box_exchange* bound_steps::step::opened_exchange() const {
+  return joined ? joined->opened_exchange() : exchange->opened_exchange();
+}
 
 PARTITA_DEF std::uint32_t bound_steps::add_outside_block(const step_block& one) {
   const std::uint32_t k = block_number_of(one, false);
@@ -23,7 +25,7 @@ PARTITA_DEF bool bound_steps::is_set_by_step(const step_block& one) {
   return known.is_set && !known.is_outside;
 }
 
-PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& model) {
+PARTITA_DEF void bound_steps::estimate_step_times(const link_cost& link, const step_model& model) {
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     step_use& use = step_uses_[k];
     if (const auto& exchange = steps_[k].exchange) {
@@ -34,8 +36,8 @@ PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& 
     } else {
       auto touched = static_cast<double>(use.bytes);
       for (const std::uint32_t x : use.reads)
-        touched += x == nothing ? 0.0 : static_cast<double>(blocks_[x].made.bytes);
-      use.seconds = std::max(touched / model.memory_bytes, steps_[k].done->multiply_adds / model.multiply_adds);
+        touched += x == nothing ? 0.0 : static_cast<double>(blocks_[x].recorded_block.bytes);
+      use.seconds = std::max(touched / model.memory_bytes, steps_[k].work->multiply_adds / model.multiply_adds);
     }
   }
 }
@@ -47,8 +49,9 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
     lifetimes_[moved].clear(), block_numbers_[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
-      if (one.is_outside || !one.is_set || one.moved != (moved == 1)) continue;
-      lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first_set[k], lives.last_use[k], 0});
+      if (one.is_outside || !one.is_set || one.is_exchanged != (moved == 1)) continue;
+      lifetimes_[moved].push_back(
+          {one.recorded_block.bytes > 0 ? one.recorded_block.bytes : 1, lives.first_set[k], lives.last_use[k], 0});
       block_numbers_[moved].push_back(k);
     }
     bytes += assign_storage_offsets(lifetimes_[moved]);
@@ -67,7 +70,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
     parts[first].push_back(steps_[one.step].exchange);
   }
   struct opened {
-    std::shared_ptr<planned_exchange> before, now;
+    std::shared_ptr<planned_exchange> planned, copy;
     std::uint32_t lane;
   };
   std::vector<opened> known;
@@ -82,10 +85,10 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
       continue;
     }
     if (lanes[k] > 0 || uses_own_channels) {
-      const auto is_same = [&](const opened& one) { return one.before == exchange && one.lane == lanes[k]; };
+      const auto is_same = [&](const opened& one) { return one.planned == exchange && one.lane == lanes[k]; };
       const auto found = std::find_if(known.begin(), known.end(), is_same);
-      if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->copy_plan(), lanes[k]}).now;
-      else exchange = found->now;
+      if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->copy_plan(), lanes[k]}).copy;
+      else exchange = found->copy;
     }
     on.open(*exchange, lanes[k]);
     max_pending_sends_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
@@ -104,7 +107,7 @@ PARTITA_DEF void bound_steps::drop_unread_blocks() {
   }
   for (std::size_t k = 0; k < steps_.size(); ++k)
     if (!is_kept[k] && !is_read[step_uses_[k].sets])
-      blocks_[step_uses_[k].sets].is_set = false, blocks_[step_uses_[k].sets].made = {};
+      blocks_[step_uses_[k].sets].is_set = false, blocks_[step_uses_[k].sets].recorded_block = {};
   std::size_t kept = 0, kept_forward = 0;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (!is_kept[k]) continue;
@@ -125,7 +128,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
   // the program with movements that share messages, then the order of the program without.
-  estimate(moves ? on.movement_link(options.model.memory_bytes) : link_cost{}, options.model);
+  estimate_step_times(moves ? on.movement_link(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
   std::size_t least = schedule_options::unlimited;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
@@ -155,7 +158,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
 }
 
 PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, std::vector<ordered_step> order) {
-  estimate(on.movement_link(), {});
+  estimate_step_times(on.movement_link(), {});
   forward_ = steps_.size();
   order_ = {std::move(order), 0};
   order_.backward_begin = order_.events.size();
@@ -163,7 +166,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, std::vector<ordered_ste
   make_room(on, true);
 }
 
-PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<ordered_step> order) {
+PARTITA_DEF std::size_t bound_steps::max_storage_bytes(bound_mesh& on, std::vector<ordered_step> order) {
   order_.events = std::move(order);
   return maximum_over_workers<1>(*on.everyone().state(), {place_blocks()})[0];
 }
@@ -179,11 +182,11 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool uses_own_channels) 
     if (bytes == 0) continue;
     storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
     for (std::size_t k = 0; k < block_numbers_[moved].size(); ++k)
-      blocks_[block_numbers_[moved][k]].at = storage_[moved].data() + lifetimes_[moved][k].offset / word;
+      blocks_[block_numbers_[moved][k]].address = storage_[moved].data() + lifetimes_[moved][k].offset / word;
   }
   for (block& one : blocks_)
-    if (!one.is_outside && !one.is_set) one.at = one.made.memory.get();
-    else one.made = {};
+    if (!one.is_outside && !one.is_set) one.address = one.recorded_block.memory.get();
+    else one.recorded_block = {};
   open_exchanges(on, uses_own_channels);
   if (program_trace::is_trace_enabled()) begin_trace();
 }
@@ -217,17 +220,17 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     switch (now.action) {
       case ordered_step::what::compute:
         for (std::size_t i = 0; i < use.reads.size(); ++i) x[i] = address(use.reads[i]);
-        (*one.done)(x, address(use.sets));
+        (*one.work)(x, address(use.sets));
         break;
       case ordered_step::what::start:
         waiting_steps_.push_back(k);
         if (pending_.empty()) start_next_movement();  // if movements are pending, advance() starts this one later
         break;
       case ordered_step::what::post_receive:
-        one.exchange->expect(address(use.sets));
+        one.exchange->post_receives(address(use.sets));
         break;
       case ordered_step::what::post_send:
-        one.exchange->give(address(use.reads[0]));
+        one.exchange->post_sends(address(use.reads[0]));
         add_pending_movement(one);
         break;
       case ordered_step::what::finish:
@@ -267,7 +270,7 @@ void bound_steps::advance() const {
 }
 
 PARTITA_DEF void bound_steps::add_pending_movement(const step& one) const {
-  pending_.push_back({one.opened(), one.opened()->counts().messages > 0});
+  pending_.push_back({one.opened_exchange(), one.opened_exchange()->counts().messages > 0});
 }
 
 PARTITA_DEF bool bound_steps::start_next_movement() const {
@@ -275,7 +278,7 @@ PARTITA_DEF bool bound_steps::start_next_movement() const {
   waiting_steps_.erase(waiting_steps_.begin());
   const step& one = steps_[order_.events[k].step];
   if (one.joined) {
-    for (std::size_t i = 0; i < one.joined->parts(); ++i) {
+    for (std::size_t i = 0; i < one.joined->movement_count(); ++i) {
       const step_use& part = step_uses_[order_.events[k + i].step];
       one.joined->set_memory(i, address(part.reads[0]), address(part.sets));
     }
@@ -293,16 +296,16 @@ PARTITA_DEF void bound_steps::start_waiting_steps(std::size_t sent_count) const 
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {
-  const auto is_same_exchange = [&](const pending_movement& other) { return other.exchange == one.opened(); };
+  const auto is_same_exchange = [&](const pending_movement& other) { return other.exchange == one.opened_exchange(); };
   while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_next_movement();
   // Advance other movements while waiting, because other workers may wait for them before they start this movement.
-  one.opened()->wait([this] { advance(); });
+  one.opened_exchange()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
   else one.exchange->finish();
   pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_same_exchange));
 }
 
-void bound_steps::add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+void bound_steps::add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
                       const std::shared_ptr<planned_exchange>& exchange) {
   step_use& use = step_uses_.emplace_back();
   for (const step_block& operand : x) use.reads.push_back(block_number_of(operand, exchange != nullptr));
@@ -314,16 +317,16 @@ void bound_steps::add(const std::vector<step_block>& x, const step_block& y, std
   if (exchange) use.received = exchange->counts().bytes;
   if (run_state.operation != nullptr) use.name << run_state.operation;
   if (use.sets != nothing) blocks_[use.sets].is_set = true;
-  steps_.push_back({std::move(done), exchange});
+  steps_.push_back({std::move(work), exchange});
 }
 
-PARTITA_DEF std::uint32_t bound_steps::block_number_of(const step_block& one, bool moved) {
+PARTITA_DEF std::uint32_t bound_steps::block_number_of(const step_block& one, bool is_exchanged) {
   if (!one.memory) return nothing;
   std::size_t k = blocks_.size();  // search from the end, as most steps read blocks that were made shortly before
-  while (k > 0 && blocks_[k - 1].made.memory != one.memory) --k;
+  while (k > 0 && blocks_[k - 1].recorded_block.memory != one.memory) --k;
   if (k == 0) blocks_.push_back({one}), k = blocks_.size();
   --k;
-  blocks_[k].moved = blocks_[k].moved || moved;
+  blocks_[k].is_exchanged = blocks_[k].is_exchanged || is_exchanged;
   return static_cast<std::uint32_t>(k);
 }
 

@@ -38,7 +38,7 @@ PARTITA_DEF std::size_t joined_exchange::assign_box_offsets(box_list lowered_pla
   for (std::size_t i = 0; i < all.size(); ++i) {
     packed_box& one = all[i];
     const movement_part& part = parts_[one.part];
-    one.at = words;
+    one.offset = words;
     const std::size_t bytes = (part.plan.*boxes).volume(one.box) * part.kind.bytes;
     words += (bytes + 2 * sizeof(word) - 1) / (2 * sizeof(word)) * 2;  // aligned to 16 bytes, the largest element
     if (i + 1 < all.size() && all[i + 1].worker == one.worker) continue;
@@ -59,7 +59,7 @@ PARTITA_DEF void joined_exchange::start() {
   for (const packed_box& one : outgoing_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.sends[one.box], p.plan.rank, {static_cast<char*>(p.x), p.x_strides.data()},
-             reinterpret_cast<char*>(send_buffer_.data() + one.at), true, stores::cached);
+             reinterpret_cast<char*>(send_buffer_.data() + one.offset), true, stores::cached);
   }
   const std::ptrdiff_t unit = 1;
   exchange_->start(send_buffer_.data(), &unit, received_.data(), &unit);
@@ -73,7 +73,7 @@ PARTITA_DEF void joined_exchange::finish() {
   for (const packed_box& one : incoming_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.receives[one.box], p.plan.rank, {static_cast<char*>(p.y), p.y_strides.data()},
-             reinterpret_cast<char*>(received_.data() + one.at), false, stores::cached);
+             reinterpret_cast<char*>(received_.data() + one.offset), false, stores::cached);
   }
 }
 

@@ -12,7 +12,7 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
   // The level of a block is the number of movements on the longest chain of steps that ends with a step that sets (or
   // reads) the block.
   struct block {
-    std::size_t set = 0, read = 0;
+    std::size_t set_level = 0, read_level = 0;
   };
   std::vector<block> blocks;
   const auto known = [&](std::uint32_t b) -> block& {
@@ -22,12 +22,13 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
   std::vector<movements_of_level> all;
   for (std::size_t k = first; k < end; ++k) {
     const step_use& one = steps[k];
-    std::size_t level = one.sets == step_use::nothing ? 0 : std::max(known(one.sets).set, known(one.sets).read);
+    std::size_t level =
+        one.sets == step_use::nothing ? 0 : std::max(known(one.sets).set_level, known(one.sets).read_level);
     for (const std::uint32_t x : one.reads)
-      if (x != step_use::nothing) level = std::max(level, known(x).set);
+      if (x != step_use::nothing) level = std::max(level, known(x).set_level);
     const std::size_t after = level + (one.moves ? 1 : 0);
     for (const std::uint32_t x : one.reads)
-      if (x != step_use::nothing) known(x).read = std::max(known(x).read, after);
+      if (x != step_use::nothing) known(x).read_level = std::max(known(x).read_level, after);
     if (one.sets != step_use::nothing) known(one.sets) = {after, 0};
     if (!one.moves || one.once == 0 || 2 * one.once < one.seconds) continue;
     auto found =

@@ -66,7 +66,7 @@ class pipeline_writer {
   };
 
   /// Whether a task of a pipeline needs a movement before it. Sets the number of the movement and the stage that sends.
-  bool needs(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
+  bool needs_movement(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
     if (one.pass == pipeline_pass::weights) return false;
     const bool is_forward = one.pass == pipeline_pass::forward;
     if (is_forward ? one.stage == 0 : one.stage + 1 == shape_.stages()) return false;
@@ -79,7 +79,7 @@ class pipeline_writer {
     const simulated_task& one = run_.tasks[k];
     events_.push_back({one.from, kind::task, k, 0});
     std::uint32_t movement = 0, from = 0;
-    if (!needs(one.task, movement, from) || shape_.group_of[from] == one.group) return;
+    if (!needs_movement(one.task, movement, from) || shape_.group_of[from] == one.group) return;
     const double given = end_times_[shape_.number({one.task.pass, from, one.task.micro_batch})];
     double expected = -1;  // before the task that the receivers execute when the sender sends
     for (const simulated_task& other : run_.tasks)
@@ -105,7 +105,7 @@ class pipeline_writer {
   }
   void add_task_steps(const pipeline_task& one) {
     std::uint32_t movement = 0, from = 0;
-    if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
+    if (needs_movement(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
       add_steps(steps_of_task_[movement]);
     const bool is_forward = one.pass == pipeline_pass::forward;
     const auto& all = steps_of_task_[numbers_.of(

@@ -10,8 +10,8 @@
 namespace partita::detail {
 
 PARTITA_DEF const traced_function& pipeline_stages::stage::program(std::size_t program_for_rows) const {
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    if (rows[k] == program_for_rows) return programs[k];
+  for (std::size_t k = 0; k < row_counts.size(); ++k)
+    if (row_counts[k] == program_for_rows) return programs[k];
   return programs.front();
 }
 
@@ -55,16 +55,16 @@ PARTITA_DEF void pipeline_stages::find_shape(const world& everyone, const std::v
   }
   shape_.micro_batches = static_cast<std::uint32_t>(options.micro_batches);
   for (std::size_t m = 0; m < options.micro_batches; ++m)
-    parts_.push_back(balanced_part(options.rows, options.micro_batches, m));
+    micro_batch_rows_.push_back(balanced_part(options.rows, options.micro_batches, m));
 }
 
 PARTITA_DEF void pipeline_stages::trace_stages(const std::vector<pipeline_stage>& stages) {
   for (std::size_t s = 0; s < stages.size(); ++s)
-    for (const interval& part : parts_) {
+    for (const interval& part : micro_batch_rows_) {
       const std::size_t rows = part.stop - part.start;
       stage& one = stages_[s];
-      if (!one.rows.empty() && one.rows.back() == rows) continue;
-      one.rows.push_back(rows);
+      if (!one.row_counts.empty() && one.row_counts.back() == rows) continue;
+      one.row_counts.push_back(rows);
       one.programs.push_back(stages[s].program(rows));
     }
 }
@@ -84,9 +84,9 @@ PARTITA_DEF void pipeline_stages::agree_on_pipeline(const world& everyone, const
         wrong = local_error(text("partita::pipeline: requires that stage ")
                             << s << " has " << first_parameter(s) << " arguments before its parameters, got " << inputs
                             << "; the last stage has the targets as its second argument");
-      else if (const std::size_t k = second_row_count(s, p); k < 2)
+      else if (const std::size_t k = argument_with_wrong_rows(s, p); k < 2)
         wrong = local_error(text("partita::pipeline: requires that stage ")
-                            << s << " takes " << stages_[s].rows[p] << " rows of the "
+                            << s << " takes " << stages_[s].row_counts[p] << " rows of the "
                             << (k == 0 ? "inputs" : "targets") << ", got extents " << g[program.inputs_[k]].shape
                             << "; trace it for the number of rows with which its .program is called");
       else if (!(g.on() == stages_[s].on->mesh()))
@@ -120,14 +120,14 @@ PARTITA_DEF void pipeline_stages::agree_on_pipeline(const world& everyone, const
                    [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
 }
 
-PARTITA_DEF std::size_t pipeline_stages::second_row_count(std::size_t stage, std::size_t k) const {
+PARTITA_DEF std::size_t pipeline_stages::argument_with_wrong_rows(std::size_t stage, std::size_t k) const {
   const traced_function& program = stages_[stage].programs[k];
-  const auto has_other_rows = [&](std::size_t argument) {
+  const auto has_expected_rows = [&](std::size_t argument) {
     const shape_list& extents = program.operations()[program.inputs_[argument]].shape;
-    return extents.size() > 0 && extents[0] == stages_[stage].rows[k];
+    return extents.size() > 0 && extents[0] == stages_[stage].row_counts[k];
   };
-  if (stage == 0 && !has_other_rows(0)) return 0;
-  return stage + 1 == stages_.size() && !has_other_rows(1) ? 1 : 2;
+  if (stage == 0 && !has_expected_rows(0)) return 0;
+  return stage + 1 == stages_.size() && !has_expected_rows(1) ? 1 : 2;
 }
 
 PARTITA_DEF shape_list pipeline_stages::result_shape(std::size_t stage, std::size_t k) const {

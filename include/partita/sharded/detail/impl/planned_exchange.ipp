@@ -10,7 +10,7 @@ PARTITA_DEF planned_exchange::planned_exchange(box_overlaps boxes, std::size_t w
     : plan_(plan_boxes(boxes, worker)),
       boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
       kind_(kind),
-      max_received_(boxes_->max_received_elements()) {}
+      max_received_elements_(boxes_->max_received_elements()) {}
 
 PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::copy_plan() const {
   return std::shared_ptr<planned_exchange>(new planned_exchange(*this));
@@ -45,13 +45,13 @@ PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
 }
 
 PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
-  expect(y);
-  give(x);
+  post_receives(y);
+  post_sends(x);
 }
 
-PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_dense_strides_.data()); }
+PARTITA_DEF void planned_exchange::post_receives(void* y) const { exchange_->expect(y, y_dense_strides_.data()); }
 
-PARTITA_DEF void planned_exchange::give(const void* x) const {
+PARTITA_DEF void planned_exchange::post_sends(const void* x) const {
   run_state.moved += counts_;
   exchange_->give(x, x_dense_strides_.data());
 }

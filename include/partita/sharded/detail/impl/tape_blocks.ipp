@@ -11,7 +11,7 @@ struct tape_block {
   std::size_t times = 0, bytes = 0;
 };
 struct tape_statistics {
-  tape_contents now{};
+  tape_contents contents{};
   std::unordered_map<const void*, tape_block> blocks{};
 };
 /// The memory of this thread's tape, block by block. Tape nodes that outlive the thread keep this object alive.
@@ -19,14 +19,14 @@ PARTITA_DECL const std::shared_ptr<tape_statistics>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_statistics> it = std::make_shared<tape_statistics>();
   return it;
 }
-PARTITA_DEF tape_contents& current_tape_contents() { return tape_of_thread()->now; }
+PARTITA_DEF tape_contents& current_tape_contents() { return tape_of_thread()->contents; }
 
 PARTITA_INLINE tape_blocks::~tape_blocks() { release(); }
 
 PARTITA_DEF void tape_blocks::record() {
   if (statistics_) return;
   statistics_ = tape_of_thread();
-  ++statistics_->now.records;
+  ++statistics_->contents.records;
 }
 
 PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) {
@@ -35,7 +35,7 @@ PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) 
   held_blocks_.push_back(memory);
   if (one.times++ > 0) return;
   one.bytes = bytes;
-  tape_contents& now = statistics_->now;
+  tape_contents& now = statistics_->contents;
   now.bytes += bytes;
   now.most_bytes = std::max(now.most_bytes, now.bytes);
 }
@@ -45,11 +45,11 @@ PARTITA_DEF void tape_blocks::release() {
   for (const void* memory : held_blocks_) {
     const auto found = statistics_->blocks.find(memory);
     if (--found->second.times > 0) continue;
-    statistics_->now.bytes -= found->second.bytes;
+    statistics_->contents.bytes -= found->second.bytes;
     statistics_->blocks.erase(found);
   }
   held_blocks_.clear();
-  --statistics_->now.records;
+  --statistics_->contents.records;
   statistics_ = nullptr;
 }
 
