@@ -67,11 +67,11 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
     trouble = {failure_kind_of_error(thrown), thrown.sentence()};
   } catch (const std::bad_alloc&) {
     trouble = {failure::memory, text("partita: worker ")
-                                    << world.id() << " has no memory to prepare " << world.report().name()
+                                    << world.id() << " has no memory to prepare " << world.report().call_name()
                                     << "; give each worker smaller blocks, or more memory"};
   } catch (const std::exception& thrown) {
-    trouble = {failure::other, text("partita: worker ") << world.id() << " cannot prepare " << world.report().name()
-                                                        << ": " << thrown.what()};
+    trouble = {failure::other, text("partita: worker ") << world.id() << " cannot prepare "
+                                                        << world.report().call_name() << ": " << thrown.what()};
   }
   world.leave_messages_unread();
   world.report().set_final_message(trouble.sentence);

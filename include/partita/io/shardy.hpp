@@ -176,19 +176,19 @@ struct as_shardy {
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const as_shardy& written) {
-    names all(written.of);
+    notation_writer all(written.of);
     return all.write(out);
   }
 
  private:
-  struct names {
+  struct notation_writer {
     static constexpr std::size_t most = rule::most_dimensions_in_all + most_factors;
     const rule& r;
     std::size_t number[most]{};  ///< the number of each factor, then of each dimension of extent 1
     std::size_t size[most]{};
     std::size_t count = 0, ones = 0;
 
-    constexpr explicit names(const rule& of) : r(of), count(of.factor_count) {
+    constexpr explicit notation_writer(const rule& of) : r(of), count(of.factor_count) {
       bool known = true;
       for (std::size_t f = 0; f < r.factor_count; ++f) {
         const char c = r.factors[f].letter;
@@ -222,8 +222,9 @@ struct as_shardy {
       size[count] = 1;
       return count++;
     }
+    /// Writes the factors of the dimensions of each tensor from `first` to before `last`, as in `([i, k], [k, j])`.
     template <class Out>
-    constexpr void write_tensors(Out& out, std::size_t first, std::size_t last) {
+    constexpr void write_tensor_factors(Out& out, std::size_t first, std::size_t last) {
       out << '(';
       for (std::size_t t = first; t < last; ++t) {
         out << (t > first ? ", [" : "[");
@@ -251,9 +252,9 @@ struct as_shardy {
     }
     template <class Out>
     constexpr Out& write(Out& out) {
-      write_tensors(out, 0, r.operand_count);
+      write_tensor_factors(out, 0, r.operand_count);
       out << "->";
-      write_tensors(out, r.operand_count, r.tensor_count());
+      write_tensor_factors(out, r.operand_count, r.tensor_count());
       out << " {";
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)

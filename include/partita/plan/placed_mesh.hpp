@@ -46,7 +46,7 @@ class placed_mesh {
 };
 
 template <>
-inline constexpr bool is_written_as_text<placed_mesh> = true;
+inline constexpr bool is_writable_to_streams<placed_mesh> = true;
 /// Writes a placed mesh as its axes and the ids: data 2 x model 2 on [4, 5, 6, 7].
 template <std::size_t Capacity>
 basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const placed_mesh& m) {

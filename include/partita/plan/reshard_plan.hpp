@@ -38,7 +38,7 @@ struct reshard_step {
 };
 
 template <>
-inline constexpr bool is_written_as_text<reshard_step> = true;
+inline constexpr bool is_writable_to_streams<reshard_step> = true;
 
 constexpr const char* name_of(reshard_step::what done) {
   constexpr const char* names[] = {"slice",          "make_partial", "all_gather", "all_to_all",

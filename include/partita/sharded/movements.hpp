@@ -45,7 +45,7 @@ std::vector<movement> movements_while(const F& f) {
 }
 
 template <>
-inline constexpr bool is_written_as_text<movement> = true;
+inline constexpr bool is_writable_to_streams<movement> = true;
 /// Writes a movement in the form "matmul, back: [8, 4] from (a, ) to (, a), 64 bytes".
 template <std::size_t Capacity>
 basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const movement& m) {

@@ -107,9 +107,9 @@ class pipeline {
     parameters weights(stages), sums(stages);
     parameters_.resize(stages), gradients_.resize(stages), gradient_numbers_.resize(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      parameters_[s].resize(stages_[s].programs.front().inputs_.size() - stages_.first_parameter(s));
+      parameters_[s].resize(stages_[s].programs.front().inputs_.size() - stages_.arguments_before_parameters(s));
       for (std::size_t k = 0; k < parameters_[s].size(); ++k)
-        weights[s].push_back(argument(s, stages_.first_parameter(s) + k, parameters_[s][k], 0));
+        weights[s].push_back(argument(s, stages_.arguments_before_parameters(s) + k, parameters_[s][k], 0));
       sums[s].resize(parameters_[s].size());
     }
     sharded_tensor<T> loss;
@@ -158,7 +158,8 @@ class pipeline {
           if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().without_partials());
         }
         for (std::size_t k = 0; k < sums[s].size(); ++k) {
-          const auto own = detail::detach(detail::gradient_of(arguments[s][stages_.first_parameter(s) + k]));
+          const auto own =
+              detail::detach(detail::gradient_of(arguments[s][stages_.arguments_before_parameters(s) + k]));
           const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
           sums[s][k] = m == 0 ? own : detail::add_tensors(sums[s][k], own);
         }

@@ -89,8 +89,9 @@ using point_count_along = std::size_t;
 /// Changes the number of points n of a spectrum along some dimensions to m, by truncation or zero padding:
 /// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8 points. With 3/2 of the points, products of two fields have
 /// no aliases.
-/// Shapes:   m along these dimensions, one number for each [shape_error].
-/// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time].
+/// Shapes:   those of z, except that the extent of each of these dimensions becomes the m that is given for it.
+/// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time]; at least one
+///           point along each of these dimensions, before and after [shape_error].
 /// Cost:     copies. A sharded dimension stays sharded: each worker receives the elements of its block of the result.
 /// Adjoint:  the exact transpose of the map.
 ///
@@ -113,7 +114,8 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_a
 }
 /// Changes the number of points of half of a spectrum, as rfft computes it of n real numbers along the last listed
 /// dimension, as in `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
-/// Shapes:   m along these dimensions, but m / 2 + 1 along the last of them.
+/// Shapes:   those of y, except that the extent of each of these dimensions becomes the m that is given for it, and of
+///           the last one m / 2 + 1.
 /// Requires: n / 2 + 1 numbers along the last dimension [shape_error].
 /// Cost:     that of resize_spectrum.
 /// Adjoint:  the exact transpose. When the number of points shrinks to an even n, wave n / 2 is doubled, because irfft

@@ -82,7 +82,8 @@ class convolution_split {
     const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
     return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
   }
-  /// The indices of the block of W on the worker of index i. The workers whose input channels start at 0 add the bias.
+  /// The indices of the block of W on the worker of index i. If partial results are summed over workers (by_weights),
+  /// only the workers whose input channels start at 0 add the bias; otherwise all workers add it.
   box<rank> weights(const position& i) const {
     box<rank> w{{}, options_.weight_shape()};
     const interval out = out_channels(part_of_y(i)[1]);

@@ -10,19 +10,19 @@ struct mesh;
 struct sharding;
 struct rule;
 
-/// Whether a type is written to streams in the same form as to a text.
+/// Whether values of a type can be written to streams (`stream << value`), in the same form as to a text.
 template <class Thing>
-inline constexpr bool is_written_as_text = false;
+inline constexpr bool is_writable_to_streams = false;
 template <>
-inline constexpr bool is_written_as_text<mesh> = true;
+inline constexpr bool is_writable_to_streams<mesh> = true;
 template <>
-inline constexpr bool is_written_as_text<sharding> = true;
+inline constexpr bool is_writable_to_streams<sharding> = true;
 template <>
-inline constexpr bool is_written_as_text<rule> = true;
+inline constexpr bool is_writable_to_streams<rule> = true;
 
 /// Writes a value to a stream (any stream with `write`) in the same form as to a text.
 template <class Stream, class Thing>
-  requires(is_written_as_text<Thing> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
+  requires(is_writable_to_streams<Thing> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
 Stream& operator<<(Stream& stream, const Thing& value_to_print) {
   text written;
   written << value_to_print;

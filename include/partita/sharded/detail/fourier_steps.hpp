@@ -91,8 +91,8 @@ constexpr sharding layout_after_transform(sharding s, std::uint32_t left, std::u
   return s;
 }
 
-/// The kind of transform along each dimension: a Fourier transform of complex numbers, or a cosine or sine transform of
-/// real numbers.
+/// The kind of a transform, the same along all dimensions that are transformed: a Fourier transform of complex numbers,
+/// or a cosine or sine transform of real numbers; with its direction and its norm.
 struct transform_kind {
   bool inverse = false;
   fourier_norm norm = fourier_norm::backward;

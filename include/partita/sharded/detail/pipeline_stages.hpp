@@ -38,7 +38,7 @@ class pipeline_stages {
   /// The rows of each micro-batch.
   const std::vector<interval>& micro_batch_rows() const { return micro_batch_rows_; }
   /// The number of arguments of a stage before its parameters.
-  std::size_t first_parameter(std::size_t k) const { return k + 1 == stages_.size() ? 2 : 1; }
+  std::size_t arguments_before_parameters(std::size_t k) const { return k + 1 == stages_.size() ? 2 : 1; }
   /// A hash of the stages and of the options, which is equal on all workers.
   std::uint64_t fingerprint() const { return fingerprint_; }
 

@@ -60,7 +60,7 @@ class hang_report final : public wait_watcher {
   void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
     if (trace::is_on()) trace::begin_call(number_, fingerprint, describe);
   }
-  text name() const { return own_slot_->find_description(fingerprint_); }
+  text call_name() const { return own_slot_->find_description(fingerprint_); }
   void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
   /// How far this worker is in a call of all workers, see one_call. If the agreement is complete (committed), the other
   /// workers depend on this worker.

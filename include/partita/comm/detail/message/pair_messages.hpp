@@ -33,7 +33,7 @@ class pair_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
-    if (std::exchange(has_started_sends_, false)) sent_messages_->give_up();
+    if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();
   }
   PARTITA_INLINE bool advance() override;
   void finish() override {}

@@ -32,9 +32,9 @@ class persistent_messages {
 
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
-  /// Ends an exchange whose messages were discarded, so that no receiver takes them. Messages that cannot be sent at
-  /// once are left to MPI.
-  PARTITA_DECL void give_up();
+  /// Ends the sends of an exchange that is discarded, which no receiver takes: waits 0.1 s for MPI to send them, and
+  /// leaves the rest to MPI. The next exchange can then start.
+  PARTITA_DECL void end_discarded_sends();
 
   /// Starts and completes messages as far as possible without waiting. Returns true if all messages are complete.
   PARTITA_DECL bool advance();

@@ -38,7 +38,7 @@ class posted_messages {
   /// Waits for all pending messages, so that the sent data may change.
   PARTITA_DECL void wait();
   /// Ends messages that no receiver will take: waits 0.1 s for MPI to send them, and leaves the rest to MPI.
-  PARTITA_DECL void give_up();
+  PARTITA_DECL void end_discarded_sends();
 
  private:
   std::vector<MPI_Request> mpi_requests_;

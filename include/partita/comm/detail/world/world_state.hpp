@@ -158,8 +158,8 @@ class world_state {
   PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                        const call_description& describe);
 
-  /// Makes the shared flags after the first agreement, on all workers. If calls are traced, it is called after each
-  /// agreement.
+  /// Makes the shared flags after the first agreement, on all workers. If calls are traced, this function is
+  /// called after each agreement.
   PARTITA_DECL [[gnu::noinline]] void end_agreement();
 
   /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free

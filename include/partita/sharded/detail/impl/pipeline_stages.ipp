@@ -80,10 +80,11 @@ PARTITA_DEF void pipeline_stages::agree_on_pipeline(const world& everyone, const
       const graph& g = program.operations();
       const std::size_t inputs = program.inputs_.size();
       if (wrong.any()) continue;
-      if (inputs < first_parameter(s))
-        wrong = local_error(text("partita::pipeline: requires that stage ")
-                            << s << " has " << first_parameter(s) << " arguments before its parameters, got " << inputs
-                            << "; the last stage has the targets as its second argument");
+      if (inputs < arguments_before_parameters(s))
+        wrong =
+            local_error(text("partita::pipeline: requires that stage ")
+                        << s << " has " << arguments_before_parameters(s) << " arguments before its parameters, got "
+                        << inputs << "; the last stage has the targets as its second argument");
       else if (const std::size_t k = argument_with_wrong_rows(s, p); k < 2)
         wrong = local_error(text("partita::pipeline: requires that stage ")
                             << s << " takes " << stages_[s].row_counts[p] << " rows of the "

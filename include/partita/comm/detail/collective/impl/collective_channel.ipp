@@ -88,7 +88,7 @@ PARTITA_DEF void collective_channel::send_node_sum_early(const element_messages&
 PARTITA_DEF void collective_channel::discard_speculative_sends() {
   if (!std::exchange(has_begun_early, false)) return;
   if (is_on_one_node) shared->roll_back();
-  else sent.give_up();
+  else sent.end_discarded_sends();
 }
 
 PARTITA_DEF void collective_channel::post_send(const element_messages& group_messages, const element_operation& op,

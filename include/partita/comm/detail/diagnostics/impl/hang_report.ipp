@@ -54,7 +54,7 @@ void hang_report::on_long_wait(double seconds) {
     if (w.status->state != standing::has_ended && !status_slots::has_ended(w.process)) continue;
     call_log::print_calls_of_ended_worker(*w.status);
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << describe_last_call(w)
-                                     << ", and worker " << id_ << " waits for it in " << name());
+                                     << ", and worker " << id_ << " waits for it in " << call_name());
   }
   // This worker has an error, and the other workers have not come to an agreement in which they would get that error.
   if (has_final_message_ && seconds > seconds_until_report) end_job(final_message_);
@@ -80,13 +80,13 @@ void hang_report::on_wait_end() noexcept {
 
 void hang_report::on_memory_lack(std::size_t bytes) noexcept {
   if (size_ == 1 || is_preparing_call_ || progress_ == progress::before_agreement) return;
-  end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
+  end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << call_name()
                                    << waiting_workers_text);
 }
 
 void hang_report::on_memory_lack_midcall() noexcept {
   if (size_ == 1) return;
-  end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << waiting_workers_text);
+  end_job(text("partita: worker ") << id_ << " has no memory left in " << call_name() << waiting_workers_text);
 }
 
 PARTITA_DEF void hang_report::give_up(const text& sentence) {
@@ -103,7 +103,7 @@ PARTITA_DEF void hang_report::require_no_worker_has_left() {
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_
-                                       << " waits for it in " << name());
+                                       << " waits for it in " << call_name());
   }
 }
 
@@ -122,7 +122,7 @@ PARTITA_DEF void hang_report::require_all_can_make_world() {
   MPI_Group_free(&all);
   if (place != MPI_UNDEFINED)
     give_up(text("partita: worker ") << place << " has called MPI_Finalize, and worker " << id_ << " waits for it in "
-                                     << name());
+                                     << call_name());
 }
 
 PARTITA_DEF bool hang_report::has_lowest_waiting_id() const {
@@ -147,7 +147,7 @@ PARTITA_DEF text hang_report::describe_last_call(const worker& w) {
 
 PARTITA_DEF text hang_report::report(double seconds) const {
   text all("partita: worker ");
-  all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << name();
+  all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << call_name();
   if (number_ == 0) return all << "; not all of its workers have come to make it";
   all << ", call " << calls_ << " of world " << number_ << " (" << size_ << " workers)";
   std::vector<std::size_t> here;

@@ -39,7 +39,7 @@ PARTITA_DEF void persistent_messages::start(MPI_Comm comm, int tag, const block_
   advance();
 }
 
-PARTITA_DEF void persistent_messages::give_up() {
+PARTITA_DEF void persistent_messages::end_discarded_sends() {
   bool left = false;
   for (const double start = MPI_Wtime(); !left && MPI_Wtime() - start < 0.1;) left = advance();
   if (left) return;

@@ -38,7 +38,7 @@ PARTITA_DEF void posted_messages::wait() {
   mpi_requests_.clear();
 }
 
-PARTITA_DEF void posted_messages::give_up() {
+PARTITA_DEF void posted_messages::end_discarded_sends() {
   int left = 0;
   for (const double start = MPI_Wtime(); left == 0 && MPI_Wtime() - start < 0.1;)
     check(MPI_Testall(static_cast<int>(mpi_requests_.size()), mpi_requests_.data(), &left, MPI_STATUSES_IGNORE),

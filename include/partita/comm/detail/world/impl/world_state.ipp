@@ -53,7 +53,7 @@ PARTITA_DEF void world_state::on_memory_lack() {
   if (check_level_ == checks::local || hang_report_->call_progress() == hang_report::progress::after_agreement)
     hang_report_->on_memory_lack_midcall();
   fail_at_next_agreement(text("partita: worker ")
-                         << id_ << " has no memory for a call that begins after " << hang_report_->name()
+                         << id_ << " has no memory for a call that begins after " << hang_report_->call_name()
                          << "; give each worker smaller blocks, or more memory");
 }
 
