@@ -801,7 +801,7 @@ std::optional<std::string> departure(const record& c) {
   if (c.name == "logsumexp" || c.name == "p_norm") {
     const operation forward = reduction_of(c);
     const std::uint32_t reduced = detail::dimensions_or_all(forward.with.axes, c.rank(0), "reduction");
-    for (std::size_t d = 0; d < c.rank(0); ++d) reduced_is_cut |= detail::in(reduced, d) && cut_along(0, d);
+    for (std::size_t d = 0; d < c.rank(0); ++d) reduced_is_cut |= detail::has_bit(reduced, d) && cut_along(0, d);
   }
   if ((c.name == "logsumexp" || c.name == "p_norm") && (reduced_is_cut || some_partial("expect_partial")))
     return "no-such-reduction: partial values that no reduction kind finishes";
