@@ -348,11 +348,11 @@ std::map<std::string, json>& binary_cases() {
 }
 
 /// What one worker holds: where its block of an operand starts, and its shape.
-struct tape_block {
+struct array_block {
   shape_list start, shape;
 };
-tape_block block_of(const shape_list& extents, const shape_list& partition, const shape_list& position) {
-  tape_block b;
+array_block block_of(const shape_list& extents, const shape_list& partition, const shape_list& position) {
+  array_block b;
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const interval part = balanced_part(extents[d], partition[d], position[d]);
     b.start.push_back(part.start);
@@ -360,11 +360,11 @@ tape_block block_of(const shape_list& extents, const shape_list& partition, cons
   }
   return b;
 }
-void expect_block(const tape_block& b, const json& record, const char* what) {
+void expect_block(const array_block& b, const json& record, const char* what) {
   expect(json_of(b.start) == record.at("start") && json_of(b.shape) == record.at("shape"), what, " is ",
          json_of(b.shape).dump(), " from ", json_of(b.start).dump(), " and not ", record.dump());
 }
-xt::xarray<double> slice(const xt::xarray<double>& whole, const tape_block& b) {
+xt::xarray<double> slice(const xt::xarray<double>& whole, const array_block& b) {
   xt::xstrided_slice_vector ranges;
   for (std::size_t d = 0; d < b.start.size(); ++d) ranges.push_back(xt::range(b.start[d], b.start[d] + b.shape[d]));
   return xt::strided_view(whole, ranges);

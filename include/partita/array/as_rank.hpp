@@ -33,7 +33,7 @@ concept array_in_memory = array_expression<E> && requires(E& e) {
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
-/// The memory of an E outlives the E object, because E is a view of an array that is an lvalue, or of foreign memory.
+/// Whether the memory of an E outlives the E object: E is a view of an array that is an lvalue, or of foreign memory.
 template <class E>
 inline constexpr bool memory_outlives_view = false;
 template <class CT, class... Slices>

@@ -65,7 +65,7 @@ struct trailing_digits {
 
   static constexpr unsigned max_digits = 16;
   /// The smallest multiple that `digit_count` digits can express; the largest multiple is its negative.
-  static std::int64_t first_multiple(unsigned digit_count) {
+  static std::int64_t smallest_multiple(unsigned digit_count) {
     return digit_count < 2 ? -static_cast<std::int64_t>(digit_count) : 1 - (std::int64_t{1} << (digit_count - 1));
   }
   /// The number of bits in which a multiple of `digit_count` digits is encoded.
@@ -81,7 +81,7 @@ struct trailing_digits {
     if (depth < 1 || depth > max_digits) return {};
     trailing_digits d{static_cast<unsigned>(depth), static_cast<std::int64_t>(b.mantissa >> zeros)};
     if (std::signbit(rest)) d.multiple = -d.multiple;
-    const std::int64_t least = first_multiple(d.digit_count);
+    const std::int64_t least = smallest_multiple(d.digit_count);
     return d.multiple >= least && d.multiple <= -least ? d : trailing_digits{};
   }
   template <class T>
@@ -171,7 +171,8 @@ class typed_exact_terms final : public exact_terms {
           by_digits && term_counts_[i] == 1 ? trailing_digits::of(first_terms_[i], *next) : trailing_digits{};
       if (by_digits && (term_counts_[i] == 0 || d.multiple != 0)) {
         to.write(0, d.digit_count), to.write(1, 1);
-        to.write(static_cast<std::uint64_t>(d.multiple - d.first_multiple(d.digit_count)) / 2, d.bits(d.digit_count));
+        to.write(static_cast<std::uint64_t>(d.multiple - d.smallest_multiple(d.digit_count)) / 2,
+                 d.bits(d.digit_count));
         continue;
       }
       if (by_digits) to.write(0, trailing_digits::max_digits + 1);
@@ -193,7 +194,7 @@ class typed_exact_terms final : public exact_terms {
         if (by_digits && d.digit_count == 0) continue;
         if (by_digits && d.digit_count <= trailing_digits::max_digits) {
           d.multiple =
-              static_cast<std::int64_t>(2 * from.read(d.bits(d.digit_count))) + d.first_multiple(d.digit_count);
+              static_cast<std::int64_t>(2 * from.read(d.bits(d.digit_count))) + d.smallest_multiple(d.digit_count);
           received_terms(first, 1)[i] = d.low_part(received_terms_[first][i]);
           continue;
         }

@@ -73,15 +73,15 @@ struct extents_from_shape_type<xt::fixed_shape<E...>> {
 };
 
 template <class T>
-struct extents_from_operand {
+struct extents_type_of {
   using type = typename extents_from_shape_type<std::remove_cvref_t<typename T::shape_type>>::type;
 };
 template <number T>
-struct extents_from_operand<T> {
+struct extents_type_of<T> {
   using type = extents<>;
 };
 template <class T>
-using array_extents = typename extents_from_operand<std::remove_cvref_t<T>>::type;
+using array_extents = typename extents_type_of<std::remove_cvref_t<T>>::type;
 
 template <class T>
 inline constexpr bool has_known_rank_v = !std::is_void_v<array_extents<T>>;

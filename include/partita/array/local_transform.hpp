@@ -162,14 +162,14 @@ class local_transforms {
     double factor = 1;
     for (const line_transform& line : lines) factor *= line.factor;
     if constexpr (in_real == out_real) {
-      transform_along_all_lines(x, y, lines.begin(), lines.end());
+      transform_each_dimension(x, y, lines.begin(), lines.end());
     } else if constexpr (in_real) {
       transform_dimension(x, y, lines.front());
       multiply_line_ends(y, lines.front().dimension, lines.front().after);
-      transform_along_all_lines(y, y, lines.begin() + 1, lines.end());
+      transform_each_dimension(y, y, lines.begin() + 1, lines.end());
     } else {
       const line_transform& half = lines.back();
-      transform_along_all_lines(x, x, lines.begin(), lines.end() - 1);
+      transform_each_dimension(x, x, lines.begin(), lines.end() - 1);
       multiply_line_ends(x, half.dimension, half.before);
       // The first number of half of a spectrum is real, and the last number if n is even: their imaginary parts have no
       // meaning, and FFTW does not promise to ignore them.
@@ -189,7 +189,7 @@ class local_transforms {
 
   /// Applies transforms that keep the element type: the first transform reads x, all others are in place in y.
   template <class In, class Out, std::size_t Rank, class Line>
-  void transform_along_all_lines(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line last_line) {
+  void transform_each_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line last_line) {
     bool in_place = line == last_line || line->before.has_factors();
     if (in_place && x.data != y.data) copy<Out, Rank>(y, x);
     for (; line != last_line; ++line) {

@@ -124,8 +124,8 @@ void complete_untyped(void* y, std::size_t n, std::size_t count) {
   for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
 }
 
-/// The reduction R of elements T. With `Exact`, sums of floating-point numbers are rounded once (for integers any order
-/// is exact).
+/// Makes the element_operation of the reduction R of elements T. With `Exact`, sums of floating-point numbers are
+/// rounded once (for integers any order is exact).
 template <class R, class T, bool Exact>
 constexpr element_operation make_operation() {
   element_operation operation{&element_kind_v<T>, &combine_untyped<R, T>, nullptr, nullptr};

@@ -15,9 +15,9 @@ namespace partita::detail {
 template <std::size_t N>
 using facts = std::array<std::uint64_t, N>;
 
-/// The extents of a block as numbers for a collective; one number is added, so that rank 0 has a number, too.
+/// The extents of a block as numbers for a collective; and a 0 behind them, so that rank 0 has a number, too.
 template <std::size_t Rank>
-facts<Rank + 1> shape_as_numbers(const std::array<std::size_t, Rank>& shape) {
+facts<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
   facts<Rank + 1> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = shape[d];
   return all;

@@ -12,13 +12,13 @@
 namespace partita::detail {
 
 /// A list of numbers for each worker, or from each worker.
-struct numbers_by_worker {
+struct number_lists_by_worker {
   std::vector<std::size_t> first;  ///< where the list of each worker begins; last, the total length
   std::vector<std::uint64_t> all;
 
   /// Makes one list for each worker, of the given lengths.
-  static numbers_by_worker of(const std::vector<std::size_t>& lengths) {
-    numbers_by_worker room;
+  static number_lists_by_worker of(const std::vector<std::size_t>& lengths) {
+    number_lists_by_worker room;
     room.first.assign(lengths.size() + 1, 0);
     for (std::size_t k = 0; k < lengths.size(); ++k) room.first[k + 1] = room.first[k] + lengths[k];
     room.all.resize(room.first.back());
@@ -31,8 +31,8 @@ struct numbers_by_worker {
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
 /// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker
 ///       sends or receives more than `most` numbers, because counts of MPI are ints.
-PARTITA_DECL numbers_by_worker exchange_lists(const world_state& world, const numbers_by_worker& mine,
-                                              std::size_t most = std::numeric_limits<int>::max());
+PARTITA_DECL number_lists_by_worker exchange_lists(const world_state& world, const number_lists_by_worker& mine,
+                                                   std::size_t most = std::numeric_limits<int>::max());
 
 }  // namespace partita::detail
 

@@ -32,7 +32,8 @@ struct transport_policy {
   message_policy message{};
   std::vector<make_channel> more{};  ///< see added_channels
 
-  /// The default policy, except that PARTITA_SHARED=0 in the environment turns shared memory off.
+  /// The default policy with the channels of added_channels(); PARTITA_SHARED=0 in the environment turns shared memory
+  /// off.
   PARTITA_DECL static transport_policy from_environment();
   /// The policy that follows from a kernel's options and the environment.
   PARTITA_DECL static transport_policy of(strategy how, message_form form);

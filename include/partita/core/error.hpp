@@ -36,7 +36,7 @@ class disagreement_error : public error {
   using error::error;
 };
 
-/// The error for a failure that MPI reports.
+/// The error for communication that fails or cannot happen: MPI reports an error, or a worker is lost.
 class communication_error : public error {
  public:
   using error::error;

@@ -66,7 +66,7 @@ std::size_t drawn_rows(const std::array<std::size_t, Rank>& shape) {
 /// Writes below a drawing what the colours and labels of parts mean and, from rank 3 on, which dimensions run down and
 /// which dimension runs across.
 template <std::size_t Rank>
-void explain_parts(drawing& on) {
+void write_legend_of_parts(drawing& on) {
   on.words(0, on.height() + 24,
            "a part has the colour of the worker that held it; its label names the worker where it goes, or comes from",
            caption_style);

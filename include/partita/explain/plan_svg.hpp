@@ -61,7 +61,7 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
     on.words(x, 12, title << detail::extents_text(plan.destination_shape, " × "), detail::heading_style);
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::destination_parts(plan));
   }
-  detail::explain_parts<Rank>(on);
+  detail::write_legend_of_parts<Rank>(on);
   on.text_lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code_style);
   return on.svg();
 }

@@ -107,7 +107,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
   on.arrow(middle, centre, middle + 84, centre, detail::dark_colour.ink);
   on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
   side(middle + 112, "y", picture.p_y, after, false);
-  detail::explain_parts<Rank>(on);
+  detail::write_legend_of_parts<Rank>(on);
   on.text_lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code_style);
   return on.svg();
 }

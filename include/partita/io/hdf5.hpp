@@ -304,7 +304,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       }
       call.throw_together(call_error);
       source.agree_on_version();
-      const auto extents = call.broadcast_from_leader(shape_as_numbers(metadata.extents));
+      const auto extents = call.broadcast_from_leader(extents_and_zero(metadata.extents));
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
       const auto where = assign_slabs(p, metadata.extents, sizeof(T), 0, request.options);
       pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());

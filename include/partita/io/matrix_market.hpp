@@ -40,8 +40,8 @@ struct market_entries {
 /// Reads this worker's part of a file. Collective.
 PARTITA_DECL market_entries read_market(const file_call& call, const std::string& path);
 /// Writes the entries of all workers to a file, in the order of the workers. Collective.
-PARTITA_DECL void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
-                               const std::vector<triplet<double>>& entries);
+PARTITA_DECL void write_market_together(const file_call& call, const std::string& path, std::size_t rows,
+                                        std::size_t columns, const std::vector<triplet<double>>& entries);
 
 }  // namespace detail
 
@@ -87,7 +87,8 @@ void save_matrix_market(const std::string& path, const world& everyone, const cs
                                  detail::argument_hash() << detail::type_number<T>());
     std::vector<triplet<double>> entries;
     for (const auto& entry : a.triplets()) entries.push_back({entry.row, entry.column, entry.value});
-    detail::call_with_unwinding([&] { detail::write_market(call, path, a.rows().stop, a.columns().stop, entries); });
+    detail::call_with_unwinding(
+        [&] { detail::write_market_together(call, path, a.rows().stop, a.columns().stop, entries); });
   });
 }
 

@@ -37,7 +37,7 @@ class flat_state {
     const sharding whole(mesh_->mesh(), 1);
     mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
   }
-  std::size_t stored_numbers() const { return file_numbers_; }
+  std::size_t numbers_in_file() const { return file_numbers_; }
   /// Whether a file with this number of numbers can be read, with or without a fingerprint.
   bool accept_file_length(std::size_t numbers) {
     file_numbers_ = numbers;
@@ -174,7 +174,7 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
     flat.require_agreement("save_optimiser");
     return flat.flatten_state();
   });
-  save_npy(path, flat.workers_in_order(), extents<dynamic>(flat.stored_numbers()), all);
+  save_npy(path, flat.workers_in_order(), extents<dynamic>(flat.numbers_in_file()), all);
 }
 /// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
 /// which may have any layouts on any number of workers.
@@ -188,7 +188,7 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
   detail::one_call(*everyone.state(), [&] {
     flat.require_agreement("load_optimiser");
     const std::size_t held = flat.sum_over_workers(all.size());
-    const std::size_t wanted_boxes = flat.stored_numbers();
+    const std::size_t wanted_boxes = flat.numbers_in_file();
     if (!flat.accept_file_length(held))
       throw shape_error(text("partita::load_optimiser(\"")
                         << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "

@@ -86,7 +86,7 @@ class block_layout {
 
  private:
   tensor_layout<Rank> gather_layout(const shape_type& own_shape, local_error& found_error) const {
-    const auto all = gather_numbers(*p_.world().state(), shape_as_numbers(own_shape));
+    const auto all = gather_numbers(*p_.world().state(), extents_and_zero(own_shape));
     std::vector<shape_type> shapes(p_.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = all[p_.workers()[k]][d];

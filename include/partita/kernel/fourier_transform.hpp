@@ -150,7 +150,7 @@ class fourier_operator {
     return make_inverse(result_partition(global));
   }
 
-  /// The memory pool from which results of moves are allocated; null before the first move.
+  /// The memory pool for the results of repartitions between layouts; null before the first repartition.
   detail::arena* memory() const { return valid_engine().memory(); }
   std::size_t plans_made() const { return valid_engine().plans_made(); }
   /// The number of plans made so far, and what this worker sent in all moves of the last call.

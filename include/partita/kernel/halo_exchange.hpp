@@ -288,7 +288,7 @@ halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, co
 
 namespace detail {
 
-/// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to halo widths.
+/// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to this type.
 struct named_halo_widths {
   std::byte unnamed_guard{};
   any_argument before{}, after{};

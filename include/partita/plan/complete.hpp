@@ -10,7 +10,8 @@
 
 namespace partita {
 
-/// Why an axis shards a dimension of a value: it was annotated, or an operation propagated it from another tensor.
+/// Why axis `axis` shards dimension `dimension` of the value `of`: it was annotated, or the operation `operation`
+/// propagated it from the value `from`.
 struct cut_origin {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t of = 0;  ///< the value whose dimension the axis shards

@@ -19,7 +19,7 @@ struct crossing_box {
   std::size_t other_node = 0;
 };
 
-/// A message from node to node, which contains the boxes first, ..., last - 1 in sequence.
+/// A message from node to node, which contains the boxes first_box, ..., end_box - 1 in sequence.
 struct node_message {
   std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
   std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;

@@ -45,7 +45,7 @@ decomposition<Rank> cuts_at_box(const box<Rank>& b, const std::array<std::size_t
   });
 }
 template <std::size_t Rank>
-constexpr index<Rank> middle_part() {
+constexpr index<Rank> index_of_middle_part() {
   index<Rank> i{};
   for (std::size_t d = 0; d < Rank; ++d) i[d] = 1;
   return i;
@@ -132,7 +132,7 @@ template <class Extents, std::size_t Rank, class F>
 void with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
                const axes_order<Rank>& order, F f) {
   const decomposition<Rank> around = cuts_at_box(blocks[place], tensor_extents(blocks));
-  f(pointers_to_cuts(around, order), middle_part<Rank>(), blocks[place].shape());
+  f(pointers_to_cuts(around, order), index_of_middle_part<Rank>(), blocks[place].shape());
 }
 
 /// Calls f(place, overlap) for all overlaps of part i of `own` with a block of the other side. If the other side is a
@@ -164,7 +164,7 @@ void for_each_block_overlap(const std::array<const cut*, Rank>& own, const index
     for_each_overlap(
         own, i, pointers_to_cuts(around, order), scratch,
         [&](const index<Rank>& j, const block_overlap<Rank>& m) {
-          if (j == middle_part<Rank>()) f(place, m);
+          if (j == index_of_middle_part<Rank>()) f(place, m);
         },
         [](std::size_t) {});
   }

@@ -12,7 +12,7 @@ namespace partita {
 /// itself if possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one. If
 /// workers share nodes, this plan is the first of two; in the second, workers pass on what came from other nodes, and
 /// the wanted boxes are both source and destination (`is_forwarded`).
-/// Shapes:   boxes of one rank.
+/// Shapes:   all boxes have the same rank.
 /// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.
 /// Cost:     O(workers).
 /// Adjoint:  `reversed(plan)`, which adds up, because several workers may want the same index.

@@ -54,7 +54,9 @@ struct holders {
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
   const grid<Extents>& first() const { return copies[0]; }
-  /// The place of a worker in the grid that contains it, or the size of a grid for a worker in none.
+  /// The place of a worker in the replica's grid that contains it; for a worker in none, the size of such a grid, which
+  /// is
+  /// the same for all replicas.
   std::size_t place(std::size_t worker) const {
     for (std::size_t c = 0; c < count; ++c)
       if (const std::size_t k = copies[c].place(worker); k < copies[c].size()) return k;

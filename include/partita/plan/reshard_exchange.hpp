@@ -78,7 +78,8 @@ class exchange_counter {
     for (const std::size_t a : axes_) add(a, coordinate_of(m_, place, a), from, to);
     return share(from, to);
   }
-  /// The largest and mean numbers of a worker's messages and elements. Cost: O(workers along axes in use, times rank).
+  /// The largest numbers of messages and elements that a worker receives, the mean number of elements, and the longest
+  /// time. Cost: O(workers along axes in use, times rank).
   constexpr exchange_cost cost() const {
     exchange_cost out;
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};
@@ -113,7 +114,7 @@ class exchange_counter {
     std::vector<overlap_range> overlaps{};  ///< the overlapping parts, for each part of the target
     /// For each class but the last, a number for each source part: parts whose coordinates are equal along the axes of
     /// this class and of slower classes have equal numbers.
-    std::vector<std::vector<std::size_t>> part_numbers{};
+    std::vector<std::vector<std::size_t>> source_part_sets_by_class{};
   };
   struct axis_steps {
     std::size_t from_dimension = 0, from_stride = 0, to_dimension = 0, to_stride = 0;
@@ -176,7 +177,7 @@ class exchange_counter {
           for (const std::size_t a : axes_)
             if ((classes_[c].axes >> a & 1U) != 0 && steps_[a].from_stride != 0 && steps_[a].from_dimension == d)
               number_of[p] = number_of[p] * m_.size(a) + p / steps_[a].from_stride % m_.size(a);
-        dimensions_[d].part_numbers.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
+        dimensions_[d].source_part_sets_by_class.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
   constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {
@@ -207,7 +208,7 @@ class exchange_counter {
           length = overlap_length(one.from[from[d]], wanted), count = length != 0;
         } else {
           for (std::size_t p = one.overlaps[to[d]].first; p < one.overlaps[to[d]].end; ++p) {
-            if (one.part_numbers[c][p] != one.part_numbers[c][from[d]]) continue;
+            if (one.source_part_sets_by_class[c][p] != one.source_part_sets_by_class[c][from[d]]) continue;
             const std::size_t common = overlap_length(one.from[p], wanted);
             length += common, count += common != 0;
           }

@@ -44,7 +44,7 @@ class step_walk {
     if (!costs_.has_parameters) return cost_;
     cotangents_.assign(g_.values(), {});
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (costs_.wants_gradient[v] != 0 && is_unread_result(v)) begin_cotangent(v);
+      if (costs_.wants_gradient[v] != 0 && begins_backward_pass(v)) begin_cotangent(v);
     for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter) update(v);
@@ -181,7 +181,7 @@ class step_walk {
   // --- backward ---
 
   /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
-  bool is_unread_result(std::uint32_t v) const {
+  bool begins_backward_pass(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
     return costs_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }

@@ -51,8 +51,9 @@ struct index_binding {
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// The number of this worker's group of workers. Workers of one group differ only in the axes that shard a tensor.
-inline std::size_t group_number(const bound_mesh& on, const sharding& split) {
+/// The number of the copy of a tensor of which this worker holds a block. Workers that hold one copy together differ
+/// only in the axes that shard the tensor.
+inline std::size_t replica_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
     if (!has_bit(split.cut_axes(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
@@ -224,7 +225,7 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
                                      .value();
     agree_on_call(*on.everyone().state(), number, message,
                   [&] { return text(call) << " of extents " << b.extents << " and " << b.index_extents; });
-    const std::size_t first = group_number(on, b.row_layout) * shape_size(b.extents);
+    const std::size_t first = replica_number(on, b.row_layout) * shape_size(b.extents);
     for (std::size_t& place : wanted) place += first;
     const index_list owned = on.active() ? box_indices(on.box(b.row_layout, b.extents), b.extents, first) : interval{};
     b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));

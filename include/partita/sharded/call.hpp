@@ -254,7 +254,7 @@ auto call(const Op& op, const X&... x) {
     require_floating<Op, element>();
     if constexpr (requires { Op::is_elementwise; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
-      if (have_equal_layouts(states) && are_compatible_states(states))
+      if (have_equal_shardings(states) && are_compatible_states(states))
         return run_row_function(op.template row_call<element>(), op.fingerprint(), Op::name(), states);
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};

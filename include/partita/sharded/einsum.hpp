@@ -21,7 +21,7 @@ struct einsum_notation {
 };
 template <auto Notation>
 struct einsum_op {
-  static constexpr bool multiplies = true;
+  static constexpr bool uses_matrix_product = true;
   static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
   applied_operation make_applied_operation(const partita::rule& r) const {
     return {r, r.operand_count == 1 ? block_work::sum_or_repeat : block_work::product};

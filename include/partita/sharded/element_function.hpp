@@ -138,7 +138,8 @@ struct identity_derivative {
   static constexpr unsigned read_mask = 0;
 };
 using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;
-/// The derivative of a piecewise constant function, which is 0 wherever it exists: no cotangent is passed back.
+/// For piecewise constant functions such as floor, whose derivative is 0 wherever it exists: a backward pass is no
+/// error, and passes no cotangent to this operand.
 struct no_derivative {
   static constexpr unsigned read_mask = 0;
 };

@@ -22,7 +22,7 @@ struct pipeline_stage {
 };
 
 struct pipeline_options {
-  std::size_t rows = 0;  ///< the number of rows of a batch
+  std::size_t rows = 0;  ///< the number of rows of the whole batch, before it is divided into micro-batches
   /// The number of parts of a batch, which are as equal as possible; the last parts may have one row fewer.
   std::size_t micro_batches = 1;
   pipeline_order order = pipeline_order::one_forward_one_backward;

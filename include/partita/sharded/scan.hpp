@@ -52,13 +52,13 @@ xt::xtensor<element_of<X>, rank_of<X>> to_scan_state(const X& x) {
 }
 
 template <class S>
-struct tensors_of_state {
+struct state_traits {
   static constexpr bool are_arrays = tensor_kind<S> == 0, are_traced = tensor_kind<S> == 3;
   using element = element_of_tensor<S>;
   static constexpr bool are_of_one_type = true;
 };
 template <class First, class... X>
-struct tensors_of_state<std::tuple<First, X...>> {
+struct state_traits<std::tuple<First, X...>> {
   static constexpr bool are_arrays = tensor_kind<First> == 0 && ((tensor_kind<X> == 0) && ...);
   static constexpr bool are_traced = tensor_kind<First> == 3 && ((tensor_kind<X> == 3) && ...);
   using element = element_of_tensor<First>;
@@ -145,7 +145,7 @@ scan_step<T> make_list_step(const F& step, const S& initial, const P&... paramet
 template <class F, class S, class... P>
 S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_options& options,
                     const P&... parameters) {
-  using of_state = tensors_of_state<S>;
+  using of_state = state_traits<S>;
   require_one_scan_option(options);
   const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
   if constexpr (of_state::are_arrays || of_state::are_traced) {
@@ -236,7 +236,7 @@ auto scan(const F& step, const S& state, std::size_t n, const scan_options& opti
                 "partita::scan(step, state, n, parameters...): requires parameters that are tensors or "
                 "arrays; let the step hold the numbers that are constant");
   if constexpr (is_state && are_parameters) {
-    constexpr bool all_arrays = detail::tensors_of_state<S>::are_arrays && ((detail::tensor_kind<P> == 0) && ...);
+    constexpr bool all_arrays = detail::state_traits<S>::are_arrays && ((detail::tensor_kind<P> == 0) && ...);
     const auto initial = detail::map_state(state, [](const auto& x) {
       if constexpr (all_arrays) return detail::to_scan_state(x);
       else if constexpr (detail::tensor_kind<decltype(x)> == 0) return detail::as_run_time(x);

@@ -50,7 +50,7 @@ class argument_numbers {
   std::vector<std::size_t> all_;
 };
 
-/// The options of bind, as in `program.bind<double>(everyone, {1, 2}, {.overlap = true, .memory = 1u << 30})`.
+/// The options of bind, as in `program.bind<double>(everyone, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 

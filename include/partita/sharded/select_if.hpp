@@ -28,7 +28,7 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
     agree_if_checked(*everyone.state(), hasher().mix("select_if").mix(x.extents()).value(), {},
                      [&] { return text("partita::select_if(x, keep) of extents ") << x.extents(); });
     // 1. Find the indices in this worker's part, and their number in the parts before.
-    const std::size_t group = group_number(*on, line), start = on->box(line, keep.extents())[0].start;
+    const std::size_t group = replica_number(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;
     for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
       if (mask.data()[k] != M{}) own.push_back(start + k);

@@ -53,7 +53,7 @@ interval part_range(const sharded_tensor<T>& x) {
 template <class T>
 xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
   const bound_mesh& on = *x.state()->on;
-  const bool gives = on.active() && group_number(on, x.layout()) == 0;
+  const bool gives = on.active() && replica_number(on, x.layout()) == 0;
   const interval own = gives ? on.box(x.layout(), x.extents())[0] : interval{};
   const index_exchange exchange(on.everyone(), own, part_range(x));
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));

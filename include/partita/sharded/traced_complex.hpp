@@ -46,8 +46,8 @@ class traced_function_with_result : public traced_function {
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return (*this)(first.run_time_tensor(), more...);
   }
-  /// Binds the program for arguments of elements T, which are all real or all complex. For real and complex arguments
-  /// see real_and_complex.
+  /// Binds the program for arguments of elements T, which are all real or all complex. A program with real
+  /// and complex arguments is bound with `real_and_complex<T>`.
   template <class T>
   auto bind(const world& everyone, const argument_numbers& gradients_of = {},
             const schedule_options& options = {}) const {

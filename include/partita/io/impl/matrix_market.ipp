@@ -187,8 +187,8 @@ PARTITA_DEF market_entries read_market(const file_call& call, const std::string&
   });
 }
 
-PARTITA_DEF void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
-                              const std::vector<triplet<double>>& entries) {
+PARTITA_DEF void write_market_together(const file_call& call, const std::string& path, std::size_t rows,
+                                       std::size_t columns, const std::vector<triplet<double>>& entries) {
   call.all_and(0);
   // 1. Make the lines of this worker's entries, and compute where they begin in the file.
   std::string lines;

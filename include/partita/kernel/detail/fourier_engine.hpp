@@ -189,7 +189,7 @@ class fourier_engine {
     const bool balanced =
         is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the tensor
-      const auto shapes = gather_numbers(state(), shape_as_numbers(own_shape));
+      const auto shapes = gather_numbers(state(), extents_and_zero(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
         for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];

@@ -106,8 +106,8 @@ class fourier_run {
 
   template <class T>
   field_blocks<T>& fields() {
-    if constexpr (std::is_same_v<T, In>) return input_fields_;
-    else return output_fields_;
+    if constexpr (std::is_same_v<T, In>) return fields_of_operand_type_;
+    else return fields_of_result_type_;
   }
   const fourier_stage<Rank>& stage(std::size_t k) const { return (*route_)[forward_ ? k : route_->size() - 1 - k]; }
   const std::vector<line_transform>& lines(std::size_t k) const {
@@ -172,18 +172,18 @@ class fourier_run {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
     const shape_type &from = forward_ ? here.extents_before : here.extents_after,
                      &to = forward_ ? here.extents_after : here.extents_before;
-    shape_type shape = input_fields_[f].block.shape;  // a dimension that is not whole has at most one element
+    shape_type shape = fields_of_operand_type_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = outputs_[f].block;
     if (!is_last(finished_layout_count_) || !has_views_to_fill()) {
-      output_fields_[f].set_own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
-      result = block_of(output_fields_[f].own_tensor);
+      fields_of_result_type_[f].set_own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
+      result = block_of(fields_of_result_type_[f].own_tensor);
     }
     if constexpr (std::is_floating_point_v<Out>)
-      engine_->transforms().run(input_fields_[f].make_writable(), result, lines(finished_layout_count_));
-    else engine_->transforms().run(input_fields_[f].block, result, lines(finished_layout_count_));
-    input_fields_[f] = {};
+      engine_->transforms().run(fields_of_operand_type_[f].make_writable(), result, lines(finished_layout_count_));
+    else engine_->transforms().run(fields_of_operand_type_[f].block, result, lines(finished_layout_count_));
+    fields_of_operand_type_[f] = {};
   }
 
   bool start_move() {
@@ -208,8 +208,8 @@ class fourier_run {
         fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
-      // If several x may have results of one shape, the shape of `next_tensor` determines to which x the adjoint
-      // belongs.
+      // If operands of different shapes have results of one shape in this move, the shape of `next_tensor` tells which
+      // operand the adjoint belongs to.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
         here[f].next_tensor = allocate_for_move<T>(move);
         to[f] = {true, block_of(here[f].next_tensor)};
@@ -257,8 +257,8 @@ class fourier_run {
   std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the block has left
   bool has_result_type_ = false;           ///< whether the elements have the type of the result
   bool fills_views_ = false;               ///< whether the last move writes into the caller's views
-  field_blocks<In> input_fields_;
-  field_blocks<Out> output_fields_;
+  field_blocks<In> fields_of_operand_type_;
+  field_blocks<Out> fields_of_result_type_;
   pending_move<In> pending_input_move_;
   pending_move<Out> pending_output_move_;
 };

@@ -130,7 +130,7 @@ class part_planner {
 
   /// Gathers the shapes of the group's blocks. Collective over the world.
   std::vector<shape_type> gather_group_shapes(const shape_type& own_shape) const {
-    const auto all = gather_numbers(*world(), shape_as_numbers(own_shape));
+    const auto all = gather_numbers(*world(), extents_and_zero(own_shape));
     std::vector<shape_type> shapes(group_.members.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < rank; ++d) shapes[k][d] = all[group_.members[k]][d];

@@ -49,6 +49,7 @@ struct reduction_checks {
       return false;
     }
   }
+  /// Whether the adjoint accepts a block Y; if not, the compiler prints one error message.
   template <class Y>
   static consteval bool takes_back() {
     static_assert(is_linear,

@@ -31,9 +31,9 @@ struct shared_plan_state;
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
-  std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
-  bool has_default_cuts = true;    ///< the decomposition of x follows from its extents: given, or balanced
-  bool is_known_to_all = false;    ///< whether all workers know the data from which the plan was made
+  std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if the blocks of x are staggered
+  bool has_default_source_cuts = true;  ///< the decomposition of x follows from its extents: given, or balanced
+  bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
   std::shared_ptr<shared_plan_state<Rank>> shared_state{};
@@ -58,7 +58,7 @@ struct shared_plan_state {
   std::vector<std::size_t> scratch_sizes;
 
   void take_over(repartition_structure<Rank>& plan) {
-    evicted_tensors.add_extents(plan.there.extents, plan.has_default_cuts);
+    evicted_tensors.add_extents(plan.there.extents, plan.has_default_source_cuts);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -245,7 +245,7 @@ class repartition_planner {
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = publishes_shapes_;
     std::vector<facts<rank + 1>> gathered_shapes;
-    if (!publishes_shapes_) gathered_shapes = gather_numbers(state(), shape_as_numbers(own_shape));
+    if (!publishes_shapes_) gathered_shapes = gather_numbers(state(), extents_and_zero(own_shape));
     const auto published_numbers = [&](std::size_t worker) {
       return publishes_shapes_ ? state().published_numbers(worker) : gathered_shapes[worker].data();
     };
@@ -292,12 +292,12 @@ class repartition_planner {
       const shape_type global = s.source_cuts->extents();
       if (reject_extents(global, found_error)) return {};
       const decomposition<rank> default_cuts = cuts_.source_cuts(global);
-      bool has_default_cuts = true;
+      bool has_default_source_cuts = true;
       for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; has_default_cuts && k < default_cuts.cuts[d].parts(); ++k)
-          has_default_cuts = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
-      if (has_default_cuts) s.source_cuts = default_cuts;
-      complete(s, global, shared_transport, has_default_cuts);
+        for (std::size_t k = 0; has_default_source_cuts && k < default_cuts.cuts[d].parts(); ++k)
+          has_default_source_cuts = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
+      if (has_default_source_cuts) s.source_cuts = default_cuts;
+      complete(s, global, shared_transport, has_default_source_cuts);
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(state_of_all_plans_->shapes, p_x_.grid().shape());
@@ -313,7 +313,7 @@ class repartition_planner {
   }
 
   void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
-                bool has_default_cuts) const {
+                bool has_default_source_cuts) const {
     s.result_cuts = cuts_.result_cuts(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));
@@ -322,7 +322,7 @@ class repartition_planner {
           std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, message_form_));
       shared_transport->join_messages();
     }
-    s.has_default_cuts = has_default_cuts;
+    s.has_default_source_cuts = has_default_source_cuts;
     s.shared_state = state_of_all_plans_;
   }
 

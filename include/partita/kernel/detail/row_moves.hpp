@@ -48,14 +48,14 @@ class row_moves {
   /// Adds a move of one or several consecutive rows.
   PARTITA_DECL void add(const row_run& rows);
 
-  bool empty() const { return groups_.empty(); }
+  bool empty() const { return runs_and_lists_.empty(); }
   std::size_t rows() const { return rows_; }
   /// Whether all rows are consecutive in the source and in the destination.
-  bool has_one_run() const { return groups_.size() == 1; }  // the last group is a run
+  bool has_one_run() const { return runs_and_lists_.size() == 1; }  // the last group is a run
   /// The source row and the destination row of the first move.
-  row_run first() const { return empty() ? row_run{} : make_single_row_run(groups_[0], 0); }
+  row_run first() const { return empty() ? row_run{} : make_single_row_run(runs_and_lists_[0], 0); }
 
-  const std::vector<group>& groups() const { return groups_; }
+  const std::vector<group>& groups() const { return runs_and_lists_; }
   const std::uint32_t* listed_rows() const { return listed_rows_.data(); }
   /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: each move goes to the row after the
   /// row of the move before.
@@ -64,7 +64,7 @@ class row_moves {
   /// Calls visit(run) for all moves; for_each_run_in_rows() visits the moves to the rows [first, first + rows) only.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (const group& g : groups_) visit_runs(g, visit);
+    for (const group& g : runs_and_lists_) visit_runs(g, visit);
   }
   template <class Visit>
   void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {
@@ -87,7 +87,7 @@ class row_moves {
   /// Stores the rows of the last group, a short run, as a list, because `next` continues the group on one side only.
   PARTITA_DECL void store_last_group_as_list(const row_run& next);
 
-  std::vector<group> groups_;  // the last group is always a run
+  std::vector<group> runs_and_lists_;  // the last group is always a run
   std::vector<std::uint32_t> listed_rows_;
   std::size_t rows_ = 0;
 };
@@ -96,13 +96,13 @@ template <class Part>
 void row_moves::for_each_group_in_rows(std::size_t first, std::size_t rows, Part part) const {
   const std::size_t last = first + rows;
   std::size_t g = 0;
-  for (std::size_t end = groups_.size(); end > g + 1;) {
+  for (std::size_t end = runs_and_lists_.size(); end > g + 1;) {
     const std::size_t half = g + (end - g) / 2;
-    if (groups_[half].to <= first) g = half;
+    if (runs_and_lists_[half].to <= first) g = half;
     else end = half;
   }
-  for (; g < groups_.size() && groups_[g].to < last; ++g) {
-    group now = groups_[g];
+  for (; g < runs_and_lists_.size() && runs_and_lists_[g].to < last; ++g) {
+    group now = runs_and_lists_[g];
     const std::size_t skip = first > now.to ? first - now.to : 0;
     const std::size_t stop = now.to + now.rows < last ? now.rows : last - now.to;
     if (skip >= stop) continue;

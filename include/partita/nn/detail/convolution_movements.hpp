@@ -54,14 +54,15 @@ class prepared_extents {
     const auto found = std::find(seen_extents_.begin(), seen_extents_.end(), extents);
     const bool is_new_tensor = found == seen_extents_.end();
     if (!is_new_tensor) seen_extents_.erase(found);
-    if (seen_extents_.size() == max_extents) seen_extents_.erase(seen_extents_.begin());
+    if (seen_extents_.size() == max_listed_tensors) seen_extents_.erase(seen_extents_.begin());
     seen_extents_.push_back(extents);
     return is_new_tensor;
   }
   void forget(const std::array<std::size_t, Rank>& extents) { std::erase(seen_extents_, extents); }
 
  private:
-  static constexpr std::size_t max_extents = 16;  // chosen: a movement caches more plans, so no listed one is lost
+  static constexpr std::size_t max_listed_tensors =
+      16;  // chosen: a movement caches more plans, so no listed one is lost
   std::vector<std::array<std::size_t, Rank>> seen_extents_;
 };
 

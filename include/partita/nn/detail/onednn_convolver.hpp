@@ -238,8 +238,9 @@ class onednn_convolver {
     auto& found = onednn_tasks<Features>::thread_tasks().find(s_, groups_, t);
     return found.is_usable() ? &found : nullptr;
   }
-  /// The number of groups if the channels of this worker form whole groups. The result is 0 if the groups are not
-  /// whole, or if the outputs need a window of different extents; then im2col is used.
+  /// The number of groups of this worker's output channels: whole groups, or channels of one group only. The result is
+  /// 0, and im2col is used, if the channels are neither, if the input channels are not those of these groups, if the
+  /// outputs need a window of different extents, or if there is nothing to compute.
   static std::size_t count_groups(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)

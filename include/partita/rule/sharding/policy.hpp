@@ -77,7 +77,8 @@ struct policy {
   static const policy paddle_coshard;
 };
 
-/// PaddlePaddle's older policy: one mesh axis per dimension; the first operand wins; different shardings are rejected.
+/// PaddlePaddle's older policy: one mesh axis per dimension; an axis that several dimensions request goes to the first
+/// operand; tensors that shard one dimension differently are an error.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
   p.axis_conflict = conflict::first_wins;

@@ -29,8 +29,9 @@ struct placement {
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
-/// One list of axes for each dimension of a tensor. Over axes in no list the tensor is replicated or partial. Shardings
-/// can be template arguments. No axis is used twice. See mesh::layout, of_dims_mapping, of_placements.
+/// One list of axes for each dimension of a tensor. Over an axis in no list the tensor is partial if `pending` has a
+/// reduction for the axis, and replicated if not. Shardings can be template arguments. No axis is used twice. See
+/// mesh::layout, of_dims_mapping, of_placements.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};

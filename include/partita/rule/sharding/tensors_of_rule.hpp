@@ -1,4 +1,4 @@
-// A rule made of the tensors of another rule: for the adjoints of products, sums and repetitions.
+// A rule made of the tensors of another rule, for example for the adjoint of a product.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ template <std::size_t Operands, class... T, class Op>
 applied_operation bind_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
   if constexpr (requires { op.make_applied_operation(made); }) {
-    if constexpr (requires { Op::multiplies; }) (multiply_by_blas<T>(), ...);
+    if constexpr (requires { Op::uses_matrix_product; }) (multiply_by_blas<T>(), ...);
     return op.make_applied_operation(bind_shapes(made, shapes));
   } else {
     applied_operation all;

@@ -58,7 +58,7 @@ class bound_mesh {
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
-  arena* memory() const { return !channels_.empty() ? &channels_.front()->memory() : nullptr; }
+  arena* memory() const { return !channels_by_lane_.empty() ? &channels_by_lane_.front()->memory() : nullptr; }
 
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -181,7 +181,7 @@ class bound_mesh {
   placed_mesh grid_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::vector<std::shared_ptr<transport>> channels_;  // one per movement that is pending at the same time
+  std::vector<std::shared_ptr<transport>> channels_by_lane_;  // one per movement that is pending at the same time
   plan_cache<cache_entry<planned_exchange>, max_plans> exchanges_;
   plan_cache<cache_entry<planned_reshard>, max_plans> reshards_;
 };

@@ -94,8 +94,8 @@ class bound_steps final : public step_list {
   PARTITA_DECL void drop_unread_blocks();
   /// Sets the estimated time of each step.
   PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);
-  /// Gives each block its place in one of two storages, during its lifetime in the order: from the first step that sets
-  /// the block to the last that reads it. Returns the bytes of both storages together.
+  /// Gives each block that a step sets its place in a storage, one for the blocks that exchanges read or set, one for
+  /// all others, from the first step that sets the block to the last that reads it. Returns the bytes of both together.
   PARTITA_DECL std::size_t place_blocks();
   /// Opens the exchanges of all movements, if `uses_own_channels` is true on channels that no other call on a mesh
   /// uses.
@@ -110,7 +110,7 @@ class bound_steps final : public step_list {
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages then.
   PARTITA_DECL bool start_next_movement() const;
   PARTITA_DECL void start_waiting_steps(std::size_t sent_count) const;
-  /// Waits until a movement is complete. Before, starts it and all earlier movements.
+  /// Starts all movements up to this one that have not started, then waits until this movement is complete.
   PARTITA_DECL void finish(const step& one) const;
 
   std::vector<step> steps_;
@@ -127,7 +127,7 @@ class bound_steps final : public step_list {
   // Positions in order_ of movements that wait to be started, the earliest first.
   mutable std::vector<std::size_t> waiting_steps_;
   std::size_t max_pending_sends_ = any_number;
-  mutable std::vector<double> step_times_;  // begin and end of each event; empty if times are not measured
+  mutable std::vector<double> event_begins_and_ends_;  // of the last run, on the clock; empty if times are not measured
   program_trace trace_;
 };
 

@@ -21,10 +21,10 @@ bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
 }
-/// Whether tensors with run-time layouts have equal layouts. The result is false for partial values, for which the
+/// Whether tensors with run-time layouts have equal shardings. The result is false for partial values, for which the
 /// function's rule decides, and for a sharded dimension of extent 1, because the result is not sharded along it.
 template <class T, std::size_t N>
-bool have_equal_layouts(const std::array<const tensor_state<T>*, N>& x) {
+bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
   if (first.open != 0 || first.must_replicate != 0 || first.is_partial()) return false;
   for (std::size_t i = 1; i < N; ++i)

@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// An argument that is passed to a program, without its element type.
+/// What workers compare of a tensor that is passed to a program, without the elements; the element type is a number.
 struct tensor_argument {
   const bound_mesh* on = nullptr;
   const sharding* layout = nullptr;
@@ -70,9 +70,9 @@ struct outside_argument {
   }
 };
 
-/// Makes all workers agree that they call the program of this fingerprint with tensors that fit the arguments and have
-/// equal layouts and operation numbers. All workers throw an error if their calls differ, if a tensor does not fit, or
-/// if a worker passes an error message.
+/// Makes all workers agree that they call the program of this fingerprint with tensors that fit the arguments, each of
+/// the same layout on all workers and made by the same operation (of equal number). All workers throw an error if their
+/// calls differ, if a tensor does not fit, or if a worker passes an error message.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
                                      const tensor_argument* actual_arguments, std::size_t n,
                                      const outside_argument* expected, std::size_t arguments,

@@ -55,10 +55,10 @@ void complete_cotangent(tape_node<T>& node) {
   node.contributions.clear();
 }
 
-/// Whether the cotangent of a resharded value moves fewer bytes if each contribution is resharded directly to the
-/// layout of the operand, instead of their sum through the layout of the value.
+/// Whether the contributions to the cotangent of a resharded value are not summed, but each resharded directly to the
+/// layout of the operand: if this moves fewer bytes than their sum through the layout of the value.
 template <class T>
-bool reshards_contributions(const tape_node<T>& node) {
+bool passes_contributions_unsummed(const tape_node<T>& node) {
   if (node.passes_on_contributions) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
@@ -108,7 +108,7 @@ class ready_nodes {
   template <class T>
   void count_use(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
-    if (!reshards_contributions(*node)) complete_cotangent(*node);
+    if (!passes_contributions_unsummed(*node)) complete_cotangent(*node);
     if (node->backward || node->other_operands)
       steps_.push(
           {node->order, node, [](void* one, ready_nodes& pass) { pass.process(*static_cast<tape_node<T>*>(one)); }});
@@ -135,7 +135,7 @@ class ready_nodes {
 
   template <class T>
   void process(tape_node<T>& now) {
-    // Pass contributions that were not summed to the operand one by one; see reshards_contributions.
+    // Pass contributions that were not summed to the operand one by one; see passes_contributions_unsummed.
     for (const sharded_tensor<T>& dy : now.contributions) contribute(*now.operands[0], now.backward(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
       if (now.operands[i]) contribute(*now.operands[i], now.backward(i, now.cotangent));

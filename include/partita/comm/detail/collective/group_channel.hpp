@@ -32,10 +32,11 @@ class group_transport {
   /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root y is nullptr or x if the root
   /// needs no copy.
   virtual bool spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls finish_spread.
-  /// The other members of the group call spread.
+  /// Starts a broadcast at its root, without waiting. The root's block x must not change before finish_spread has
+  /// returned true. The other members of the group call spread.
   virtual void start_spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// Waits at the root until all members have read its block x, which may change then.
+  /// Waits at the root until all members have read its block x, which may change then. Returns false, without
+  /// waiting, if the block must be sent by messages.
   virtual bool finish_spread(std::size_t bytes) = 0;
   /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
   /// false, and does not make the call, if the root would have to wait. roll_back undoes the call if all do not agree.
@@ -50,7 +51,7 @@ class group_transport {
 
   /// Makes a block of the root readable for all members. Returns the block's address on this member, or nullptr on all
   /// members if they cannot reach the block.
-  virtual char* show(void*) { return nullptr; }
+  virtual char* show_root_block(void*) { return nullptr; }
   /// Whether data that other members will read should be written past the caches.
   virtual bool far() const { return false; }
 };

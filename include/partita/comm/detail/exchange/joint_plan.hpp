@@ -55,7 +55,7 @@ class node_numbers {
   PARTITA_DECL std::size_t operator()(std::size_t worker) const;
 
  private:
-  const std::vector<int>* node_table_;
+  const std::vector<int>* lowest_worker_of_each_;
   std::vector<std::size_t> lowest_workers_;  // the lowest worker of each node
 };
 

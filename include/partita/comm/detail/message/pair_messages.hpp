@@ -20,7 +20,7 @@ class pair_messages : public box_transport {
  public:
   /// Makes the messages of these boxes, which are sorted by worker, for each pair in the same order on both workers.
   PARTITA_DECL pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                             const message_policy& policy, bool oversubscribed, const own_node* tag_source = nullptr);
+                             const message_policy& policy, bool oversubscribed, const own_node* node_or_null = nullptr);
 
   carried counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
   bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
@@ -76,11 +76,11 @@ class pair_messages : public box_transport {
 /// The channel by messages: it reaches every other worker.
 class message_way : public way {
  public:
-  /// The MPI tag `tag` distinguishes this kernel's messages from others on `comm`; `tag_source` counts the changes of
+  /// The MPI tag `tag` distinguishes this kernel's messages from others on `comm`; `node_or_null` counts the changes of
   /// tags of the node, or is null.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
-              const own_node* tag_source = nullptr)
-      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_or_null_(tag_source) {
+              const own_node* node_or_null = nullptr)
+      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_or_null_(node_or_null) {
     MPI_Comm_rank(comm, &own_worker_);
   }
   bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_worker_); }

@@ -27,7 +27,7 @@ class node_group final : public group_transport, private node_sum {
   PARTITA_INLINE void roll_back() override;
   void start(const block_sum& s) override { node_sum::start(s); }
   bool finish(const block_sum& s) override { return node_sum::finish(s); }
-  PARTITA_INLINE char* show(void* block) override;
+  PARTITA_INLINE char* show_root_block(void* block) override;
   bool far() const override { return group_meeting::far(); }
 
  private:
@@ -44,7 +44,7 @@ class node_group final : public group_transport, private node_sum {
 
   /// Executes the root's part of a broadcast. The other members copy from x if it is in shared memory; if not, from the
   /// block of the first of them, into which the root writes while they read.
-  PARTITA_DECL bool broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL bool broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
   PARTITA_DECL void write_block_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t e,
                                           std::uint64_t block);
 

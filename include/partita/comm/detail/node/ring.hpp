@@ -19,7 +19,7 @@ class boxes_through_ring {
       : place_(place), kind_(kind), boxes_(&whole), first_box_(first), end_box_(first), pieces_(whole.rank()) {}
 
   std::size_t place() const { return place_; }
-  void add_next_box() { bytes_ += boxes_->volume(end_box_++) * kind_.bytes; }
+  void extend_by_next_box() { bytes_ += boxes_->volume(end_box_++) * kind_.bytes; }
   std::size_t first() const { return first_box_; }
   std::size_t last() const { return end_box_; }
   std::size_t bytes() const { return bytes_; }

@@ -28,12 +28,12 @@ class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// Gets the words of this node (receive_node_words) while other nodes have not answered yet. On a single node the
-  /// listener is called when this worker has written its own words and has not read those of any other worker
-  /// (notify_own_words_written).
+  /// Gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not answered yet. On a
+  /// single node the listener is called when this worker has written its own words and has not read those of any other
+  /// worker (notify_own_words_written).
   class listener {
    public:
-    virtual void receive_node_words(const words& all) = 0;
+    virtual void receive_and_of_node_words(const words& all) = 0;
     virtual void notify_own_words_written() = 0;
 
    protected:
@@ -54,7 +54,8 @@ class shared_flags {
 
   /// Writes the bitwise AND of the words of all workers to `all`. Returns false if a worker has not written its words
   /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
-  /// Requires shared(). `observer` is called with the words of this node while other nodes have not answered yet.
+  /// Requires shared(). With several nodes, `observer` gets the AND of the words of this node while other nodes have
+  /// not answered yet.
   /// Cost:     a read of one cache line from each worker of the node; between nodes the rounds of a dissemination, in
   ///           messages of 32 bytes.
   PARTITA_DECL bool all_and(const words& own, words& all, double max_seconds = 1e300, listener* observer = nullptr);

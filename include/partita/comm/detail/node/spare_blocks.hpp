@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// Released blocks of a pool, by size. Sizes are whole pages, four sizes per power of two, so that a pool for changing
-/// shapes wastes less than a quarter.
+/// Released blocks of a pool, by size. Sizes are whole pages, from four pages on four sizes per power of two, so
+/// that a block of more than three pages wastes less than a quarter even if shapes change.
 class spare_blocks {
  public:
   static constexpr std::size_t round_up_block_bytes(std::size_t bytes) {

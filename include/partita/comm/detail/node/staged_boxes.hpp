@@ -58,7 +58,7 @@ class staged_boxes {
     flag packed, taken;
   };
   std::size_t size() const { return sizeof(slot_header) + 2 * bytes_; }
-  std::uint64_t packed() const { return slot_header_->packed.epoch.load(std::memory_order_relaxed); }
+  std::uint64_t last_packed_exchange() const { return slot_header_->packed.epoch.load(std::memory_order_relaxed); }
 
   arena* arena_ = nullptr;  // the sender's arena; null at the receiver
   std::size_t bytes_ = 0;

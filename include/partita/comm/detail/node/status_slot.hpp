@@ -20,14 +20,7 @@
 namespace partita::detail {
 
 struct status_slot {
-  enum class standing : std::uint64_t {
-    is_computing,
-    is_waiting,
-    is_making_world,
-    has_ended,
-    has_failed,
-    was_terminated
-  };
+  enum class standing : std::uint64_t { is_computing, is_waiting, is_making_world, has_ended, has_failed, got_sigterm };
   static constexpr std::size_t kept_call_count = 64;  // the number of calls that fit in half a page
   static constexpr std::size_t description_set_count = 256,
                                descriptions_per_set = 4;  // chosen: enough for most programs
@@ -97,7 +90,8 @@ class status_slots {
   /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
   PARTITA_DECL const status_slot* find(const slot_address& where);
 
-  /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
+  /// An entry of the list of the slots that find() has mapped. Entries are never removed, so a signal handler can read
+  /// the list unlocked.
   struct mapped_slot {
     std::uint64_t slot_secret;
     const status_slot* status;

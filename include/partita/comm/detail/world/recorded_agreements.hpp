@@ -15,13 +15,13 @@ class recorded_agreements {
   void record_step(std::uint64_t fingerprint, std::uint64_t common_choices) {
     steps_.push_back({fingerprint, common_choices});
   }
-  void start_replay() { is_replaying_ = true, next_step_ = 0; }
+  void start_replay() { is_replaying_ = true, next_step_to_replay_ = 0; }
   bool is_replaying() const { return is_replaying_; }
 
   /// The choices that the workers have in common at the next step, or 0 if the step differs from the recorded step.
   std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
-    if (next_step_ == steps_.size() || kind != failure::none) return 0;
-    const step& expected = steps_[next_step_++];
+    if (next_step_to_replay_ == steps_.size() || kind != failure::none) return 0;
+    const step& expected = steps_[next_step_to_replay_++];
     return expected.fingerprint == fingerprint ? expected.common_choices & choices : 0;
   }
   /// Whether the workers had exactly one choice in common at each step, which they will have again for equal blocks.
@@ -36,7 +36,7 @@ class recorded_agreements {
     std::uint64_t fingerprint, common_choices;
   };
   std::vector<step> steps_;
-  std::size_t next_step_ = 0;
+  std::size_t next_step_to_replay_ = 0;
   bool is_replaying_ = false;
 };
 

@@ -160,7 +160,7 @@ class world_state {
 
   /// Makes the shared flags after the first agreement, on all workers. If calls are traced, this function is
   /// called after each agreement.
-  PARTITA_DECL [[gnu::noinline]] void end_agreement();
+  PARTITA_DECL [[gnu::noinline]] void do_work_after_agreement();
 
   /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free
   /// shared resources together.

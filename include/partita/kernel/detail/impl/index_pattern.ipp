@@ -56,11 +56,11 @@ inline std::vector<std::size_t> list_first_positions(const index_list& wanted) {
 /// Makes one list for each worker: the number `what(k)` goes to worker `to(k)`, in the order of k; no worker gets the
 /// number if to(k) is the number of workers.
 template <class To, class What>
-numbers_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, What what) {
+number_lists_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, What what) {
   std::vector<std::size_t> lengths(workers + 1, 0);
   for (std::size_t k = 0; k < n; ++k) ++lengths[to(k)];
   lengths.pop_back();
-  auto lists = numbers_by_worker::of(lengths);
+  auto lists = number_lists_by_worker::of(lengths);
   std::vector<std::size_t> next(lists.first);
   for (std::size_t k = 0; k < n; ++k)
     if (const std::size_t worker = to(k); worker < workers) lists.all[next[worker]++] = what(k);
@@ -68,20 +68,20 @@ numbers_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, Wha
 }
 
 /// Sends each worker the position of its list among all lists of this worker; an empty list has no position.
-inline numbers_by_worker exchange_list_starts(const world_state& world, const numbers_by_worker& lists) {
+inline number_lists_by_worker exchange_list_starts(const world_state& world, const number_lists_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
-  auto firsts = numbers_by_worker::of(lengths);
+  auto firsts = number_lists_by_worker::of(lengths);
   for (std::size_t k = 0; k < lengths.size(); ++k)
     if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
   return exchange_lists(world, firsts);
 }
 
 /// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
-inline row_transfers request_rows(world_state& world, const numbers_by_worker& requests) {
+inline row_transfers request_rows(world_state& world, const number_lists_by_worker& requests) {
   const std::size_t workers = world.size();
   row_transfers transfers;
-  const numbers_by_worker incoming_requests = exchange_lists(world, requests);
+  const number_lists_by_worker incoming_requests = exchange_lists(world, requests);
   transfers.received_count = requests.all.size();
   transfers.sent_count = incoming_requests.all.size();
   // Both workers of a pair learn the positions of the rows in the other worker's list.
@@ -126,7 +126,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   };
   const auto questions =
       lists_by_worker(world.size(), wanted.size(), worker_asked, [&](std::size_t j) { return wanted[j]; });
-  numbers_by_worker answers = exchange_lists(world, questions);
+  number_lists_by_worker answers = exchange_lists(world, questions);
   for (std::size_t& position : answers.first) position *= 2;
   std::vector<std::uint64_t> numbers(2 * answers.all.size());
   for (std::size_t k = 0; k < answers.all.size(); ++k) {
@@ -221,7 +221,7 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   row_transfers transfers = request_rows(world, requests);
   transfers.has_two_steps = true;
   std::vector<std::size_t> next(requests.first), arrival_positions(n);
-  numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
+  number_lists_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
     const std::size_t owner = owner_asked(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
@@ -230,15 +230,15 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   }
   // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
   // Number the rows that this worker gets from representatives, after the rows that arrive in the first step.
-  numbers_by_worker places = requested_owners;
+  number_lists_by_worker places = requested_owners;
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];
     places.all[k] = is_own ? 0 : transfers.received_count + passed++;
   }
   const auto answered = exchange_lists(world, answers), placed_rows = exchange_lists(world, places);
   const auto returned = exchange_list_starts(world, owners);
-  const auto add_parts = [&](std::vector<row_transfers::forwarded_part>& parts, const numbers_by_worker& own,
-                             const numbers_by_worker& other, auto first_return_row_of) {
+  const auto add_parts = [&](std::vector<row_transfers::forwarded_part>& parts, const number_lists_by_worker& own,
+                             const number_lists_by_worker& other, auto first_return_row_of) {
     for (std::size_t k = 0; k < workers; ++k) {
       std::vector<row_run> runs;
       for (std::size_t i = 0; i < own.count(k) && k != me; ++i)
@@ -298,14 +298,14 @@ index_pattern make_sent_pattern(const world_state& world, const std::vector<std:
     firsts[k] = transfers.sent_count;
     transfers.sent_count += counts[k];
   }
-  auto sent_counts = numbers_by_worker::of(lengths);
+  auto sent_counts = number_lists_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k)
     if (lengths[k] != 0)
       sent_counts.all[sent_counts.first[k]] = counts[k], sent_counts.all[sent_counts.first[k] + 1] = firsts[k];
   const auto received_counts = exchange_lists(world, sent_counts);
   // Each sender learns the position of its rows in the receiver's list.
   for (std::size_t k = 0; k < workers; ++k) lengths[k] = received_counts.count(k) / 2;
-  auto answers = numbers_by_worker::of(lengths);
+  auto answers = number_lists_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me) add_rows(me, pattern.kept, pattern.wanted_count);
     const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.list_of_worker(k)[0] : 0;

@@ -47,8 +47,9 @@ PARTITA_DEF std::uint64_t bound_mesh::log_operation(std::uint64_t operation, con
 }
 
 PARTITA_DEF transport& bound_mesh::channels(std::size_t lane) {
-  while (channels_.size() <= lane) channels_.push_back(std::make_shared<transport>(world_.state()->communicator()));
-  return *channels_[lane];
+  while (channels_by_lane_.size() <= lane)
+    channels_by_lane_.push_back(std::make_shared<transport>(world_.state()->communicator()));
+  return *channels_by_lane_[lane];
 }
 
 PARTITA_DEF link_cost bound_mesh::movement_link(double memory_bytes) {

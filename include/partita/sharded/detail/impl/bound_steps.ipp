@@ -193,7 +193,7 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool uses_own_channels) 
 
 PARTITA_DEF void bound_steps::begin_trace() {
   using what = ordered_step::what;
-  step_times_.resize(2 * order_.events.size(), 0);
+  event_begins_and_ends_.resize(2 * order_.events.size(), 0);
   std::vector<std::uint32_t> lanes;
   std::size_t forward = 0;
   for (std::size_t k = 0; k < order_.events.size(); ++k) {
@@ -215,7 +215,8 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     const ordered_step& now = order_.events[k];
     const step& one = steps_[now.step];
     const step_use& use = step_uses_[now.step];
-    if (!step_times_.empty()) step_times_[2 * k] = step_times_[2 * k + 1] = seconds_now();
+    if (!event_begins_and_ends_.empty())
+      event_begins_and_ends_[2 * k] = event_begins_and_ends_[2 * k + 1] = seconds_now();
     if (!one.takes_part) continue;
     switch (now.action) {
       case ordered_step::what::compute:
@@ -237,11 +238,12 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         finish(one);
         break;
     }
-    if (!step_times_.empty()) step_times_[2 * k + 1] = seconds_now();
+    if (!event_begins_and_ends_.empty()) event_begins_and_ends_[2 * k + 1] = seconds_now();
     if (!pending_.empty() && k + 1 < end) advance();
     run_state.pending = pending_.empty() ? nullptr : this;
   }
-  if (trace_.has_recorded_program()) trace_.add_run(timetable_of(step_uses_, order_.events, step_times_), backward);
+  if (trace_.has_recorded_program())
+    trace_.add_run(timetable_of(step_uses_, order_.events, event_begins_and_ends_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {
@@ -251,9 +253,9 @@ PARTITA_DEF double bound_steps::seconds_now() {
 PARTITA_DEF timetable bound_steps::estimated_times() const { return timetable_of(step_uses_, order_.events); }
 
 PARTITA_DEF timetable bound_steps::measured_timetable() {
-  step_times_.resize(2 * order_.events.size(), 0);
+  event_begins_and_ends_.resize(2 * order_.events.size(), 0);
   // Subtract the time that has passed between the forward and the backward pass.
-  std::vector<double> times = step_times_;
+  std::vector<double> times = event_begins_and_ends_;
   double begin = 0, earlier = 0;
   for (std::size_t k = 0; k < order_.events.size(); ++k) {
     if (k == 0 || k == order_.backward_begin) begin = times[2 * k] - earlier;

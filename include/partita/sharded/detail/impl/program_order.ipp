@@ -59,9 +59,9 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
       sent.push_back(std::bit_cast<std::uint64_t>(one.until));
     }
   }
-  auto mine = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
+  auto mine = number_lists_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
-  const numbers_by_worker got = exchange_lists(*everyone.state(), mine);
+  const number_lists_by_worker got = exchange_lists(*everyone.state(), mine);
   const std::uint64_t* const first_order = got.list_of_worker(first);
   // 3. Check whether each worker can use this order of the steps. A worker that is not on the mesh executes its
   // computations before all movements, so none of them may depend on a movement.

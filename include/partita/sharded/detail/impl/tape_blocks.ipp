@@ -7,8 +7,9 @@
 
 namespace partita::detail {
 
+/// A block of memory that tape nodes keep alive: how many hold it, and its size.
 struct tape_block {
-  std::size_t times = 0, bytes = 0;
+  std::size_t holder_count = 0, bytes = 0;
 };
 struct tape_statistics {
   tape_contents contents{};
@@ -33,7 +34,7 @@ PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) 
   if (memory == nullptr || bytes == 0) return;
   tape_block& one = statistics_->blocks[memory];
   held_blocks_.push_back(memory);
-  if (one.times++ > 0) return;
+  if (one.holder_count++ > 0) return;
   one.bytes = bytes;
   tape_contents& now = statistics_->contents;
   now.bytes += bytes;
@@ -44,7 +45,7 @@ PARTITA_DEF void tape_blocks::release() {
   if (!statistics_) return;
   for (const void* memory : held_blocks_) {
     const auto found = statistics_->blocks.find(memory);
-    if (--found->second.times > 0) continue;
+    if (--found->second.holder_count > 0) continue;
     statistics_->contents.bytes -= found->second.bytes;
     statistics_->blocks.erase(found);
   }

@@ -41,7 +41,7 @@ PARTITA_DEF lent_header* collective_channel::share(const element_messages& group
   if (members > 1) {
     if (apart) {
       group_messages.spread(node_members, root ? const_cast<char*>(x) : y, n, sent);
-    } else if (void* const shown = shared->show(block)) {
+    } else if (void* const shown = shared->show_root_block(block)) {
       block = static_cast<lent_header*>(shown);
       group_messages.count_shared_bytes(n);
     } else {  // the leader has no shared memory left, so each member uses its own block

@@ -123,10 +123,10 @@ PARTITA_DEF void call_log::handle_terminate() {
 PARTITA_DEF void call_log::handle_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
-    pages.own_slot().set_process_state(standing::was_terminated);
+    pages.own_slot().set_process_state(standing::got_sigterm);
     for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot) {
       const standing state = slot->status->state;
-      if (state == standing::has_ended || state == standing::was_terminated || state == standing::has_failed) continue;
+      if (state == standing::has_ended || state == standing::got_sigterm || state == standing::has_failed) continue;
       if (!status_slots::has_ended(slot->status->process)) continue;
       print_calls_of_ended_worker(*slot->status);
     }

@@ -5,13 +5,13 @@
 
 namespace partita::detail {
 
-PARTITA_DEF node_numbers::node_numbers(const std::vector<int>& node_table) : node_table_(&node_table) {
+PARTITA_DEF node_numbers::node_numbers(const std::vector<int>& node_table) : lowest_worker_of_each_(&node_table) {
   for (std::size_t k = 0; k < node_table.size(); ++k)
     if (node_table[k] == static_cast<int>(k)) lowest_workers_.push_back(k);
 }
 
 PARTITA_DEF std::size_t node_numbers::operator()(std::size_t worker) const {
-  return find_last_index(static_cast<std::size_t>((*node_table_)[worker]), lowest_workers_.size(),
+  return find_last_index(static_cast<std::size_t>((*lowest_worker_of_each_)[worker]), lowest_workers_.size(),
                          [&](std::size_t k) { return lowest_workers_[k]; });
 }
 

@@ -6,10 +6,11 @@
 namespace partita::detail {
 
 PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                                         const message_policy& policy, bool oversubscribed, const own_node* tag_source)
+                                         const message_policy& policy, bool oversubscribed,
+                                         const own_node* node_or_null)
     : comm_(comm),
       tag_(tag),
-      node_or_null_(tag_source),
+      node_or_null_(node_or_null),
       sent_boxes_(std::move(out)),
       received_boxes_(std::move(in)),
       kind_(kind),

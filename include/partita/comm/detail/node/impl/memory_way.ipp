@@ -42,13 +42,13 @@ PARTITA_DEF void memory_transport::list_boxes() {
     } else {
       boxes_.add(place, b, plan_.peer_offset(k) * static_cast<std::ptrdiff_t>(kind_.bytes), plan_.peer_strides(k));
     }
-    t.ring.add_next_box();
+    t.ring.extend_by_next_box();
   }
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
     const std::size_t place = members_->place_of_worker(plan_.receives[k].worker);
     if (senders_.empty() || senders_.back().ring.place() != place)
       senders_.push_back({boxes_through_ring(place, kind_, plan_.receives, k), false, {}});
-    senders_.back().ring.add_next_box();
+    senders_.back().ring.extend_by_next_box();
   }
   // both workers of a pair compute the same result
   const auto is_small = [&](const boxes_through_ring& ring) {

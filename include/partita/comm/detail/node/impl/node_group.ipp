@@ -10,7 +10,7 @@ bool node_group::spread(const char* x, char* y, std::size_t bytes) {
   const std::uint64_t e = ++call_;
   if (bytes == 0) return end(true);
   return bytes <= group_page::slot_bytes ? broadcast_small_block(x, y, bytes, e)
-         : own_index_ == 0               ? broadcast_from_root(x, y, bytes, e)
+         : own_index_ == 0               ? broadcast_as_root(x, y, bytes, e)
                                          : copy_from_root(y, bytes, e);
 }
 
@@ -55,7 +55,7 @@ bool node_group::finish_spread(std::size_t bytes) {
   return end(true);
 }
 
-char* node_group::show(void* block) {
+char* node_group::show_root_block(void* block) {
   const std::uint64_t e = ++call_;
   if (own_index_ == 0) {
     make_room(e);
@@ -82,7 +82,7 @@ PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::
   return end(true);
 }
 
-PARTITA_DEF bool node_group::broadcast_from_root(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
+PARTITA_DEF bool node_group::broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
   make_room(e);
   if (measures_distance(e, bytes)) own_page().distance.write();
   char* written_block = nullptr;

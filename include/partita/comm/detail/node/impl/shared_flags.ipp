@@ -55,7 +55,7 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_
   if (result_to_read_ != nullptr) {
     if (has_several_nodes_ && observer != nullptr) {
       if (!combine_posted_words(result_to_read_[2 + current_epoch_ % 2], all, max_seconds)) return false;
-      observer->receive_node_words(all);
+      observer->receive_and_of_node_words(all);
     }
     return combine_posted_words(result_to_read_[current_epoch_ % 2], all, max_seconds);
   }
@@ -64,7 +64,7 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_
     if (!combine_posted_words(both[current_epoch_ % 2], all, max_seconds)) return false;
   if (has_several_nodes_) {
     post(own_words_[4 + current_epoch_ % 2], all);
-    if (observer != nullptr) observer->receive_node_words(all);
+    if (observer != nullptr) observer->receive_and_of_node_words(all);
   }
   // Exchange the combined words of this node with the first workers of other nodes.
   for (round& r : rounds_)

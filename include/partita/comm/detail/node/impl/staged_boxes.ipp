@@ -12,7 +12,8 @@ staged_boxes::~staged_boxes() {
   if (slot_header_ == nullptr || arena_ == nullptr) return;
   // wait until the receiver has unpacked, which it does without this worker; if its process has ended, keep the memory
   using clock = std::chrono::steady_clock;
-  for (const auto until = clock::now() + std::chrono::milliseconds(200); !slot_header_->taken.posted(packed());) {
+  for (const auto until = clock::now() + std::chrono::milliseconds(200);
+       !slot_header_->taken.posted(last_packed_exchange());) {
     if (clock::now() > until) return;
     std::this_thread::yield();
   }

@@ -120,7 +120,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     }
     hang_report_->note_agreement();
     local_operations_.clear_named_operations();
-    if (!skips_work_after_agreement_) end_agreement();
+    if (!skips_work_after_agreement_) do_work_after_agreement();
     needs_second_agreement_ = began && common == 0;  // the workers now gather what they do not know, and agree again
     if (steps_ != nullptr) steps_->record_step(fingerprint, common);
     return common;
@@ -219,7 +219,7 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
   throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
 }
 
-PARTITA_DEF void world_state::end_agreement() {
+PARTITA_DEF void world_state::do_work_after_agreement() {
   if (trace::is_on()) trace::end_call();
   skips_work_after_agreement_ = !trace::is_on();
   if (std::exchange(has_tried_making_flags_, true) || size_ == 1) return;
