@@ -90,8 +90,8 @@ using point_count_along = std::size_t;
 /// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8 points. With 3/2 of the points, products of two fields have
 /// no aliases.
 /// Shapes:   those of z, except that the extent of each of these dimensions becomes the m that is given for it.
-/// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time]; at least one
-///           point along each of these dimensions, before and after [shape_error].
+/// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time]; at least
+///           one point along each of these dimensions, before and after [shape_error].
 /// Cost:     copies. A sharded dimension stays sharded: each worker receives the elements of its block of the result.
 /// Adjoint:  the exact transpose of the map.
 ///
