@@ -24,8 +24,8 @@ struct dropout_options {
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
 /// Cost:     one agreement, without communication of tensor data. The generator Philox4x32-10 is called once for four
 ///           elements; the mask takes no memory.
-/// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on the options, step(), the extents of x
-///           and the global index, not on the partition.
+/// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on the options, step(), the extents
+///           of x and the global index, not on the partition.
 template <class Extents>
 class dropout {
   static constexpr std::size_t rank = partition<Extents>::rank();
