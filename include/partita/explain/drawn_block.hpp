@@ -107,8 +107,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
       stripe(0, 1, part.at[0], part.shape[0], part, true);
     } else {
       // The rows of a part that are adjacent in the drawing (`run` of them) are drawn as one stripe.
-      std::size_t run = part.shape[Rank - 2];
-      std::size_t d = Rank - 2;
+      std::size_t d = Rank - 2, run = part.shape[d];
       while (d > 0 && part.shape[d] == block[d]) run *= part.shape[--d];
       const std::size_t rows = drawn_rows(part.shape);
       for (std::size_t first = 0; first < rows; first += run) {

@@ -110,10 +110,10 @@ long_text explain(const search_answer_of<Graph>& found) {
   for (const found_annotation& one : found.best.states)
     all << "the optimiser's state of " << detail::name_of(g, one.of) << ": " << detail::text_of(one.layout) << "\n";
   if (found.runner_up.is_found) {
-    const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
+    const double best = found.best.cost.seconds(), more = found.runner_up.cost.seconds() - best;
     all << "runner-up: " << detail::seconds_text(found.runner_up.cost.seconds()) << ", ";
-    if (more > 1e-9 * found.best.cost.seconds()) all << detail::percentage(more / found.best.cost.seconds()) << " more";
-    else all << "as fast";
+    if (more <= 1e-9 * best) all << "as fast";
+    else all << (best > 0 ? detail::percentage(more / best) : detail::seconds_text(more)) << " more";
     all << ", with\n" << detail::describe_differences(found, found.runner_up);
   }
   all << detail::binding_constraint_text(found) << found.evaluated_candidates << " candidates judged, ";

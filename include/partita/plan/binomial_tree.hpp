@@ -13,23 +13,22 @@ struct binomial_tree {
   static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
 
   /// Whether a position in the tree has no child.
-  constexpr bool is_leaf(std::size_t position) const { return max_subtree_size(position) == 1 || position + 1 >= size; }
+  constexpr bool is_leaf(std::size_t position) const { return subtree_size(position) == 1 || position + 1 >= size; }
   /// Calls f(position) for the children of a position, the one with the largest subtree first: the order of sending.
   template <class F>
   constexpr void for_each_child(std::size_t position, F f) const {
-    for (std::size_t step = max_subtree_size(position) / 2; step > 0; step /= 2)
+    for (std::size_t step = subtree_size(position) / 2; step > 0; step /= 2)
       if (position + step < size) f(position + step);
   }
   /// Calls f(position) for the children of a position, the one with the smallest subtree first: the order of receiving.
   template <class F>
   constexpr void for_each_child_smallest_first(std::size_t position, F f) const {
-    for (std::size_t step = 1; step < max_subtree_size(position) && position + step < size; step *= 2)
-      f(position + step);
+    for (std::size_t step = 1; step < subtree_size(position) && position + step < size; step *= 2) f(position + step);
   }
 
  private:
   /// An upper bound for the size of the subtree of a position: a power of 2.
-  constexpr std::size_t max_subtree_size(std::size_t position) const {
+  constexpr std::size_t subtree_size(std::size_t position) const {
     std::size_t step = 1;
     while (step < size && (position & step) == 0) step *= 2;
     return step;

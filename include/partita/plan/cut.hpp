@@ -47,8 +47,7 @@ constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n)
 constexpr interval balanced_part(std::size_t n, std::size_t p, std::size_t k) {
   detail::require_parts(n, p);
   detail::require_part(k, p);
-  const std::size_t q = n / p, r = n % p;
-  const std::size_t start = k * q + (k < r ? k : r);
+  const std::size_t q = n / p, r = n % p, start = k * q + (k < r ? k : r);
   return {start, start + q + (k < r ? 1 : 0)};
 }
 

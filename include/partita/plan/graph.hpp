@@ -45,8 +45,7 @@ class basic_graph {
     rule how{};  ///< the rule of the operation, bound to the shapes
     label name{};
     std::uint32_t first_operand = 0;  ///< an index in `operand_values`
-    std::uint32_t operands = 0;
-    std::uint32_t first_result = 0, results = 0;
+    std::uint32_t operands = 0, first_result = 0, results = 0;
     /// The windows that the operation itself moves, or null. The graph's maker keeps the object as long as the graph.
     const operation_window* window = nullptr;
   };

@@ -17,9 +17,7 @@ namespace partita::detail {
 struct overlap {
   std::size_t part;
   interval range;
-  std::size_t start;
-  std::size_t other_start;
-  std::size_t other_size;  ///< the number of indices of the other part
+  std::size_t start, other_start, other_size;  ///< other_size: the number of indices of the other part
 };
 
 /// Estimates the number of overlaps along one dimension: exactly, unless a block-cyclic part has several pieces.

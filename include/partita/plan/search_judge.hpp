@@ -38,10 +38,10 @@ struct annotated_value {
   const sharding* layout = nullptr;
 };
 
-/// The evaluation of a candidate of the search. `bytes_over_limit` is the memory that it needs beyond the limit.
+/// The evaluation of a candidate of the search. `excess_bytes` is the memory that it needs beyond the limit.
 struct judgement {
   step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
-  std::size_t bytes_over_limit = 0;
+  std::size_t excess_bytes = 0;
   std::uint64_t hash = 0;  ///< a fingerprint of the shardings of the inputs
   bool has_sharded_states = false;
 };
@@ -67,7 +67,7 @@ class search_judge {
       const step_cost sharded = cost_of(done, optimiser_state_shardings(done));
       if (sharded.peak < out.cost.peak) out.cost = sharded, out.has_sharded_states = true;
     }
-    out.bytes_over_limit = out.cost.peak > memory_limit_ ? out.cost.peak - memory_limit_ : 0;
+    out.excess_bytes = out.cost.peak > memory_limit_ ? out.cost.peak - memory_limit_ : 0;
     return out;
   }
   /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.

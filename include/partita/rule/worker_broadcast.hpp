@@ -21,8 +21,7 @@ struct worker_broadcast_verdict {
   std::size_t dimension = 0;     ///< the first dimension that violates the rule, counted after reversal and extension
   std::size_t small_extent = 0;  ///< the small partition's extent in `dimension`, after reversal and extension
   std::size_t large_extent = 0;  ///< the large partition's extent in `dimension`, after reversal
-  std::size_t small_rank = 0;
-  std::size_t large_rank = 0;
+  std::size_t small_rank = 0, large_rank = 0;
 
   constexpr explicit operator bool() const { return why == reason::legal; }
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;

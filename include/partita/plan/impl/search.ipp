@@ -52,8 +52,7 @@ class searcher {
   /// Whether candidate a is better: first it fits into memory, then seconds, then peak memory, then fewer annotations.
   static bool is_better(const evaluation& a, const evaluation& b) {
     if (!b.is_evaluated || !a.is_evaluated) return a.is_evaluated && !b.is_evaluated;
-    if (a.result.bytes_over_limit != b.result.bytes_over_limit)
-      return a.result.bytes_over_limit < b.result.bytes_over_limit;
+    if (a.result.excess_bytes != b.result.excess_bytes) return a.result.excess_bytes < b.result.excess_bytes;
     const double s = a.result.cost.seconds(), t = b.result.cost.seconds(), tolerance = 1e-12 * (s + t);
     if (s < t - tolerance || s > t + tolerance) return s < t;
     if (a.result.cost.peak != b.result.cost.peak) return a.result.cost.peak < b.result.cost.peak;
@@ -173,7 +172,7 @@ class searcher {
     return c;
   }
   search_answer_of<Graph> make_search_answer(bool is_exact) {
-    if (best_.result.bytes_over_limit > 0)
+    if (best_.result.excess_bytes > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
                             << memory_limit_ << " bytes of each worker, but the least that was found holds "
                             << best_.result.cost.peak << "; give more memory, more workers or smaller tensors");
@@ -182,7 +181,7 @@ class searcher {
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
     for (const evaluation& one : log_)
-      if (one.result.bytes_over_limit == 0 && !(one.result.hash == best_.result.hash) && is_better(one, second))
+      if (one.result.excess_bytes == 0 && !(one.result.hash == best_.result.hash) && is_better(one, second))
         second = one;
     out.runner_up = describe(second, true);
     if (fastest_.result.plain.seconds() < best_.result.cost.seconds() * (1 - 1e-12))

@@ -145,11 +145,10 @@ struct factor_proposals : factor_projection<Policy> {
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
     for (std::size_t j = 0; j < r.result_count; ++j)
       if ((r.summed_factors(j) >> f & 1U) != 0) {
-        std::size_t element_bytes = 0;
+        double block = 0;
         for (std::size_t t = 0; t < r.operand_count; ++t)
-          if ((r.factors_of(t) >> f & 1U) != 0 && tensor_spec(t).element_bytes > element_bytes)
-            element_bytes = tensor_spec(t).element_bytes;
-        double block = static_cast<double>(element_bytes);
+          if (const auto bytes_of_t = static_cast<double>(tensor_spec(t).element_bytes); bytes_of_t > block)
+            block = (r.factors_of(t) >> f & 1U) != 0 ? bytes_of_t : block;
         for (const std::size_t extent : result_shape(r, j))
           block *= extent == dynamic ? 1 : static_cast<double>(extent);
         for (std::size_t g = 0; g < r.factor_count; ++g)

@@ -33,7 +33,7 @@ struct reshape_walk {
   struct side {
     const shape_list& shape;
     /// Dimension d - 1 is being split, and `size_left` is left of it.
-    std::size_t d = 0, size_left = 1, processed_size = 1;
+    std::size_t d = 0, size_left = 1, processed = 1;
     dimension_term terms[max_terms]{};
     std::size_t count = 0;
     std::uint8_t group[most_dimensions]{};
@@ -52,7 +52,7 @@ struct reshape_walk {
   }
   static constexpr void append(side& s, std::size_t f, std::size_t size) {
     s.terms[s.count++] = {static_cast<std::uint8_t>(s.d - 1), static_cast<std::uint8_t>(f)};
-    s.processed_size *= size;
+    s.processed *= size;
     s.size_left /= size;
   }
   constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
@@ -86,7 +86,7 @@ struct reshape_walk {
     if (walk_empty_shapes()) return;
     while (true) {
       // If both shapes are at the end of a dimension after the same number of elements, a new group starts.
-      const bool between = from.size_left == 1 && to.size_left == 1 && from.processed_size == to.processed_size;
+      const bool between = from.size_left == 1 && to.size_left == 1 && from.processed == to.processed;
       if (between && is_at_end(from) && is_at_end(to)) return;
       if (between) ++groups;
       if (between && !is_at_end(from) && !is_at_end(to) && from.shape[from.d] == to.shape[to.d]) {
@@ -96,7 +96,7 @@ struct reshape_walk {
       }
       if (append_unit_dimension(from) || append_unit_dimension(to)) continue;
       // The side that is ahead waits, so that both sides can reach a dimension boundary together.
-      const std::size_t from_passed = from.processed_size, to_passed = to.processed_size;
+      const std::size_t from_passed = from.processed, to_passed = to.processed;
       if (from.size_left == 1 && !is_at_end(from) && from_passed <= to_passed) next_dimension(from);
       if (to.size_left == 1 && !is_at_end(to) && to_passed <= from_passed) next_dimension(to);
       if (from.size_left == dynamic || to.size_left == dynamic)
@@ -114,19 +114,18 @@ struct reshape_walk {
     return true;
   }
   constexpr void append_next_factor() {
-    if (from.processed_size == to.processed_size && from.size_left != 1 && to.size_left != 1) {
+    if (from.processed == to.processed && from.size_left != 1 && to.size_left != 1) {
       const std::size_t common = greatest_common_divisor(from.size_left, to.size_left);
       if (common == 0) throw_error("extents that are not 0 in merged dimensions");
       if (common > 1) return append_shared(common);
     }
-    const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.processed_size <= to.processed_size);
+    const bool from_is_behind = from.size_left != 1 && (to.size_left == 1 || from.processed <= to.processed);
     side& behind = from_is_behind ? from : to;
     const side& ahead = from_is_behind ? to : from;
-    if (behind.processed_size == ahead.processed_size && behind.size_left != 1 && ahead.size_left == 1)
+    if (behind.processed == ahead.processed && behind.size_left != 1 && ahead.size_left == 1)
       throw_error("as many elements before as after");
     // The side that is behind takes a factor of its own, which brings it closer to the other side.
-    const std::size_t missing =
-        ahead.processed_size / greatest_common_divisor(behind.processed_size, ahead.processed_size);
+    const std::size_t missing = ahead.processed / greatest_common_divisor(behind.processed, ahead.processed);
     const std::size_t common = greatest_common_divisor(behind.size_left, missing);
     append_replicated(behind, common > 1 ? common : behind.size_left);
   }
