@@ -80,6 +80,10 @@ struct real_or_complex {
   real_or_complex transform(F f) const {
     return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
   }
+  /// The same tensor as a constant for differentiation.
+  real_or_complex detached() const {
+    return transform([](const auto& x) { return detail::detach(x); });
+  }
 };
 
 /// The type for which a program with real and complex arguments is bound, together with the element type of its result:
@@ -160,8 +164,7 @@ struct mixed_program_access {
       std::vector<real_or_complex<R>> operands;
       for (std::size_t i = 0; i < needs.size(); ++i) {
         const auto& x = all[program.operand(o, i).number];
-        operands.push_back(program.is_gradient_stopped(o, i) ? x.transform([](const auto& z) { return detach(z); })
-                                                             : x);
+        operands.push_back(program.is_gradient_stopped(o, i) ? x.detached() : x);
       }
       all[program.operand(o, needs.size()).number] =
           result(o, operands, needs, made).transform([&](const auto& y) { return reshard(y, after); });
@@ -194,7 +197,7 @@ struct mixed_program_access {
     values<R> all(program, arguments);
     program.run_all_operations(all);
     const real_or_complex<R>& y = all.all[program.result_.number];
-    return program.is_result_stopped_ ? y.transform([](const auto& z) { return detach(z); }) : y;
+    return program.is_result_stopped_ ? y.detached() : y;
   }
   static std::size_t argument_count(const traced_function& program) { return program.inputs_.size(); }
   static bool is_complex_input(const traced_function& program, std::size_t i) {

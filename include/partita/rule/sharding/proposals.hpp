@@ -147,8 +147,8 @@ struct factor_proposals : factor_projection<Policy> {
       if ((r.summed_factors(j) >> f & 1U) != 0) {
         double block = 0;
         for (std::size_t t = 0; t < r.operand_count; ++t)
-          if (const auto bytes_of_t = static_cast<double>(tensor_spec(t).element_bytes); bytes_of_t > block)
-            block = (r.factors_of(t) >> f & 1U) != 0 ? bytes_of_t : block;
+          if ((r.factors_of(t) >> f & 1U) != 0 && static_cast<double>(tensor_spec(t).element_bytes) > block)
+            block = static_cast<double>(tensor_spec(t).element_bytes);
         for (const std::size_t extent : result_shape(r, j))
           block *= extent == dynamic ? 1 : static_cast<double>(extent);
         for (std::size_t g = 0; g < r.factor_count; ++g)
