@@ -4,17 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "refused.hpp"
+
 namespace {
 
-template <class Call>
-std::string refused_by(Call call) {
-  try {
-    (void)call();
-  } catch (const partita::partition_error& thrown) {
-    return thrown.what();
-  }
-  return {};
-}
 std::string told(std::size_t workers, std::size_t rank) {
   return "partita::balanced_extents(workers, rank): requires at least one worker, and one only for rank 0, got " +
          std::to_string(workers) + " workers and rank " + std::to_string(rank);
@@ -24,6 +17,7 @@ std::string told(std::size_t workers, std::size_t rank) {
 
 BOOST_AUTO_TEST_CASE(extents_without_workers_or_of_rank_0_for_several_are_refused) {
   using partita::balanced_extents;
+  const auto refused_by = [](auto call) { return test::refused<partita::partition_error>(call); };
   for (std::size_t workers = 0; workers < 5; ++workers) {
     const auto expected = [&](std::size_t rank) {
       return workers == 0 || (rank == 0 && workers > 1) ? told(workers, rank) : std::string();

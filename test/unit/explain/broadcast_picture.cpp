@@ -4,17 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-namespace {
+#include "occurrences.hpp"
 
 using namespace partita;
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
-}  // namespace
+using test::occurrences;
 
 BOOST_AUTO_TEST_SUITE(broadcast_pictures)
 
@@ -29,9 +22,9 @@ BOOST_AUTO_TEST_CASE(drawing_has_a_cell_for_each_dimension_of_operands_and_resul
   const std::string svg = to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2}));
   BOOST_TEST(svg.starts_with("<svg xmlns="));
   BOOST_TEST(svg.ends_with("</svg>\n"));
-  BOOST_TEST(count(svg, "<rect") == 10U);  // and the paper
-  BOOST_TEST(count(svg, "stroke-dasharray") == 1U);
-  BOOST_TEST(count(svg, "\"#fbdcc0\"") == 2U);
+  BOOST_TEST(occurrences(svg, "<rect") == 10U);  // and the paper
+  BOOST_TEST(occurrences(svg, "stroke-dasharray") == 1U);
+  BOOST_TEST(occurrences(svg, "\"#fbdcc0\"") == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_broadcast_has_no_picture) {

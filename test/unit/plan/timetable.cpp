@@ -1,4 +1,5 @@
 // What is computed and what is pending at any time of a step.
+#include "occurrences.hpp"
 #include "random_steps.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 using namespace partita;
+using test::occurrences;
 using test::random_program;
 using what = ordered_step::what;
 
@@ -122,11 +124,6 @@ BOOST_AUTO_TEST_CASE(a_timetable_is_written_and_drawn) {
 /// A line separates the entries of the forward pass from those of the backward pass. The axis of time ends with the
 /// entry that ends last, which need not be the one that starts last.
 BOOST_AUTO_TEST_CASE(a_drawn_timetable_separates_passes_and_ends_with_its_last_entry) {
-  const auto count = [](const std::string& all, const std::string& part) {
-    std::size_t n = 0;
-    for (std::size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++n;
-    return n;
-  };
   for (std::size_t last = 0; last < 3; ++last)
     for (std::size_t backward = 0; backward < 8; ++backward) {
       timetable times;
@@ -139,8 +136,8 @@ BOOST_AUTO_TEST_CASE(a_drawn_timetable_separates_passes_and_ends_with_its_last_e
       }
       const std::string drawn = to_svg(times);
       for (const char* tick : {">0<", ">4.00 s<", ">8.00 s<", ">12.0 s<", ">16.0 s<"})
-        BOOST_TEST(count(drawn, tick) == 1U, tick << " in " << drawn);
-      BOOST_TEST(count(drawn, std::string("stroke=\"") + detail::pale_colour.ink + "\" stroke-width") == changes,
+        BOOST_TEST(occurrences(drawn, tick) == 1U, tick << " in " << drawn);
+      BOOST_TEST(occurrences(drawn, std::string("stroke=\"") + detail::pale_colour.ink + "\" stroke-width") == changes,
                  drawn);
     }
 }
