@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// `x + y` is add(x, y), and likewise - * /: elementwise, for tensors of the same rank, or for a tensor and a number.
-/// Operands of other types are an error.
+/// Elementwise operators for two tensors of the same rank, or for a tensor and a number: `x + y` is add(x, y), `x - y`
+/// is subtract(x, y), `x * y` is multiply(x, y), and `x / y` is divide(x, y).
 template <class L, class R>
   requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator+(L&& l, R&& r) {

@@ -12,13 +12,13 @@
 namespace partita {
 
 struct attention_options {
-  bool causal = false;  ///< a query attends only to keys up to its position, counted from the last query and key
-  double scale = 0;     ///< the factor of the scores; 0 stands for 1 / sqrt(width)
+  bool causal = false;  ///< query i attends only to keys 0 to i + (keys - queries): the last query to all keys
+  double scale = 0;     ///< the factor of the scores q kᵀ; 0 stands for 1 / sqrt(width)
 };
 
 namespace detail {
 
-/// Masks the scores of keys that come after their query.
+/// The causal mask: masks the scores of keys that come after the query, where the last key belongs to the last query.
 struct mask_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;
   bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
@@ -50,7 +50,8 @@ struct mask_later_keys {
 }  // namespace detail
 
 /// Returns softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries keep their sharding. If keys
-/// are sharded, two numbers per query and the partial results are reduced over the workers, and no tensor is gathered.
+/// are sharded, two numbers per query (a maximum and a sum) are reduced over the workers, the result is a pending sum
+/// over the workers, and no tensor is gathered.
 /// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], with equal leading dimensions; the
 ///           result is [..., queries, out].
 /// Requires: elements of float or double; not more queries than keys if causal [shape_error].

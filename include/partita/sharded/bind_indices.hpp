@@ -1,4 +1,5 @@
-// Takes rows of sharded tensors at indices that are used many times, and adds to them, by one planned index exchange.
+// Takes rows of sharded tensors, and adds updates to rows, at indices that are used many times: the index exchange is
+// planned once.
 #pragma once
 
 #include <array>
@@ -18,29 +19,33 @@
 namespace partita {
 namespace detail {
 
-/// The layout of a tensor of this rank whose first dimensions are sharded as those of `first`, and no others.
+/// The layout of rank `rank` whose first dimensions are sharded as those of the layout `first`. If `first` has a
+/// smaller rank, the other dimensions are not sharded.
 constexpr sharding layout_of_rank(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
 }
-/// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as dimension 0 of another tensor.
+/// The name of the layout that has the rank of the layout OfX, dimension 0 sharded as in the layout OfRows, and no
+/// other sharded dimension.
 template <auto OfX, auto OfRows>
 inline constexpr auto row_layout_name =
     name_of_layout<layout_of_rank(layout_of_rank(layout_of_name<OfRows>, 1), layout_of_name<OfX>.rank())>;
 
-/// What one worker stores about bound indices. The indices number the rows of a tensor, one row for each place in its
-/// first dimensions (one or more). Workers that differ only in axes over which these dimensions are sharded exchange
-/// rows with each other; workers that differ only in other axes hold the same rows.
+/// What one worker stores about bound indices. An index is the number of a row of a tensor, that is, of all elements
+/// with one position along the first dimensions (one or more). Workers whose mesh coordinates differ only along axes
+/// that shard the first dimensions exchange rows with each other; workers whose coordinates differ only along other
+/// axes hold the same rows.
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
-  sharding row_layout, index_layout;  ///< the layouts of the rows that are indexed, and of the indices
+  sharding row_layout, index_layout;  ///< the layouts of the first dimensions of a tensor of rows, and of the indices
   shape_list extents, index_extents;
-  bool adds_updates = true;  ///< of workers that have the same indices of the same rows, only one adds updates
+  bool adds_updates = true;  ///< false: another worker that holds the same indices adds their updates to the rows
   std::unique_ptr<index_exchange> exchange{};
   std::vector<std::size_t> row_numbers{};  ///< for tensors without a mesh, the numbers of the rows to take
 
-  /// A block of a tensor of these extents as a matrix of its rows, which number the first `first` dimensions.
+  /// A view of the block of a tensor of these extents as a matrix: the positions along the first `first` dimensions are
+  /// the rows of the matrix, and the positions along the other dimensions are its columns.
   template <class T>
   static auto as_matrix(const tensor_block<T>& block, const shape_list& extents, std::size_t first = 1) {
     std::size_t rows = 1, width = 1;
@@ -51,8 +56,8 @@ struct index_binding {
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// The number of the copy of a tensor of which this worker holds a block. Workers that hold one copy together differ
-/// only in the axes that shard the tensor.
+/// A tensor has one copy for each combination of coordinates along the mesh axes that do not shard the tensor. Returns
+/// the number of the copy of which this worker holds a block.
 inline std::size_t replica_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
@@ -68,8 +73,8 @@ inline void require_no_trace(const char* call) {
                     .c_str());
 }
 
-/// Throws an error unless x is on the mesh of the indices and has rows of these extents, and the call is executed at
-/// once.
+/// Throws an error unless x is on the mesh of the indices, the first extents of x equal `rows`, and the call is
+/// executed at once, that is, not traced, bound or run dry.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -86,7 +91,8 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
                                         << ", got extents " << x.extents());
 }
 
-/// Reshards x so that its rows are sharded as in `rows`. Throws an error where implicit reshards are forbidden.
+/// Reshards x so that its first dimensions are sharded as in `rows`, and no other dimension is sharded. Throws an error
+/// if elements would have to move and implicit reshards are forbidden.
 template <class T>
 sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = layout_of_rank(rows, x.rank());
@@ -97,8 +103,8 @@ sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows,
   return reshard(x, wanted);
 }
 
-/// Counts and logs the bytes that this worker received in a call of the exchange. In the opposite direction a worker
-/// receives the bytes that it sends forward.
+/// Counts and logs the bytes that this worker received when the index exchange was executed. In the adjoint direction a
+/// worker receives as many bytes as it sends in the forward direction.
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
                   const shape_list& extents, std::size_t width) {
@@ -143,7 +149,7 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   const sharded_tensor<T> x = reshard_rows(input, forward ? b->row_layout : b->index_layout, call);
   sharding layout = layout_of_rank(forward ? b->index_layout : b->row_layout, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
-  for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
+  for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // a worker sums over its own indices only
     if (has_bit(b->index_layout.cut_axes(), a) && !has_bit(b->row_layout.cut_axes(), a)) layout = layout.partial(a);
   const std::uint64_t number =
       record_operation<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
@@ -160,14 +166,15 @@ sharded_tensor<T> take_rows(const shared_binding& b, const sharded_tensor<T>& x,
                             const char* call = "bound_indices::take(x)") {
   return exchange_rows(b, x, true, call);
 }
-/// Sums, for each row, the updates at the indices of this row. The adjoint of take_rows.
+/// Returns, for each row, the sum of the updates whose index is the number of this row. This function is the adjoint of
+/// take_rows.
 template <class T>
 sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& updates) {
   return exchange_rows(b, updates, false, "bound_indices::scatter_add(x, updates)");
 }
 
-/// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `zeroed_dimension` is a
-/// dimension, the index 0 replaces the index along it.
+/// The offsets, in the C order of a tensor of these extents, of the elements of a box. If `zeroed_dimension` is not
+/// `dynamic`, each offset is computed with index 0 along this dimension.
 inline std::vector<std::size_t> row_offsets(const short_list<interval>& box, const shape_list& extents,
                                             std::size_t zeroed_dimension = dynamic) {
   std::vector<std::size_t> all{0};
@@ -182,7 +189,8 @@ inline std::vector<std::size_t> row_offsets(const short_list<interval>& box, con
   return all;
 }
 
-/// The numbers of the elements of a box, in C order, plus `first`: an interval if they are consecutive, else a list.
+/// The offsets of the elements of a box in the C order of a tensor of these extents, plus `first`: an interval if the
+/// offsets are consecutive, otherwise a list.
 inline index_list box_indices(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
   std::size_t d = 0, start = 0;
   while (d < extents.size() && box[d].size() == 1) ++d;
@@ -197,9 +205,9 @@ inline index_list box_indices(const short_list<interval>& box, const shape_list&
   return interval{first + start, first + start + shape_size(shape_of_box(box))};
 }
 
-/// Plans the exchange of bound indices. `find(wrong)` returns, for each index in this worker's block, the number of the
-/// row, in the C order of the extents `b.extents`, or sets the error. The number `parameter` must be equal on all
-/// workers. Collective.
+/// Plans the exchange of bound indices. `find(message)` returns, for each index in this worker's block, the number of
+/// the row in the C order of the extents `b.extents`; if an index is not valid, it sets the error `message`.
+/// `parameter` must be equal on all workers. Collective.
 template <class Find>
 shared_binding plan_binding(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error message;
@@ -233,7 +241,8 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
   });
 }
 
-/// Sets an error for element `element` of a block of indices, which is not below the extent of a dimension.
+/// Sets the error message, unless one is set already, for an index that is not below `extent`, the extent of dimension
+/// `dimension`. The index is element `element` of this worker's block of indices.
 inline void set_index_error(local_error& message, const char* call, std::size_t dimension, std::size_t extent,
                             std::size_t element) {
   if (!message.any())
@@ -281,16 +290,18 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 
 }  // namespace detail
 
-/// Takes rows of sharded tensors at fixed indices, and adds to them: `const auto rows = bind_indices(x, indices); auto
-/// y = rows.take(x); x = rows.scatter_add(x, updates);`. `Layout` is the layout of the indices if their type has it.
-/// Shapes: each index is a position along dimension 0 of x. The result of `take`, and updates, have the extents of x
-/// with the number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
-/// Requires: tensors on the mesh of the indices [partition_error] with these extents [shape_error], in a call that is
-/// executed at once [error].
-/// Cost: a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered. The
-/// result of scatter_add may be reduced over axes that shard only the indices.
-/// Adjoint: the adjoint of `take` adds each row to the row that it was taken from; that of `scatter_add` gives x dy,
-/// and the updates the rows of dy at the indices.
+/// Takes rows of sharded tensors at fixed indices, and adds updates to these rows: `const auto rows = bind_indices(x,
+/// indices); auto y = rows.take(x); x = rows.scatter_add(x, updates);`. `Layout` is the name of the layout of the
+/// indices, or empty if their layout is known only at run time.
+/// Shapes: each index is a position along dimension 0 of x. The result of `take` and the updates have the extents of x,
+/// except that extent 0 is the number of indices. Dimension 0 of the result of `take` is sharded as the indices are.
+/// Requires: x and updates on the mesh of the indices [partition_error]; the extent of dimension 0 of x equals that of
+/// the tensor given to bind_indices, and updates have one row for each index [shape_error]; the call is executed at
+/// once [error].
+/// Cost: a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered.
+/// scatter_add also reduces the summed updates over the mesh axes that shard the indices but not dimension 0 of x.
+/// Adjoint: the adjoint of `take` adds each row of dy to the row of x from which `take` copied. For `scatter_add`, the
+/// gradient with respect to x is dy, and the gradient with respect to the updates is the rows of dy at the indices.
 template <auto... Layout>
 class bound_indices {
  public:
@@ -316,7 +327,7 @@ class bound_indices {
                   "indices, dimensions<0>)");
     return detail::rejected_call{};
   }
-  /// Adds each update to the row of x at its index.
+  /// Returns x with row k of the updates added to the row of x at index k of the bound indices, for all k.
   template <class T>
   sharded_tensor<T> scatter_add(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter_add(x, updates)");
@@ -330,7 +341,8 @@ class bound_indices {
   auto scatter_add(const X&, const Updates&) const {
     return reject_updates<X>();
   }
-  /// Replaces the rows of x at the indices by the updates, summed for equal indices. Cost: two index exchanges.
+  /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: two
+  /// index exchanges.
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");
@@ -359,8 +371,10 @@ class bound_indices {
   detail::shared_binding binding_;
 };
 
-/// Binds indices to tensors whose rows are sharded as those of x, by planning an index exchange. The indices are whole
-/// numbers of any element type. Collective.
+/// Plans an index exchange for tensors whose dimension 0 has the extent and the sharding of dimension 0 of x. The
+/// indices are whole numbers of any element type. Collective.
+/// Requires: x and indices on one mesh [partition_error]; x of rank 1 or more, indices of rank 1 and below the extent
+/// of dimension 0 of x [shape_error, on all workers].
 template <class T, class I>
 bound_indices<> bind_indices(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   return bound_indices<>(detail::bind_to_rows(x, indices));

@@ -21,18 +21,18 @@ namespace partita {
 /// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes all
 /// layouts, the order of operations, the bounds of all blocks, all movements, and the place of each block in
 /// preallocated storage. A call only executes these steps, and gives bitwise the result of the traced program.
-///   const auto& y = step(x, w1, w2);            // memory of the program, valid until its next call: copy to keep it
-///   const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
+///   const auto& y = step(x, w1, w2);            // y is in memory of the program: its next call overwrites y
+///   const auto& gradients = step.backward(dy);  // gradients of arguments 1 and 2, in this order
 /// Shapes:   those with which the program was traced [shape_error, on all workers].
 /// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
-/// Cost:     one agreement per call, then the computation and movements of the program. Arguments that do not have the
-///           layout that completion found are resharded first, which allocates. Only one thread at a time may call a
-///           program.
+/// Cost:     one agreement per call, then the computation and movements of the program. An argument that does not have
+///           the layout that completion found for it is resharded first, which allocates memory. Only one thread at a
+///           time may call a program.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///
-/// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from
-/// real numbers to complex ones, or back. For T = real_and_complex<double> some arguments are real and others complex;
-/// see <partita/sharded/traced_complex.hpp>.
+/// Arguments and their gradients have elements of type T; the result and its cotangent have elements of type Result,
+/// because a program may compute complex results from real arguments, or real results from complex arguments. For T =
+/// real_and_complex<double> some arguments are real and others complex; see <partita/sharded/traced_complex.hpp>.
 template <class T, class Result>
 class bound_program {
   using tensor_traits = detail::tensors_of_program<T>;
@@ -71,7 +71,8 @@ class bound_program {
     return result_;
   }
 
-  /// Returns the gradients of the selected arguments, computed from the cotangent dy of the last call's result.
+  /// Returns the gradients with respect to the arguments `gradients_of`, computed from the cotangent dy of the result
+  /// of the last call.
   const std::vector<tensor>& backward(const sharded_tensor<Result>& dy) {
     const detail::tensor_argument given(dy);
     mesh_->one_call([&] {
@@ -89,16 +90,16 @@ class bound_program {
     return gradients_;
   }
 
-  /// bytes_held() is the number of bytes of storage for intermediate values, bytes_without_sharing() the number that
-  /// would be needed if no two blocks shared memory.
+  /// bytes_held() returns the bytes of storage for intermediate values on this worker; bytes_without_sharing() returns
+  /// the bytes that would be needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
   std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 
-  /// The estimated times of all operations and movements of a step; the same on all workers of the mesh except
-  /// for the bytes. explain/timetable_picture.hpp prints and draws a timetable.
+  /// The estimated times of all operations and movements of a call and its backward pass. The times are the same on all
+  /// workers of the mesh; the bytes may differ. explain/timetable_picture.hpp prints and draws a timetable.
   partita::timetable timetable() const { return steps_.estimated_times(); }
-  /// The measured times of this worker's last call and last backward. From the first call of measured_timetable() on,
-  /// each step reads the clock twice; before, the times are 0.
+  /// The measured times of this worker's last call and last backward. Each step reads the clock twice after the first
+  /// call of measured_timetable(); the first call returns times of 0.
   partita::timetable measured_timetable() { return steps_.measured_timetable(); }
   PARTITA_FORMER_NAME("use measured_timetable") partita::timetable measured() { return measured_timetable(); }
 

@@ -22,7 +22,8 @@ class traced;
 
 namespace detail {
 
-/// A number for the kind of tensor that X is (typed, run-time, traced, none), also if X is derived from a tensor.
+/// The number of the kind of a tensor: 1 for a typed tensor, 2 for a run-time tensor, 3 for a traced value, 0 for any
+/// other type. A class derived from a tensor has the number of its base class.
 template <class T, auto Layout>
 std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
@@ -44,7 +45,8 @@ consteval std::size_t static_rank() {
   else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
   else return dynamic;
 }
-/// Whether X has the dimensions D, as far as its type shows, and each of them is named once.
+/// Whether the dimensions D are distinct and below the rank of X. If the type X does not determine the rank, only
+/// distinct dimensions are required.
 template <class X, std::size_t... D>
 inline constexpr bool has_dimensions = ((D < static_rank<X>()) && ...) && are_distinct_dimensions<D...>;
 // The texts of compile-time errors about dimensions.
@@ -58,7 +60,7 @@ concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvr
 /// L and R are operands of a function that also exists for plain arrays; at least one of them is not a plain array.
 template <class L, class R>
 concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
-/// L and R are operands of a function that no other header has for plain arrays; at least one is a tensor or an array.
+/// L and R are operands of a function that no other header defines for plain arrays; L or R is a tensor or an array.
 template <class L, class R>
 concept any_tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (any_tensor<L> || any_tensor<R>);
 
@@ -102,8 +104,8 @@ consteval auto infer_layouts() {
 template <class Op, auto... Layout>
 inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
 
-/// The text by which the type of a result names its layout. The type of the name does not depend on the layout as a
-/// template argument, because g++ 12 fails on that.
+/// The length of the name of the layout of a result, and the name itself. The type of the name depends on the length
+/// only: g++ 12 fails if a sharding is a template argument of this type.
 template <class Op, auto... Layout>
 inline constexpr std::size_t inferred_size = layout_text(op_layouts<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
@@ -122,7 +124,7 @@ constexpr bool moves_no_elements(const sharding& own_layout, const sharding& rea
   sharding from = own_layout, to = read;
   from.open = from.must_replicate = from.reduced_over = to.open = to.must_replicate = to.reduced_over = 0;
   return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) ==
-         0;  // a multiple of most small mesh sizes
+         0;  // 5040 is a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
 consteval bool operands_need_no_move() {
@@ -156,7 +158,8 @@ constexpr bool has_typed_layout_along_cuts() {
   else return false;
 }
 
-/// Whether Op is an element function whose operands all have the layout of the result, as far as the types show.
+/// Whether Op is an element function whose operands all have the layout of the result, according to the types of the
+/// operands.
 template <class Op, auto... Layout>
 consteval bool has_equal_layouts() {
   if constexpr (requires { Op::is_elementwise; })

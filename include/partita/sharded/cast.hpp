@@ -35,7 +35,8 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {
 /// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x without pending reductions,
 ///           which are executed first.
 /// Requires: arithmetic types [compile time]; a tensor that is not recorded for a gradient [error], because a gradient
-///           has one element type. A traced program also has one element type: cast its arguments instead.
+///           has one element type. A value of a traced program cannot be cast [compile time]: cast the arguments of the
+///           program instead.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.
 /// Adjoint:  none.
 template <class To, ranked_array X>

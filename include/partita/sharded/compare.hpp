@@ -5,14 +5,15 @@
 #include <partita/sharded/element_operations.hpp>
 
 namespace partita {
-// The comparison of two operands, as a function and as an operator. For plain arrays, array/elementwise.hpp defines
-// these functions, and xtensor the operators. Operator == is left out: for arrays `a == b` compares whole arrays.
+// The comparisons of two operands are functions and operators. For plain arrays, array/elementwise.hpp defines these
+// functions, and xtensor defines the operators. This header defines no operator ==, because for arrays `a == b`
+// compares whole arrays.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less, less_number, greater_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less_equal, less_equal_number, greater_equal_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(equal_to, equal_to_number, equal_to_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(not_equal_to, not_equal_to_number, not_equal_to_number)
 
-/// Computes a comparison by the one with exchanged operands: x > y is y < x.
+/// Computes x > y as y < x, and (greater_equal) x >= y as y <= x.
 template <class L, class R, class... Dims>
   requires detail::tensor_operands<L, R>
 auto greater(L&& l, R&& r, Dims... dims) {

@@ -1,5 +1,5 @@
-// Functions of tensors of complex numbers: conjugate, real and imaginary part, absolute value, angle, and the complex
-// tensor of two real ones; and traced programs with complex values. partita.hpp does not include this header.
+// Functions of tensors of complex numbers: conjugate, real and imaginary part, absolute value, angle, and complex
+// tensors made of two real tensors; also traced programs with complex values. partita.hpp does not include this header.
 //
 // The gradient of a real loss L with respect to z is dL/dRe z + i dL/dIm z, as in PyTorch: the direction of steepest
 // ascent.
@@ -74,8 +74,8 @@ sharded_tensor<std::complex<T>> join_parts(std::vector<sharded_tensor<T>> parts)
                       : apply_complex_to_real<element_functions::imaginary_part>(dy);
       });
 }
-/// Applies an element function with real results to complex numbers: the function gives complex numbers with imaginary
-/// part 0, of which the real parts are returned.
+/// Applies an element function with real results to complex numbers. The element function returns complex numbers with
+/// imaginary part 0, and this function returns their real parts.
 template <const auto& F, class T>
 sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& input) {
   using complex = std::complex<T>;
@@ -202,10 +202,12 @@ auto angle(X&& z) {
   else return detail::rejected_call{};
 }
 
-/// Makes the complex tensor with these real and imaginary parts. If `im` is not given, the imaginary parts are 0.
+/// Makes the complex tensor with real parts `re` and imaginary parts `im`. If `im` is not given, the imaginary parts
+/// are 0.
 /// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, im is resharded to that of re.
 /// Requires: elements of float or double [compile time].
-/// Cost:     one pass; no communication if the layouts are equal. A sum pending in both parts stays pending.
+/// Cost:     one pass; no communication if the layouts are equal. If the same sum is pending in all given parts, it
+///           stays pending in the result.
 /// Adjoint:  the real and the imaginary part of dy.
 template <class T>
   requires std::is_floating_point_v<T>

@@ -14,10 +14,11 @@ namespace partita {
 template <std::size_t D>
 struct convolve_options {
   per_dimension<D> stride = 1;
-  per_dimension<D> padding{};  ///< the number of cells before and after the tensor
+  per_dimension<D> padding{};  ///< the number of zero cells before and after x, along each feature dimension
   per_dimension<D> dilation = 1;
 };
-/// The options of a transposed convolution. `output_padding`, a number below the stride, adds cells at the end.
+/// The options of a transposed convolution. `output_padding`, a number below the stride, adds cells at the end of the
+/// result along each feature dimension.
 template <std::size_t D>
 struct convolve_transposed_options {
   per_dimension<D> stride = 1;
@@ -41,7 +42,7 @@ void require_features(const char* call, const shape_list& x, const shape_list& w
     throw shape_error(text(call) << ": requires images batch x channels x " << D << " features and filters out x in x "
                                  << D << " features, got " << x << " and " << w);
 }
-/// The options of the layer `convolution` with filters of this shape.
+/// The options of the layer `convolution` whose filters have the shape `w`.
 template <std::size_t D, std::size_t Groups, class Options>
 convolution_options<D> make_options(const char* call, const shape_list& w, const Options& options) {
   convolution_options<D> o;
@@ -60,8 +61,9 @@ convolution_options<D> make_options(const char* call, const shape_list& w, const
 /// Shapes:   x is batch x in x D features, w out x in / groups x kernel; y is batch x out x features.
 /// Requires: 1, 2 or 3 feature dimensions [compile time]; what the layer `convolution` requires [shape_error].
 /// Cost:     if features are sharded, each worker receives the cells outside of its block that its outputs read. If the
-///           channels of x are sharded, y is a partial sum. With several groups, whole groups may be sharded.
-/// Adjoint:  gradients with respect to x and w, at the same cost.
+///           channels of x are sharded, y is a partial sum. With several groups of channels, the groups may be sharded,
+///           but the channels of one group stay on one worker.
+/// Adjoint:  gradients with respect to x and w, each at the cost of a convolution.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
@@ -83,7 +85,7 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     return apply_op(detail::convolve_operation<D, Groups>{blocks}, x, w);
   }
 }
-/// The convolution of x and w, plus b[o] at each place of output channel o.
+/// The convolution of x and w, plus b[o] at each element of output channel o.
 template <std::size_t D, std::size_t Groups = 1, class X, class W, class B>
   requires(detail::any_tensor<X> && detail::any_tensor<W> && detail::any_tensor<B>)
 auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& options = {}) {

@@ -19,7 +19,7 @@ struct cumulative {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t along = std::uint32_t{1} << D;
   static constexpr std::size_t parameters = 1;
-  bool reversed_order = false;  ///< combines each element with the elements after it instead of those before it
+  bool reversed_order = false;  ///< true: combines each element with all elements after it, not before it
 
   explicit cumulative(bool reversed = false) : reversed_order(reversed) {}
   bool carries_backwards() const { return reversed_order; }
@@ -29,8 +29,8 @@ struct cumulative {
   }
 };
 
-/// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. x has a at index 0 of its first dimension and b at index 1; the
-/// result has the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
+/// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. The operand holds a at index 0 of its first dimension and b at index
+/// 1; the result holds the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
 struct recurrence {
   static constexpr std::size_t tuple_size = 2;
   template <class T>
@@ -126,8 +126,9 @@ auto cumulative_call(const X& x) {
 /// Requires: a dimension that x has [compile time].
 /// Cost:     one pass. If this dimension is sharded, the totals of the blocks are exchanged, and the result stays
 ///           sharded.
-/// Adjoint:  for cumsum the cumulative sum of dy from the end; for cumprod products with the other elements, also if
-///           elements are 0. For cummax and cummin dy goes to the last element so far that is the extreme (or NaN).
+/// Adjoint:  for cumsum, the cumulative sum of dy from the last element back to the first. For cumprod, the derivative
+///           is computed without a division, so elements may be 0. For cummax and cummin, each dy goes to the last
+///           element of x, up to and including the position of dy, that equals the result (or is NaN).
 template <detail::any_tensor X, std::size_t D>
 auto cumsum(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumsum(x, dimensions<d>)"));

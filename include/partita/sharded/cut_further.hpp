@@ -6,8 +6,9 @@
 
 namespace partita {
 
-/// The layout of a value without pending sums in which axis a also shards a dimension: the first one for which the
-/// largest block becomes smallest. Resharding to this layout needs no message, because each worker slices its block.
+/// Returns the layout without pending sums in which axis a also shards a dimension: the dimension for which the largest
+/// block becomes smallest, and the first of several such dimensions. Resharding to this layout needs no message,
+/// because each worker slices its block.
 /// Shapes:   one extent for each dimension of the layout [shape_error].
 /// Requires: an axis of the layout's mesh [partition_error]. The layout is unchanged if the axis already shards a
 /// dimension, or if no block would become smaller.
@@ -31,7 +32,8 @@ constexpr sharding cut_further(const sharding& layout, const shape_list& extents
   if (best < s.rank()) s.cuts[best].push_back(a);
   return s;
 }
-/// Shards a layout along named axes, one after the other: `"data"` or `"pod+data"`. An empty text names no axis.
+/// Shards a layout along the axes that the text `axes` names, one after the other: `"data"` or `"pod+data"`. An empty
+/// text names no axis.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, const char* axes) {
   sharding s = layout;
   while (*axes != '\0') {

@@ -13,7 +13,7 @@ namespace detail {
 
 struct drop_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads dy only
   static constexpr std::size_t parameters = 2;
   dropout_options options;
   std::uint64_t step;
@@ -45,12 +45,12 @@ struct drop_operation {
 
 }  // namespace detail
 
-/// Sets each element to x / (1 - probability) or to 0, as its random number decides, as in `apply_dropout(x,
+/// Sets each element x to 0 with the given probability, and otherwise to x / (1 - probability), as in `apply_dropout(x,
 /// {.probability = 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every
 /// layout.
 /// Requires: a probability from 0 to 1 [shape_error].
 /// Cost:     no communication; partial sums stay partial. The generator Philox4x32-10 is called once per four elements.
-/// Adjoint:  drops the elements of dy by the same mask.
+/// Adjoint:  apply_dropout of dy with the same mask.
 template <detail::any_tensor X>
 auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t step) {
   if (!(options.probability >= 0 && options.probability <= 1))

@@ -28,7 +28,7 @@ struct einsum_op {
   }
 };
 
-/// The error that the types of a call of einsum show, or none.
+/// The kinds of errors that einsum finds in its notation and in the types of its operands at compile time.
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
@@ -67,8 +67,8 @@ consteval einsum_fault fault_of_einsum() {
 
 }  // namespace detail
 
-/// Multiplies and sums one or two tensors in einsum notation: `einsum<"bmk,kn->bmn">(x, w)`. Letters that are missing
-/// on the right side are summed.
+/// Multiplies and sums one or two tensors in einsum notation: `einsum<"bmk,kn->bmn">(x, w)`. A dimension whose letter
+/// is missing on the right side of "->" is summed; if a summed dimension is sharded, the result is a partial sum.
 template <detail::einsum_notation Notation, class... X>
   requires(detail::any_tensor<X> && ...)
 auto einsum(const X&... x) {

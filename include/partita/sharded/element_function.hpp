@@ -20,7 +20,8 @@ enum class integer_support : std::uint8_t { allowed, parameters_converted, trunc
 /// elements.
 enum class complex_support : std::uint8_t { rejected, holomorphic, complex_derivative };
 
-/// A derivative, and the values that it reads besides the cotangent: one bit for each operand, and 8 for the result.
+/// A derivative, and a bit mask of the values that it reads besides the cotangent: 1, 2 and 4 for the first, second and
+/// third operand, and 8 for the result.
 template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned read_mask = Reads;
@@ -47,11 +48,12 @@ struct element_properties {
   /// The rule of the function, which decides whether pending reductions of operands may be taken after the function.
   operation::rule_maker rule = &detail::elementwise_rule;
   /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
-  /// `truncated`: results are truncated, so pending sums of integers are taken before. `parameters_converted`:
-  /// parameters are converted to integers; otherwise the function is computed in floating point if a parameter is not
-  /// an integer.
+  /// `truncated`: results for integers are truncated to integers, so pending sums of integers are taken before the
+  /// function. `parameters_converted`: for integer elements, the parameters are converted to integers. Without
+  /// `parameters_converted`, the function of integer elements is computed in floating point if a parameter is not an
+  /// integer.
   detail::integer_support integer_elements = detail::integer_support::allowed;
-  std::size_t default_count = 0;     ///< the number of parameters, at the end, that a call may omit
+  std::size_t default_count = 0;     ///< the number of last parameters that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
   detail::complex_support complex_elements = detail::complex_support::rejected;
 };
@@ -92,15 +94,15 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
 }
 
 /// Makes a derivative from a function of the cotangent, of the values that it reads, and of the parameters, in this
-/// order, which must be linear in the cotangent. `derivative_from<2>` reads the second operand, `derivative_from<3>`
-/// the first two operands, and 8 adds the result.
+/// order, which must be linear in the cotangent. `Reads` is a bit mask: `derivative_from<2>` reads the second operand,
+/// `derivative_from<3>` reads the first two operands, and `derivative_from<8>` reads the result.
 template <unsigned Reads, operation::rule_maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
 constexpr detail::element_derivative<Reads, Rule, Function> derivative_from(Function) {
   return {};
 }
-/// Makes the derivative of a function of one operand, which reads its argument (derivative_from_x) or its value
-/// (derivative_from_y).
+/// Makes the derivative of a function y of one operand x. The derivative reads x (derivative_from_x), y
+/// (derivative_from_y), or only the cotangent dy (derivative_from_cotangent).
 template <class Function>
 constexpr auto derivative_from_x(Function f) {
   return derivative_from<1>(f);
@@ -138,8 +140,8 @@ struct identity_derivative {
   static constexpr unsigned read_mask = 0;
 };
 using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;
-/// For piecewise constant functions such as floor, whose derivative is 0 wherever it exists: a backward pass is no
-/// error, and passes no cotangent to this operand.
+/// The derivative of piecewise constant functions such as floor, which is 0 wherever it exists. A backward pass through
+/// such a function passes no cotangent to this operand.
 struct no_derivative {
   static constexpr unsigned read_mask = 0;
 };
@@ -189,7 +191,7 @@ constexpr auto parameters_given(Number... numbers) {
   }
   return parameters;
 }
-/// The number of values that a derivative reads, of which `reads` has one bit for each.
+/// The number of values that a derivative reads, which is the number of bits that are set in the mask `reads`.
 constexpr std::size_t read_value_count(unsigned reads) {
   std::size_t n = 0;
   for (; reads != 0; reads >>= 1U) n += reads & 1U;
@@ -198,8 +200,7 @@ constexpr std::size_t read_value_count(unsigned reads) {
 template <const auto& F, std::size_t I>
 using derivative_of = typename std::remove_cvref_t<decltype(F)>::template derivative<I>;
 
-/// The derivative of F with respect to operand I, as an element function of the cotangent and of the values that the
-/// derivative reads.
+/// The name of the derivative of an element function: "gradient of " and the name of the function.
 struct gradient_name {
   char letters[rule::most_letters + 1] = "gradient of ";
   constexpr explicit gradient_name(const char* of) {
@@ -214,11 +215,12 @@ constexpr auto gradient_function(std::index_sequence<Operand...>) {
   return element_function(name_of_gradient<F>.letters, {derivative::rule}, Function(),
                           (static_cast<void>(Operand), no_derivative())...);
 }
+/// The derivative of F by operand I, as an element function of the cotangent and of the values that it reads.
 template <const auto& F, std::size_t I>
 inline constexpr auto operand_gradient = gradient_function<F, I, typename derivative_of<F, I>::function>(
     std::make_index_sequence<1 + read_value_count(derivative_of<F, I>::read_mask)>());
 
-/// The derivative of a holomorphic function for complex elements, which gets conjugates of the values that it reads.
+/// Calls the derivative of a holomorphic function with the complex conjugates of the values that the derivative reads.
 template <class Function>
 struct conjugated_function {
   template <class D, class... V>

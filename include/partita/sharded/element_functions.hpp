@@ -10,8 +10,8 @@
 /// `PARTITA_ELEMENT_FUNCTION(sin, declaration…)` defines the element function element_functions::sin and the function
 /// sin(x) of tensors. For plain arrays xtensor defines sin(x), which argument-dependent lookup finds.
 #define PARTITA_ELEMENT_FUNCTION(operation, ...) PARTITA_DEFINE_ELEMENT_FUNCTION(tensor_value, operation, __VA_ARGS__)
-/// Defines an element function and its function of tensors and of plain arrays, because xtensor lacks the function or
-/// gives other values.
+/// Defines an element function, and a function of tensors and plain arrays that applies it. Used where xtensor has no
+/// such function, or one with different values.
 #define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
   PARTITA_DEFINE_ELEMENT_FUNCTION(any_tensor, operation, __VA_ARGS__)
 #define PARTITA_DEFINE_ELEMENT_FUNCTION(accepted, operation, ...) \
@@ -21,8 +21,8 @@
   auto operation(X&& x) {                                         \
     return apply_to_elements<element_functions::operation>(x);    \
   }
-/// Defines an element function with parameters, and its function of tensors and plain arrays, which may omit the last
-/// parameters: `elu(x)`, `elu(x, 0.5)`.
+/// Defines an element function with parameters, and a function of tensors and plain arrays that applies it. A call may
+/// omit the last parameters: `elu(x)`, `elu(x, 0.5)`.
 #define PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(operation, ...)                                                    \
   PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                                                              \
   template <class X, class... Number>                                                                               \
@@ -54,7 +54,7 @@ PARTITA_ELEMENT_FUNCTION(
 PARTITA_ELEMENT_FUNCTION(
     square, holomorphic(arithmetic_function), [](auto x) { return x * x; },
     derivative_from_x([](auto dy, auto x) { return dy * x * decltype(x)(2); }))
-// The absolute value, where abs(-0) is 0.
+// The absolute value of each element; abs(-0.0) is 0.0.
 PARTITA_ELEMENT_FUNCTION(
     abs, arithmetic_function,
     [](auto x) {
@@ -131,7 +131,7 @@ constexpr auto apply_if_real(Function) {
 
 }  // namespace element_functions
 
-// --- rounding: an integer is its own floor; the derivative is 0 ---
+// --- rounding: integers are not changed; the derivative is 0 ---
 
 PARTITA_ELEMENT_FUNCTION(floor, nondecreasing_function,
                          element_functions::apply_if_real([](auto x) { return std::floor(x); }), no_derivative())
@@ -145,7 +145,8 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, nondecreasing_function,
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     sign, arithmetic_function, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }, no_derivative())
 
-/// Masks that are 1 where an element is NaN (isnan) or an infinity of either sign (isinf), and 0 elsewhere.
+/// Masks that are 1 where an element is NaN (is_nan), or where an element is an infinity of either sign (is_inf), and 0
+/// elsewhere.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     is_nan, arithmetic_function, [](auto x) { return x != x; }, no_derivative())
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
@@ -155,7 +156,8 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 
 namespace element_functions {
 
-// relu and sigmoid are class templates, so only the element functions are defined here. NaN stays NaN.
+// relu and sigmoid of tensors are class templates (tensor_functions.hpp), so this header defines only the element
+// functions. Both keep NaN.
 inline constexpr element_function relu{
     "relu", nondecreasing_function, [](auto x) { return x < 0 ? decltype(x)(0) : x; },
     derivative_from_x([](auto dy, auto x) { return x <= 0 ? decltype(dy)(0) : dy; })};
@@ -168,7 +170,7 @@ inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / 1.4142135623730
 
 }  // namespace element_functions
 
-/// The activation x Φ(x).
+/// The activation x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     gelu, real_function,
     [](auto x) { return x * static_cast<decltype(x)>(element_functions::normal_cdf(static_cast<double>(x))); },
@@ -219,7 +221,7 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
       using T = decltype(x);
       return T(1.0507009873554804934) * (x <= 0 ? dy * T(1.6732632423543772848) * std::exp(x) : dy);
     }))
-/// The activation that is x where x is positive, and slope x elsewhere. By default the slope is 0.01.
+/// The activation that is x where x is positive, and slope times x elsewhere. By default the slope is 0.01.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     leaky_relu, with_defaults(real_function, 0.01), [](auto x, auto slope) { return x > 0 ? x : x * slope; },
     derivative_from_x([](auto dy, auto x, auto slope) { return x > 0 ? dy : dy * slope; }))
@@ -294,12 +296,12 @@ inline constexpr element_function number_mod{
 
 }  // namespace element_functions
 
-/// The remainder x - z floor(x / z) of two tensors or arrays, or of one and a number. The remainder has the sign of z,
-/// as in Python. Remainders of integers are exact; an integer z must not be 0.
+/// The remainder x - z floor(x / z) of two tensors or arrays, or of a tensor or array and a number. The remainder has
+/// the sign of z, as in Python. Remainders of integers are exact; an integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.
-/// Adjoint:  that of x^z; dx is 0 where z is 0, and dz is 0 where x is 0 and z is not negative.
+/// Adjoint:  the derivatives of x^z times dy; dx is 0 where z is 0, and dz is 0 where x is 0 and z is not negative.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(pow, pow_number, number_pow)
 
 }  // namespace partita

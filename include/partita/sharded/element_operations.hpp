@@ -9,8 +9,8 @@
 #include <type_traits>
 
 /// Defines a function of two tensors, or of a tensor and a number, from three element functions. Two tensors must have
-/// the same rank, or broadcast_dimensions place the smaller one. For plain arrays, array/elementwise.hpp defines these
-/// functions.
+/// the same rank, or `broadcast_dimensions<D...>` must say along which dimensions of the larger tensor the dimensions
+/// of the smaller tensor lie. For plain arrays, array/elementwise.hpp defines these functions.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
   PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(tensor_operands, operation, of_number, to_number)
 /// Defines a function as PARTITA_ELEMENT_FUNCTION_OF_TWO does, for operands that satisfy the concept `accepted`: with
@@ -36,7 +36,7 @@ consteval std::size_t rank_of_operand() {
   if constexpr (any_tensor<X>) return static_rank<X>();
   else return 0;
 }
-/// Whether operands have the same rank, as far as their types show; scalars and numbers are ignored.
+/// Whether all operands whose types determine the rank have the same rank; scalars and numbers are ignored.
 template <class... X>
 consteval bool are_of_one_rank() {
   std::size_t rank = dynamic;
@@ -101,8 +101,8 @@ auto apply_to_two_tensors(const L& l, const R& r) {
 
 }  // namespace detail
 
-/// Applies an element function to tensors or arrays: `apply_to_elements<cube_root>(x)`. Numbers after the operands are
-/// the function's parameters.
+/// Applies an element function to tensors or arrays: `apply_to_elements<cube_root>(x)`. The array `parameters` before
+/// the operands has the function's parameters: `apply_to_elements<f>({0.5}, x)`.
 /// Shapes:   operands that are not scalars have the same rank; dimensions of extent 1 are repeated.
 /// Requires: for a function of real numbers, elements that are not integers [compile time].
 /// Cost:     one pass; no communication, unless an operand is partial or operands differ in layout.

@@ -24,7 +24,8 @@ inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uin
 template <std::size_t... D>
 inline constexpr std::uint32_t leading_mask = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
-/// The layouts of the results of transforms. A sharding is not a template argument here, because g++ 12 fails on that.
+/// The layouts of the results of transforms. No sharding is a template argument of these variables, because g++ 12
+/// fails on such an argument.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
@@ -32,8 +33,9 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> transform_layout_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
 
-/// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
-/// transformed along the dimensions of First, and then of Then.
+/// Applies the transform `of` to a tensor or an array x that is not a traced value. `of` transforms a run-time tensor
+/// along the dimensions in the mask First, and then along those in the mask Then. For a typed tensor, the masks
+/// determine the layout of the result.
 template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
 auto transform_at_run_time(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
@@ -121,8 +123,8 @@ auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
 /// Shapes: those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
 /// the rank is known at run time].
-/// Cost: transforms by FFTW. A sharded dimension is made whole by one reshard: its axes shard another dimension of
-/// the result, and the inverse moves them back. In a traced program completion chooses the layouts.
+/// Cost: transforms by FFTW. A sharded dimension is made whole (not sharded) by one reshard, after which its mesh axes
+/// shard another dimension of the result. In a traced program completion chooses the layouts.
 /// Adjoint: the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
@@ -141,11 +143,12 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   if constexpr (takes) return detail::transform_call<D...>("ifft", z, {true, norm});
   else return detail::rejected_call{};
 }
-/// The Fourier transform of real numbers, of which the result has only half of the spectrum along the last listed
-/// dimension: `rfft(x, dimensions<0, 1>)`.
-/// Shapes: those of x, with n / 2 + 1 numbers along the last listed dimension, where x has n.
+/// The Fourier transform of real numbers. The result holds only half of the spectrum along the last listed dimension:
+/// `rfft(x, dimensions<0, 1>)`.
+/// Shapes: those of x, except that the extent n of the last listed dimension becomes n / 2 + 1.
 /// Requires: elements of float or double [compile time].
-/// Cost: that of fft; the half spectrum is computed first.
+/// Cost: that of fft. The last listed dimension is transformed first, so that the other transforms work on half of the
+/// spectrum.
 /// Adjoint: the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
@@ -157,8 +160,9 @@ auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
 }
 /// The inverse of rfft, which computes n real numbers along the last listed dimension: `irfft(y, dimensions<0, 1>, 8)`.
 /// Shapes: those of y, with n along the last listed dimension.
-/// Requires: complex elements [compile time]; n / 2 + 1 numbers along that dimension [shape_error].
-/// Cost: that of ifft; the half spectrum is transformed last.
+/// Requires: complex elements [compile time]; n / 2 + 1 numbers along the last listed dimension [shape_error].
+/// Cost: that of ifft. The last listed dimension is transformed last, so that the other transforms work on half of the
+/// spectrum.
 /// Adjoint: the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fourier_norm::backward) {

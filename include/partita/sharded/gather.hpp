@@ -1,4 +1,5 @@
-// Reads, adds to and replaces elements and rows of tensors at indices of several dimensions, by index exchanges.
+// Functions that read, replace or add to elements and rows of tensors at indices: take_along_axis, gather_nd,
+// add_along_axis, put_along_axis, scatter_add_nd and scatter_nd.
 #pragma once
 
 #include <array>
@@ -68,7 +69,7 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
                                         << given.extents() << " and x of " << input.extents());
   const sharded_tensor<T> x = reduce_if_partial(input, call);
   sharding whole = layout_of(given.layout().without_partials());
-  whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row must be on one worker
+  whole.cuts[given.rank() - 1] = axis_list();  // the K indices of one row of x must be on one worker
   const sharded_tensor<I> indices = on ? reshard_rows(given, whole, call) : given;
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
@@ -90,13 +91,13 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
 }  // namespace detail
 
 /// The elements at indices along dimension D, as NumPy's take_along_axis: `y(i, j) = x(i, indices(i, j))` is
-/// `take_along_axis(x, indices, dimensions<1>)`; The indices of argsort sort rows; those of argmax, with an extent of 1
-/// along D, select maxima. Collective.
-/// Shapes: indices and result have the extents of x except along D. Any dimension of x and of the indices may be
-/// sharded, D too, and the result is sharded as the indices are.
-/// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
-/// extents [shape_error], in a call that is executed at once [error]. In a traced program the indices have
-/// the element type of x, and elements that are not valid indices give zeros, as in `take`.
+/// `take_along_axis(x, indices, dimensions<1>)`. If the indices are argsort of x along D, the result is x sorted along
+/// D; if they are argmax of x along D, with D kept as a dimension of extent 1, the result is the maxima. Collective.
+/// Shapes: indices and result have equal extents, which are those of x except along D. Any dimension of x and of the
+/// indices may be sharded, also D; the result is sharded as the indices are.
+/// Requires: indices that are whole numbers below the extent of D; x and indices on one mesh [partition_error]; extents
+/// as described under Shapes [shape_error]; a call that is executed at once [error]. In a traced program the indices
+/// have the element type of x, and elements that are not valid indices give zeros, as in `take`.
 /// Cost: an index exchange is planned and executed; an element is sent once to each worker that takes it, and no
 /// tensor is gathered. A traced program reshards x if D is sharded.
 /// Adjoint: adds each element of dy to the element of x from which it was taken; indices have no gradient.
@@ -134,9 +135,9 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 /// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
 /// …)` is `gather_nd<K>(x, indices)`. Collective.
 /// Shapes: indices have extent K along their last dimension; the result has the other dimensions of the indices,
-/// sharded in the same way, followed by the other dimensions of x, which are not sharded.
-/// Requirements, cost and adjoint are those of take_along_axis, for rows. Sharded dimensions of x after the first K are
-/// gathered, and so is the last dimension of the indices.
+/// sharded as in the indices, followed by the dimensions of x after the first K, which are not sharded.
+/// Requirements, cost and adjoint are those of take_along_axis, with rows in place of elements. Sharded dimensions of x
+/// after the first K are gathered, and so is the last dimension of the indices.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
@@ -182,12 +183,12 @@ PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 
 /// Adds each update to the element of x whose index along D is in `indices` and whose other indices are those of the
 /// update: `add_along_axis(x, indices, updates, dimensions<1>)`. The function `put_along_axis` replaces elements by the
-/// updates. Updates with equal indices are summed; updates without a valid index are ignored.
-/// Shapes: updates and indices have equal extents, those of x except along D [shape_error].
+/// updates. Updates with equal indices are summed; an update whose index is not valid is ignored.
+/// Shapes: updates and indices have equal extents, which are those of x except along D [shape_error].
 /// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
 /// Cost: that of scatter_add.
-/// Adjoint: updates get the elements of dy at their indices; x gets dy, for put_along_axis only where no element was
-/// replaced; the indices have no gradient.
+/// Adjoint: the gradient with respect to the updates is the elements of dy at the indices. The gradient with respect to
+/// x is dy, for put_along_axis only where no element was replaced, and otherwise 0. The indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -209,9 +210,10 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
 
 /// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
 /// updates)`. The function `scatter_nd` replaces rows by updates.
-/// Shapes: indices have extent K along their last dimension; updates have the other dimensions of the indices,
-/// followed by the other dimensions of x [shape_error].
-/// Requirements, cost and adjoint are those of add_along_axis and put_along_axis, for rows.
+/// Shapes: indices have extent K along their last dimension; updates have the other dimensions of the indices, followed
+/// by the dimensions of x after the first K [shape_error].
+/// Requirements, cost and adjoint are those of add_along_axis (scatter_add_nd) and put_along_axis (scatter_nd), with
+/// rows in place of elements.
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {

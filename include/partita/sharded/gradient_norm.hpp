@@ -28,7 +28,8 @@ auto list_gradients(const std::tuple<G...>& gradients) {
 /// dimension of the result if possible, so that no two workers sum the same elements.
 PARTITA_DECL sharding drop_reductions(const sharding& s, const shape_list& extents);
 
-/// Whether this worker counts its block in the norm: the first of the workers that hold the same block does.
+/// Whether this worker counts its block in the norm. Of the workers that hold the same block, only the first one (with
+/// coordinate 0 along the mesh axes that do not shard the tensor) counts it.
 PARTITA_DECL bool is_first_holder(const bound_mesh& on, const sharding& s);
 
 /// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed for all tensors.
@@ -42,7 +43,7 @@ double norm_of_list(const std::vector<sharded_tensor<T>>& all) {
       throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
     if (on && !is_first_holder(*on, g.layout())) continue;
     const real* x = reinterpret_cast<const real*>(g.data());
-    double sums[8] = {};  // additions to eight sums do not wait for each other
+    double sums[8] = {};  // the processor overlaps additions to different sums
     const std::size_t n = g.size() * real_part<T>::count, even = n / 8 * 8;
     const auto square = [x](std::size_t k) { return static_cast<double>(x[k]) * static_cast<double>(x[k]); };
     for (std::size_t k = 0; k < even; k += 8)
@@ -88,8 +89,8 @@ double global_norm(const std::tuple<G...>& gradients) {
 }
 
 /// Scales all gradients by one factor so that their global norm is at most `most`; returns the norm before scaling.
-/// Requires: a limit that is not negative [shape_error]. Partial gradients stay partial. If an optimiser reduces the
-/// gradients anyway, use step(gradients, clip_norm{most}).
+/// Requires: a limit that is not negative [shape_error]. Partial gradients stay partial. Before a step of a
+/// sharded_optimiser, use step(gradients, clip_norm{most}) instead, which reduces partial gradients only once.
 template <class... G>
 double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
   constexpr const char* call = "clip_by_global_norm";

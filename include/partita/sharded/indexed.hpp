@@ -72,7 +72,7 @@ struct one_hot_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X&, const X&, const X&) const {
-    return {};  // piecewise constant, so the derivative is zero
+    return {};  // the operation is piecewise constant, so its derivative is 0
   }
 };
 
@@ -114,11 +114,11 @@ struct argmax_operation {
 
 }  // namespace detail
 
-/// Takes the elements at these indices along a dimension: `take(x, rows, dimensions<0>)`. For a table with sharded rows
-/// `lookup` is better, which gathers no tensor.
-/// Shapes:   the result has the dimensions of x, but those of the indices in place of this dimension.
+/// Takes the elements of x at the given indices along dimension D: `take(x, rows, dimensions<0>)`. If dimension 0 of a
+/// table is sharded, use `lookup`, which gathers no tensor.
+/// Shapes:   the result has the extents of x, with the extents of the indices in place of the extent of dimension D.
 /// Requires: indices below the extent of x along the dimension [shape_error], the same on every worker.
-/// Cost:     a reshard of x if this dimension is sharded, and a copy of the result.
+/// Cost:     a reshard of x if dimension D is sharded, and a copy of the result.
 /// Adjoint:  adds each element of dy to the element of x from which it was taken.
 template <class X, ranked_array Indices, std::size_t D>
   requires(detail::any_tensor<X> && !detail::are_arrays_of_one_type<X, Indices>)
@@ -129,7 +129,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   if constexpr (detail::has_dimensions<X, D> && std::is_integral_v<element_of<Indices>>) {
     auto all = std::make_shared<std::vector<std::size_t>>();
     const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
-    for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large an index
+    for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // a negative index becomes too big
     return apply_op(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
   } else {
     return detail::rejected_call{};
@@ -142,8 +142,9 @@ template <detail::any_tensor X>
 auto one_hot(const X& labels, std::size_t classes) {
   return apply_op(detail::one_hot_operation{classes}, labels);
 }
-/// The index of the largest element along a dimension: the first of equal elements, and the first NaN if there is one.
-/// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// The index of the largest element along a dimension; of several equal elements, the index of the first one; if an
+/// element is NaN, the index of the first NaN. The indices are stored as elements of the type of x, which must
+/// represent them exactly (float: up to 2^24).
 /// Requires: at least one element along the dimension, and indices that the type represents [shape_error].
 /// Adjoint:  none; x has no gradient.
 template <detail::any_tensor X, std::size_t D>
@@ -154,7 +155,8 @@ auto argmax(const X& x, dimensions_t<D>) {
     return apply_op(detail::argmax_operation<D>{}, x);
   }
 }
-/// The index of the smallest element along a dimension, with the properties of argmax.
+/// The index of the smallest element along a dimension. For equal elements, NaN, and the element type of the result,
+/// the rules are those of argmax.
 template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));

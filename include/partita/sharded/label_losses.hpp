@@ -1,5 +1,5 @@
-// Losses of labels: the cross entropy of scores with classes along any dimension, with labels that are ignored, weights
-// of classes and label smoothing.
+// Losses of labels: the cross entropy of scores with classes along any dimension. Options are a label that is ignored,
+// weights of classes, and label smoothing.
 #pragma once
 
 #include <cmath>
@@ -18,17 +18,18 @@ namespace partita {
 
 /// How labels determine the target probabilities of the classes.
 struct cross_entropy_loss_options {
-  std::optional<std::int64_t> ignore_index{};  ///< elements with this label do not count
+  std::optional<std::int64_t> ignore_index{};  ///< labels with this value have no loss and no weight
   std::vector<double> class_weights{};         ///< one weight for each class; empty: all weights are 1
-  double label_smoothing = 0;                  ///< the share of each label that is spread evenly over all classes
+  double label_smoothing = 0;                  ///< the share of each target that is spread evenly over all classes
 };
 
 namespace detail {
 
-/// The targets of all classes at each place: the weight of the class times its share of the label.
+/// The target of each class for each label: the weight of the class, times the share of the label that the class gets
+/// by label smoothing.
 struct class_targets {
   static constexpr std::size_t ignored = ~std::size_t{0};
-  std::shared_ptr<const std::vector<std::size_t>> labels;  ///< the labels of all places, in C order
+  std::shared_ptr<const std::vector<std::size_t>> labels;  ///< class numbers in C order, or `ignored`
   std::shared_ptr<const std::vector<double>> weights;
   double smoothing = 0;
   shape_list label_extents{};
@@ -37,7 +38,7 @@ struct class_targets {
     const double share = smoothing / static_cast<double>(weights->size());
     return label == ignored ? 0 : (*weights)[c] * ((label == c ? 1 - smoothing : 0) + share);
   }
-  /// The sum of the weights of all labels.
+  /// The sum of the weights of the classes of all labels that are not ignored.
   double total_weight() const {
     double sum = 0;
     for (const std::size_t label : *labels) sum += label == ignored ? 0 : (*weights)[label];
@@ -48,8 +49,8 @@ struct class_targets {
   }
 };
 
-/// Calls f(k, j, target) for each element k of a block with classes along dimension D; j is the number of the element's
-/// place, that is, of its index without the class.
+/// Calls f(k, j, target) for each element k of a block with classes along dimension D. j is the offset of the element
+/// in a block without dimension D, and `target` is the target of the element's class.
 template <std::size_t D, class T, class F>
 void for_each_target(const class_targets& targets, const tensor_part<T>& block, F f) {
   short_list<interval> places;
@@ -63,7 +64,8 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
   });
 }
 
-/// The adjoint of weigh_classes_operation, which multiplies each element by the targets of its place's classes.
+/// The adjoint of weigh_classes_operation: multiplies each element of dy by the target of each class, so that the
+/// result has dimension D of classes again.
 template <std::size_t D>
 struct spread_over_classes_operation {
   static constexpr bool on_complex = false;
@@ -97,8 +99,8 @@ struct spread_over_classes_operation {
     });
   }
 };
-/// Sums x times the target over the classes at each place. x is not read where the target is 0, because it may be
-/// infinite there.
+/// Sums x times the target over the classes, which are dimension D. An element of x whose target is 0 is not read,
+/// because it may be infinite.
 template <std::size_t D>
 struct weigh_classes_operation {
   static constexpr bool on_complex = false;
@@ -116,7 +118,7 @@ struct weigh_classes_operation {
       if (target != 0) y[j] += static_cast<T>(target) * x[k];
     });
   }
-  /// Computes dx with the classes sharded as those of x.
+  /// Computes dx in the layout of x, so that the classes of dx are sharded as the classes of x are.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
@@ -163,15 +165,17 @@ class_targets make_targets(const shape_list& scores, const Labels& labels, const
 
 }  // namespace detail
 
-/// The mean cross entropy with classes along dimension 1 or another, as a scalar tensor, as in `cross_entropy(scores,
-/// labels, {.ignore_index = -100})`, `cross_entropy(scores, labels, dimensions<3>, {.class_weights = {1, 2},
-/// .label_smoothing = 0.1})`. The loss of a label l is -log softmax(scores)[l] w[l], where w[l] is the weight of its
-/// class; with smoothing s the loss is 1 - s times this value plus s times the mean over all classes c of -log
-/// softmax(scores)[c] w[c]. The sum of the losses is divided by the sum of all w[l]; without labels the result is 0.
-/// Shapes:   labels have the dimensions of the scores without the classes; every worker passes all labels.
+/// The mean cross entropy, as a scalar tensor, with classes along dimension 1 or along the given dimension, as in
+/// `cross_entropy(scores, labels, {.ignore_index = -100})`, `cross_entropy(scores, labels, dimensions<3>,
+/// {.class_weights = {1, 2}, .label_smoothing = 0.1})`. The loss of a label l is -log softmax(scores)[l] w[l], where
+/// w[l] is the weight of its class; with smoothing s the loss is 1 - s times this value plus s times the mean over all
+/// classes c of -log softmax(scores)[c] w[c]. The sum of the losses is divided by the sum of all w[l]; if the sum of
+/// all w[l] is 0, the result is 0.
+/// Shapes:   labels have the extents of the scores without dimension D; every worker passes all labels.
 /// Requires: labels of an integer type [compile time], below the number of classes or equal to ignore_index; weights
 ///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
-/// Cost:     if the classes are sharded, three numbers per place are reduced, and no tensor is gathered.
+/// Cost:     if the classes are sharded, three numbers per label are reduced over the workers, and no tensor is
+///           gathered.
 /// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
 auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>,

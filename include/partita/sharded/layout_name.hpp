@@ -1,4 +1,5 @@
-// The name of a sharding, which can be a template argument: it is short in a symbol and readable in compiler messages.
+// The name of a sharding, which can be a template argument. In contrast to a sharding, a name is short in a symbol and
+// readable in compiler messages.
 #pragma once
 
 #include <cstddef>
@@ -118,15 +119,16 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 }  // namespace detail
 
-/// The name of a sharding, with exactly as many letters as it needs. g++ 12 cannot deduce its type.
+/// The name of a sharding, stored with exactly as many letters as it has. The type is written out because g++ 12 cannot
+/// deduce it.
 template <sharding S>
 inline constexpr layout_name<detail::layout_text_length<S>> name_of_layout =
     detail::make_layout_name<detail::layout_text_length<S>>(S);
 
 namespace detail {
 
-// Names of layouts that are computed from the layout with a given name. A sharding is not a template argument here,
-// because g++ 12 fails on that.
+// Names of layouts that are computed from the layout with a given name. No sharding is a template argument of these
+// variables, because g++ 12 fails on such an argument.
 template <auto Name>
 inline constexpr sharding cotangent_layout = cotangent(layout_of_name<Name>);
 template <auto Name>

@@ -1,4 +1,4 @@
-// Losses as functions of tensors, with one result per element: the mean loss is `mean(losses::mse(x, target))`.
+// Losses as functions of tensors. A loss has one result per element: the mean loss is `mean(losses::mse(x, target))`.
 #pragma once
 
 #include <cstddef>
@@ -63,16 +63,16 @@ auto loss_of(const Function& f, const X& x, const Target& target) {
 /// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target, as in `mean(losses::mse(x,
 /// target))`, `sum(losses::kl(x, target, {.log_target = true}))`.
 /// Shapes:   x and target have equal extents [shape_error], which are those of the result.
-/// Requires: nothing else. `bce` is NaN where x is outside of [0, 1].
+/// Requires: operands as described under Shapes only. `bce` is NaN where x is outside of [0, 1].
 /// Cost:     one pass; no communication if x and target have the same layout.
 /// Adjoint:  dy times the derivative with respect to x; the target has no gradient.
 namespace losses {
 
 struct smooth_l1_loss_options {
-  double beta = 1;  ///< the distance |x - target| at which the square becomes the absolute value
+  double beta = 1;  ///< the loss is quadratic where |x - target| < beta, and linear elsewhere
 };
 struct kl_loss_options {
-  bool log_target = false;  ///< whether the target holds logarithms
+  bool log_target = false;  ///< whether the target holds logarithms of probabilities
 };
 struct poisson_nll_loss_options {
   bool log_input = true;  ///< whether x is the logarithm of the rate

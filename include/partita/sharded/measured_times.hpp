@@ -1,5 +1,5 @@
-// Measures the times of a traced program's operations and movements on its workers, for estimates by times of the
-// machine.
+// Measures the times of a traced program's operations and movements on its workers, so that a search can use measured
+// times in place of modelled times.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@
 
 namespace partita {
 
-/// Measured times of the parts of a program's step. When the time of an operation, a movement or an update is first
-/// needed, all workers execute it alone, at the same time, on blocks of the size in question. The time is the least of
-/// some runs, on the slowest worker.
+/// Measured times of the operations, movements and optimiser updates of a program. When the time of one of them is
+/// first needed, all workers execute only it, at the same time, on blocks of the size for which the time is needed. The
+/// time is the least of nine runs (for a movement, the median of nine runs) on the slowest worker.
 ///   measured_times<float> times(program, everyone, adamw_options{});
 ///   options.model.times = &times;
 /// Shapes:   those with which the program was traced.
@@ -38,7 +38,7 @@ namespace partita {
 template <class T>
 class measured_times final : public step_times {
  public:
-  /// `optimiser` are the options of the optimiser whose updates are measured.
+  /// `optimiser` is the options of the optimiser whose updates of parameters are measured.
   template <class Options = sgd_options>
   measured_times(const traced_function& program, const world& everyone, const Options& optimiser = {})
       : program_(program),
@@ -55,7 +55,7 @@ class measured_times final : public step_times {
     hasher number(o);
     number.mix(gradients);
     for (std::size_t t = 0; t < used.size(); ++t) {
-      // No worker of the mesh has a larger block than the first worker, so its block determines the time.
+      // No worker of the mesh has a larger block than its worker 0, so the block of worker 0 determines the time.
       number.mix(detail::shape_of_box(mesh_block(used[t], g[g.of(node, t)].shape, 0)));
       if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
     }
@@ -68,17 +68,18 @@ class measured_times final : public step_times {
   double update_seconds(std::size_t elements) override {
     return cached_or_measured_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
   }
-  /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
+  /// Measures all known times again, and keeps the smaller of the old and the new time, in case other programs on the
+  /// machine disturbed a measurement.
   void measure_again() {
     for (timed_step& one : measured_steps_) one.seconds = std::min(one.seconds, measure_step(one));
   }
-  /// The number of operations and movements, on blocks of given sizes, whose times are known.
+  /// The number of times that are known: of operations, movements and updates, for each size of blocks one time.
   std::size_t size() const { return measured_steps_.size(); }
 
  private:
   using tensor = sharded_tensor<T>;
   static constexpr std::size_t move = ~std::size_t{0}, update = move - 1;
-  static constexpr std::size_t run_count = 9;  ///< chosen: probably one of the runs is undisturbed
+  static constexpr std::size_t run_count = 9;  ///< chosen: with nine runs, probably one run is undisturbed
   struct timed_step {
     std::uint64_t number;
     std::size_t operation;  ///< the number of an operation, or `move`, or `update`
@@ -114,13 +115,13 @@ class measured_times final : public step_times {
         });
         steps.plan_steps(*bound_mesh_, schedule_options{.overlap = false});
         for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
-        // 2. Run the program and take the least time.
+        // 2. Run the program; take the least time, or the median time of a movement.
         steps.measured_timetable();
         const bool back = one.gradients != 0;
         const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
         least = kth_shortest_time(
             [&] {
-              if (one.operation == move) fill(held[0]);  // as an operation before the movement would
+              if (one.operation == move) fill(held[0]);  // the operation before a movement also writes its elements
               steps.run(false);
               if (back) steps.run(true);
               double elapsed = 0;
@@ -132,11 +133,12 @@ class measured_times final : public step_times {
             one.operation == move ? run_count / 2 : 0);
       }
       const auto bits =
-          std::bit_cast<std::uint64_t>(least);  // bits of positive numbers are in the order of the numbers
+          std::bit_cast<std::uint64_t>(least);  // bits of positive numbers, as integers, have the numbers' order
       return std::bit_cast<double>(detail::maximum_over_workers<1>(*bound_mesh_->everyone().state(), {bits})[0]);
     });
   }
-  /// The k-th least time of the runs without the first run, which fetches memory.
+  /// Runs `run` once to bring the memory into the caches, then nine times, and returns the k-th least time, k = 0 for
+  /// the least.
   template <class Run>
   static double kth_shortest_time(const Run& run, std::size_t k) {
     run();
@@ -181,7 +183,7 @@ class measured_times final : public step_times {
     if (one.gradients != 0 && y.state()->node)
       detail::run_backward(y, make_outside_tensor(detail::cotangent_sharding(y.layout()), y.extents()));
   }
-  /// Fills a tensor with repeating numbers between 0 and 1, which are no exceptional case for any operation.
+  /// Fills a tensor with repeating numbers between 0 and 1, because no operation treats such numbers in a special way.
   static void fill(const tensor& x) {
     T* const at = x.state()->block.data();
     for (std::size_t k = 0; k < x.state()->block.size(); ++k) at[k] = static_cast<T>(k % 13 + 1) / T(16);

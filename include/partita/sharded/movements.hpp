@@ -1,4 +1,5 @@
-// Lists the movements that a function of tensors makes, forward and backward: predicted by a dry run or logged.
+// Lists the movements of elements between workers that a function of tensors makes: predicted by a dry run, or logged
+// while the function is executed.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ inline sharding layout_of_cotangent(const sharding& layout) { return detail::cot
 /// entry of the result has the operation, the old and the new layout, and the bytes that this worker will receive. f is
 /// a function of tensors, or a traced program.
 /// Requires: the function f does not read elements of tensors [error].
-/// Cost:     that of planning f. No operation of f is computed, and no message is sent.
+/// Cost:     the time to plan the movements of f. No operation of f is computed, and no message is sent.
 template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {

@@ -31,7 +31,8 @@ using element_or_none = typename decltype(find_element<X>())::type;
 template <class T>
 class parameter_ref {
  public:
-  /// The optimiser's state gets the layout of the parameter, or `state_layout`.
+  /// The optimiser's state for this parameter gets the layout `state_layout`; if none is given, the optimiser derives
+  /// the layout from that of the parameter.
   template <class P>
     requires(!std::is_same_v<std::remove_const_t<P>, parameter_ref>)
   parameter_ref(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
@@ -66,9 +67,10 @@ class parameter_ref {
 
 /// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,
 /// then `sharded_adam<float> optimiser(all)`, `save_tensors("run", step, all)` and `load_tensors("run", all)`.
-/// Gradients must be in the order of the list; checkpoints use the names. The list keeps references to the tensors, as
-/// an optimiser does.
-/// Requires: different names [shape_error]; for checkpoints, tensors on a mesh, and names that are valid for files.
+/// Gradients must be in the order of the list; checkpoints use the names. The list keeps references to the tensors,
+/// which must outlive the list.
+/// Requires: names that differ from each other [shape_error]; for checkpoints, tensors on a mesh, and names that are
+/// valid in file names.
 template <class T>
 class named_parameters {
  public:

@@ -28,7 +28,7 @@ struct channel_sums_op {
   }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
-/// The number of elements of one channel, over all samples.
+/// The number of elements of one channel in all samples together.
 template <class X>
 double elements_per_channel(const X& x) {
   double n = 1;
@@ -85,7 +85,7 @@ struct shift_groups_operation;
 template <std::size_t Groups>
 struct group_sums_operation {
   static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 1;  // the adjoint reads operand 0, for its extents and layout only
+  static constexpr std::uint32_t adjoint_reads = 1;  // the adjoint reads only the extents and the layout of operand 0
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
   }
@@ -99,7 +99,7 @@ struct group_sums_operation {
     return apply_op(shift_groups_operation<Groups, false>{}, x, dy);
   }
 };
-/// The operation (x, numbers) -> each element (or 0) plus the number of its sample and group.
+/// The operation (x, numbers) -> each element of x (or 0, if Adds is false) plus the number of its sample and group.
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation {
   static constexpr bool on_complex = false;
@@ -118,7 +118,7 @@ struct shift_groups_operation {
     return Adds ? dy : X{};
   }
 };
-/// The operation (x, numbers) -> each element times the number of its sample and group.
+/// The operation (x, numbers) -> each element of x times the number of its sample and group.
 template <std::size_t Groups>
 struct scale_groups_operation {
   static constexpr bool on_complex = false;
@@ -140,10 +140,12 @@ struct scale_groups_operation {
 }  // namespace detail
 
 /// The mean and the variance of each channel over batch and features, as in `const auto [mean, variance] =
-/// batch_statistics(x)`. The variance divides by n; running statistics should divide by n - 1 instead.
+/// batch_statistics(x)`. The variance is divided by the number n of elements per channel; running statistics should be
+/// divided by n - 1.
 /// Shapes: x is batch x channels x features; both results have one element per channel.
 /// Cost: two reductions of one number per channel, if batch or features are sharded.
-/// Adjoint: of both results, composed of the adjoints of the operations that compute them.
+/// Adjoint: both results are differentiable; the adjoint is composed of the adjoints of the operations that compute
+/// them.
 template <detail::tensor_value X>
 auto batch_statistics(const X& input) {
   const auto whole = [](const auto& y) {
@@ -184,11 +186,12 @@ auto normalise_batch(const X& input, const Gamma& gamma, const Beta& beta, doubl
   });
 }
 /// Group norm: `normalise_groups<4>(x, gamma, beta)`. The channels of each sample form `Groups` groups. The elements of
-/// each group are normalised together, then multiplied by gamma and added to beta of their channel. With as many groups
-/// as channels the function is an instance norm.
+/// each group are normalised together; then each element is multiplied by gamma and added to beta of its channel. With
+/// as many groups as channels the function is an instance norm.
 /// Requires: a number of channels that is a multiple of the groups [shape_error].
-/// Cost: two reductions of one number per sample and group, if features are sharded; whole groups may be sharded.
-/// Adjoint: with respect to x, gamma and beta.
+/// Cost: two reductions of one number per sample and group, if features are sharded. The groups may be sharded, but the
+/// channels of one group stay on one worker.
+/// Adjoint: gradients with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_groups(const X& input, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {

@@ -23,13 +23,13 @@ shape_list operand_extents(const X& x) {
 
 /// Applies an operation that `op` declares. `static constexpr rule rule(const shape_span&)` gives its rule from the
 /// operands' shapes. `local(x..., y)` takes `tensor_part`s and sets this worker's block of the result. For
-/// differentiation, `adjoint(i, dy, x..., y)` gives the cotangent of operand i, composed of operations (`{}` if there
-/// is none). An operation with data members, which must be equal on all workers, declares their number, `static
-/// constexpr std::size_t parameters = 1`; the next agreement then compares them.
+/// differentiation, `adjoint(i, dy, x..., y)` returns the cotangent of operand i, computed by operations of tensors, or
+/// `{}` if operand i has no gradient. An operation with data members, which must be equal on all workers, declares
+/// their number, `static constexpr std::size_t parameters = 1`; the next agreement then compares them.
 /// Shapes:   those of the rule. Extents that the rule does not determine are those of `op.result_extents(shapes)`.
 /// Requires: a local function that does not communicate, and whose result does not depend on how its operands are
-///           sharded. A rule must be declared linear only if the function is linear; a rule made from notation is
-///           linear unless `.with(linearity::none)` is added.
+///           sharded. The rule may be linear only if the function is linear; a rule made from notation is linear unless
+///           `.with(linearity::none)` is added.
 /// Cost:     the movements that the rule requires, and the local function.
 /// Adjoint:  the function `adjoint` that op declares.
 template <class Op, class... X>

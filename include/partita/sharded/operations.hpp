@@ -34,7 +34,7 @@ struct transpose_op {
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
 
-/// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
+/// Whether P is a permutation of the dimensions of X. If the type X does not determine the rank, P may have any length.
 template <class X, std::size_t... P>
 inline constexpr bool is_dimension_order = is_permutation_of_axes(axes_order<sizeof...(P)>{P...}) &&
                                            (static_rank<X>() == dynamic || static_rank<X>() == sizeof...(P));
@@ -48,9 +48,10 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, subtract_number, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, divide_by_number, number_over)
 
-/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
-/// is NaN.
-/// Adjoint: half of dy to each of two equal elements; all of dy to both if one is NaN.
+/// The elementwise maximum, `maximum(x, y)`, or minimum, `minimum(x, y)`, of two tensors. Of two equal elements the
+/// result is that of y; if one element is NaN, the result is NaN.
+/// Adjoint: dy for the element that is the result, half of dy for each of two equal elements, and dy for both if one is
+/// NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto apply_extremum(maximum_t, L&& l, R&& r) {
@@ -68,7 +69,7 @@ concept where_operands = any_tensor<C> && tensor_or_number<A> && tensor_or_numbe
                          (tensor_value<C> || tensor_value<A> || tensor_value<B>);
 }  // namespace detail
 /// Selects the elements of a where the condition is not 0, and of b where it is 0: `where(condition, a, b)`. One of a
-/// and b may be a number. The condition gets no gradient.
+/// and b may be a number. The condition has no gradient.
 template <class C, class A, class B>
   requires detail::where_operands<C, A, B>
 auto where(C&& condition, A&& a, B&& b) {
@@ -126,10 +127,10 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 
 }  // namespace detail
 
-/// A tensor with the elements of x in C order and other extents. If a worker's block of x is not a block of the result,
-/// x is gathered along the dimensions that are merged or split. For a typed tensor the layout of the result must be
-/// given: `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time tensors
-/// and traced values also get the layout, and plain arrays get its rank.
+/// A tensor with the given extents that has the elements of x in C order. If a worker's block of x is not a block of
+/// the result, x is gathered along the dimensions that are merged or split. For a typed tensor the layout of the result
+/// must be given: `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time
+/// tensors and traced values also get the layout, and plain arrays get its rank.
 template <class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
   return detail::reshaped_tensor(x, extents);

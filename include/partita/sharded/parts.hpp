@@ -18,7 +18,7 @@
 
 namespace partita {
 
-/// The number of elements that pad adds before and after those of a dimension.
+/// The numbers of elements that `pad` adds along a dimension, before the first and after the last element of x.
 struct margin {
   std::size_t before = 0, after = 0;
 
@@ -43,7 +43,7 @@ void copy_elements(const tensor_part<const T>& x, const shape_list& from, const 
     for (std::size_t k = 0; k < n; ++k) target[k] = source[k];
   });
 }
-/// The index that is `starts` along the dimensions D, and 0 along the others.
+/// The index that has the entries `starts` along the dimensions D, and 0 along all other dimensions.
 template <std::size_t... D>
 shape_list corner_from_starts(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
   shape_list at = shape_list::filled(rank, 0);
@@ -55,7 +55,7 @@ shape_list corner_from_starts(std::size_t rank, const std::array<std::size_t, si
 template <bool Zeros, std::size_t... D>
 struct pad_operation;
 
-/// The operation that takes the elements in these intervals along the dimensions D.
+/// The operation that takes the elements of x in one interval along each of the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;
@@ -167,11 +167,11 @@ struct concatenate_operation {
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
   static constexpr std::size_t anchor = Operands;
-  static constexpr bool sharded_only_in_programs = true;  // outside of programs the joined tensors are whole along D
+  static constexpr bool sharded_only_in_programs = true;  // without tracing, dimension D of x is not sharded
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
-  /// The indices of operand i along D that the indices y of the result read.
+  /// The interval of indices of operand i along D that the interval y of indices of the result along D reads.
   template <class Extents>
   static interval part_overlap(std::size_t i, interval y, const Extents& get_extent) {
     std::size_t start = 0;
@@ -225,8 +225,8 @@ using margin_in_dimension = margin;
 
 /// Takes the elements of x in intervals of some dimensions, as in `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A
 /// sliced dimension that is sharded stays sharded.
-/// Shapes: one interval of x per named dimension [shape_error].
-/// Requires: nothing else. A partial tensor stays partial.
+/// Shapes: for each named dimension, one interval inside of the extent of x [shape_error].
+/// Requires: dimensions that x has, each once [compile time]. A partial tensor stays partial.
 /// Cost: a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
 /// its block of the result needs.
 /// Adjoint: pads dy with zeros.
@@ -236,8 +236,9 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_in_dimension<D
                 PARTITA_REQUIRES_DIMENSIONS("partita::slice(x, dimensions<d...>, {from, to}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::slice_operation<D...>{{of...}}, x);
 }
-/// Adds zeros, or another number, before and after some dimensions, as in `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`.
-/// Sharded dimensions are treated as in `slice`.
+/// Adds zeros, or elements equal to `number`, before and after the elements of x along some dimensions, as in `pad(x,
+/// dimensions<0, 1>, {1, 2}, {0, 1})`. A padded dimension that is sharded stays sharded.
+/// Adjoint: the slice of dy without the added elements.
 template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_in_dimension<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -251,13 +252,13 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_in_
   if constexpr (detail::has_dimensions<X, D...>)
     return apply_op(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; in
-/// traced programs with at most 8 operands the joined dimension does, too.
-/// Shapes: the tensors have equal extents except along this dimension [shape_error].
+/// Joins tensors along dimension D: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; D
+/// keeps its sharding only in traced programs, for at most 8 tensors.
+/// Shapes: the tensors have equal extents except along D [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
-/// Cost: a copy of the result. Tensors that are sharded along this dimension are gathered on each worker; in traced
-/// programs a worker receives only the elements of its block of the result.
-/// Adjoint: the slices of dy.
+/// Cost: a copy of the result. A tensor that is sharded along D is gathered along D; in traced programs with at most 8
+/// tensors, a worker receives only the elements of its block of the result.
+/// Adjoint: the gradient of each tensor is the slice of dy along D that the tensor has filled.
 template <std::size_t D, class... X>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...))
 auto concatenate(dimensions_t<D>, const X&... x) {
@@ -269,8 +270,8 @@ auto concatenate(dimensions_t<D>, const X&... x) {
     return apply_op(detail::concatenate_operation<D, sizeof...(X)>{}, x...);
 }
 /// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
-/// 8>{})`; or into n balanced parts, of which the first may be longer by one: `split<3>(x, dimensions<1>)`. A sharded
-/// dimension stays sharded in each part.
+/// 8>{})`; or into n balanced parts, where the first parts may have one element more: `split<3>(x, dimensions<1>)`. A
+/// sharded dimension stays sharded in each part.
 /// Shapes: the parts have the extents of x except along the dimension.
 /// Requires: extents whose sum is the extent of the dimension [shape_error]. A partial tensor stays partial.
 /// Cost: that of one `slice` for each part.

@@ -22,15 +22,16 @@
 namespace partita {
 
 /// A training step of a network in stages: `pipeline<double> step(everyone, stages, {.rows = 64, .micro_batches = 8})`.
-///   const auto& loss = step(x, targets, parameters);   // parameters[s] are those of stage s
-///   const auto& gradients = step.gradients();          // gradients[s][k] of parameters[s][k]
-/// The gradients are those of the mean over all rows. Gradients are summed in ascending order of micro-batches, so that
-/// every order of the pipeline gives the same bits.
+///   const auto& loss = step(x, targets, parameters);   // parameters[s] are the parameters of stage s
+///   const auto& gradients = step.gradients();          // gradients[s][k] is the gradient of parameters[s][k]
+/// The gradients are the gradients of the mean loss over all rows. Gradients are summed in ascending order of
+/// micro-batches, so that every order of the pipeline gives the same bits.
 /// Shapes:   those with which the stages were traced [shape_error, on all workers].
 /// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
 ///           [partition_error, on all workers, which names the cycle].
-/// Cost:     one agreement for each step, then the computation and movements of the stages. A result goes to the next
-///           stage in one movement, which the receivers post early. A repeated step plans nothing.
+/// Cost:     one agreement for each step, then the computation and movements of the stages. The result of a stage goes
+///           to the next stage in one movement, for which the receivers post their receives early. A repeated step
+///           plans nothing.
 template <class T>
 class pipeline {
   static_assert(std::is_floating_point_v<T>,
@@ -56,7 +57,8 @@ class pipeline {
                   "options that say their names; write pipeline<double> step(everyone, stages, {.rows = 64})");
   }
 
-  /// Makes one training step. Returns the loss, the mean over all rows, on the mesh of the last stage.
+  /// Computes the loss and the gradients of one training step; the parameters are not updated. Returns the loss, which
+  /// is the mean over all rows, on the mesh of the last stage.
   const sharded_tensor<T>& operator()(const sharded_tensor<T>& x, const sharded_tensor<T>& targets,
                                       const parameters& weights) {
     all_workers_mesh_->one_call([&] {
@@ -76,11 +78,12 @@ class pipeline {
       for (auto& one : of_stage) one.memory = {};
     return loss_;
   }
-  /// The gradients of the parameters in the last step. Each gradient has the layout of its parameter's cotangents.
+  /// The gradients of the parameters in the last step. Each gradient has the layout cotangent(layout of its parameter).
   const parameters& gradients() const { return gradients_; }
   /// The simulated run of the pipeline that determined the order of its tasks.
   const pipeline_run& simulated() const { return run_; }
-  /// The measured times of this worker's last step. Times are measured from the first call of measured_timetable() on.
+  /// The measured times of this worker's last step. Times are measured in steps after the first call of
+  /// measured_timetable(), which returns times of 0.
   timetable measured_timetable() { return steps_.measured_timetable(); }
   PARTITA_FORMER_NAME("use measured_timetable") timetable measured() { return measured_timetable(); }
   /// The bytes of storage for the intermediate values of all stages on this worker.

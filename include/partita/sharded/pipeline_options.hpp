@@ -9,13 +9,14 @@
 
 namespace partita {
 
-/// One stage of a pipeline: a function that traces its program for a number of rows, and its mesh on workers.
+/// One stage of a pipeline: a function that traces the program of the stage for a number of rows, and the mesh on whose
+/// workers the stage runs.
 ///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
 ///    placed_mesh(m, workers(0, 2))}
 /// The first argument of the program is a micro-batch: of the inputs in the first stage, of the results of the stage
 /// before it in every other stage. In the last stage the second argument is the micro-batch of the targets, and the
-/// result is the loss, of one element, the mean over the rows. The other arguments of the program are the parameters of
-/// the stage.
+/// result is the loss: one element, the mean over the rows of the micro-batch. The other arguments of the program are
+/// the parameters of the stage.
 struct pipeline_stage {
   std::function<traced_function(std::size_t rows)> program{};
   placed_mesh where;
@@ -23,17 +24,18 @@ struct pipeline_stage {
 
 struct pipeline_options {
   std::size_t rows = 0;  ///< the number of rows of the whole batch, before it is divided into micro-batches
-  /// The number of parts of a batch, which are as equal as possible; the last parts may have one row fewer.
+  /// The number of micro-batches of a batch. Micro-batches are as equal as possible; the last ones may have one row
+  /// fewer.
   std::size_t micro_batches = 1;
   pipeline_order order = pipeline_order::one_forward_one_backward;
-  /// The order of the tasks of each group of workers, if it is not one of the orders of `order`. Groups are numbered in
-  /// the order of their first stages.
+  /// The order of the tasks of each group of workers; if `tasks` is empty, `order` determines the order. Groups are
+  /// numbered in the order of their first stages.
   pipeline_tasks tasks{};
   /// The times by which the order is simulated. Without times, all stages count as equally long, and a backward pass as
   /// twice as long as a forward pass.
   pipeline_times times{};
-  /// The limit of bytes of storage for intermediate values on any worker. If the order needs more, all workers throw an
-  /// error that states the bytes that it needs, and the least possible number of bytes.
+  /// The most bytes of storage for intermediate values that any worker may use. If the order needs more, all workers
+  /// throw an error that states the bytes that it needs, and the least possible number of bytes.
   std::size_t memory = schedule_options::unlimited;
 };
 

@@ -1,5 +1,5 @@
-// Searches the stages, layouts and micro-batches with which a training step of a network of layers takes the least
-// estimated time.
+// Searches for the stages, the layouts and the number of micro-batches with which a training step of a network takes
+// the least estimated time.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace partita {
 struct pipeline_network {
   std::size_t layers = 1, workers = 1;
   std::size_t rows = 1;  ///< the number of rows of a batch
-  /// Returns the layers from `first` to before `last` as a program on a mesh of `workers` workers, for a micro-batch of
-  /// `rows` rows. The first input of the program is the result of the previous stage; its last value is the result for
-  /// the next stage.
+  /// Returns the layers with numbers from `first` to `last` - 1 as a program on a mesh of `workers` workers, for a
+  /// micro-batch of `rows` rows. The first input of the program is the result of the previous stage; its last value is
+  /// the result for the next stage.
   std::function<graph(std::size_t workers, std::size_t first, std::size_t last, std::size_t rows)> program{};
 };
 
@@ -26,8 +26,8 @@ struct pipeline_network {
 struct pipeline_search_options {
   mesh_links links{};                    ///< the links of the mesh of a stage
   mesh_link between{};                   ///< the link from one stage to the next
-  std::size_t memory = ~std::size_t{0};  ///< the limit of bytes on each worker
-  std::vector<std::size_t> stages{};     ///< the numbers of stages to try; empty: all that divide the workers
+  std::size_t memory = ~std::size_t{0};  ///< the most bytes that each worker may use
+  std::vector<std::size_t> stages{};     ///< the numbers of stages to try; empty: all divisors of the workers
   std::vector<std::size_t> micro_batches{1, 2, 4, 8, 16, 32};
   std::vector<pipeline_order> orders{pipeline_order::one_forward_one_backward, pipeline_order::gpipe,
                                      pipeline_order::zero_bubble};
@@ -48,16 +48,17 @@ struct pipeline_answer {
   pipeline_times times{};      ///< the times of the stages, for one micro-batch
   pipeline_run run{};          ///< the run that was simulated with these times
   double update_seconds = 0;   ///< the seconds that the optimiser takes in each step
-  std::size_t peak = 0;        ///< bytes on a worker: weights, optimiser states, and kept micro-batches
+  std::size_t peak = 0;        ///< the most bytes on a worker: weights, optimiser states, kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 
   double seconds() const { return run.seconds + update_seconds; }
 };
 
-/// Finds the number of stages, their layers and layouts, the number of micro-batches and their order that minimise the
-/// estimated time of a training step. Every stage has the same number of workers. The layers are divided so that, by
-/// the times of single layers, the longest stage is as short as possible; the layouts of a stage are found by `search`,
-/// for one micro-batch. If an order separates the gradients of weights, they count as half of the backward pass.
+/// Finds the number of stages, the layers and layouts of each stage, the number of micro-batches, and the order of
+/// their tasks that together minimise the estimated time of a training step. Every stage has the same number of
+/// workers. The layers are divided so that, by the times of single layers, the longest stage is as short as possible;
+/// the layouts of a stage are found by `search`, for one micro-batch. If an order computes the gradients of weights in
+/// separate tasks, these tasks count as half of the backward pass.
 /// Requires: a program for each stage; at least one number of stages that divides the workers [partition_error]; a
 ///           pipeline that fits into `memory` [partition_error, which states the least memory that was found].
 /// Cost:     a search for each layer and each stage, for each number of stages and of rows; no communication.

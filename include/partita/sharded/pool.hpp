@@ -25,14 +25,15 @@ auto apply_sampling_rule(const Rule& rule, const X& x) {
 
 }  // namespace detail
 
-/// The largest element of each window, as in `max_pool<2>(x, {.kernel = {2, 2}})`. The other functions compute means,
-/// adaptive pooling to a given output size, and interpolated values, as in `adaptive_average_pool<2>(x, {.size = {1,
-/// 1}})`, `upsample<2>(x, {.scale = 2})`.
+/// `max_pool<2>(x, {.kernel = {2, 2}})` returns the largest element of each window. average_pool returns means of
+/// windows, adaptive_max_pool and adaptive_average_pool pool to a given output size, and upsample interpolates, as in
+/// `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
 /// Shapes:   x is batch x channels x D features; the result has the same batch and channels.
-/// Requires: what the layers of nn/ require [shape_error].
-/// Cost:     no communication if features are whole. If features are sharded, each worker receives the inputs outside
-///           of its block that its outputs read. Partial sums stay partial, except in max pooling.
-/// Adjoint:  adds dy to the inputs that were read; that of max pooling reads x and selects the largest element again.
+/// Requires: what the layers of the same names in nn/ require [shape_error].
+/// Cost:     no communication if features are not sharded. If features are sharded, each worker receives the elements
+///           of x outside of its block that its outputs read. Partial sums stay partial, except in max pooling.
+/// Adjoint:  adds dy, times the weights of the function, to the elements of x that were read. The adjoint of max
+///           pooling reads x and finds the largest elements again.
 template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {
   constexpr bool fits = detail::has_feature_rank<D, X>();

@@ -11,7 +11,7 @@ namespace partita {
 template <class Stream, class T>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
-  constexpr std::size_t most_shown = 64;  // chosen: this number of elements can still be read at a glance
+  constexpr std::size_t most_shown = 64;  // chosen: a reader can still read this number of elements
   stream << (text() << "" << x.extents());
   if (x.state()->on) stream << (text(" ") << "" << x.layout() << " on " << x.state()->on->where());
   if (!x.state()->active()) {

@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// Reverses the order of the elements along some dimensions: `flip(x, dimensions<0, 1>)`.
+/// Reverses the order of the elements of x along some dimensions: `flip(x, dimensions<0, 1>)`.
 /// Cost:     a copy. If these dimensions are sharded, each worker receives its block of the result.
 /// Adjoint:  flips dy.
 template <detail::any_tensor X, std::size_t... D>
@@ -19,8 +19,9 @@ auto flip(const X& x, dimensions_t<D...>) {
 }
 /// Shifts x cyclically along dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
 /// NumPy.
-/// Cost:     if these dimensions are sharded, each worker receives the elements that its block reads; a worker whose
-///           block has the first and the last index of x side by side receives the whole dimension.
+/// Cost:     if these dimensions are sharded, each worker receives the elements that its block of the result reads. If
+///           a block of the result reads both the last and the first index of x along a dimension, its worker receives
+///           all elements along this dimension.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::shift_in_dimension<D>&... by) {
@@ -28,8 +29,9 @@ auto roll(const X& x, dimensions_t<D...>, const detail::shift_in_dimension<D>&..
                 PARTITA_REQUIRES_DIMENSIONS("partita::roll(x, dimensions<d...>, shift...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>({by...}), x);
 }
-/// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is x, x, x joined along dimension 0.
-/// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block reads.
+/// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is three copies of x joined along dimension 0.
+/// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block of the result
+///           reads.
 /// Adjoint:  the sum of dy over the copies.
 template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... times) {
@@ -37,8 +39,9 @@ auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&..
                 PARTITA_REQUIRES_DIMENSIONS("partita::tile(x, dimensions<d...>, times...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::tile_operation<D...>({times...}), x);
 }
-/// Repeats the single index of dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is 4 x 8.
-/// Shapes:   these dimensions of x have extent 1 [shape_error].
+/// Repeats the elements of x along dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is a 4 x 8
+/// tensor.
+/// Shapes:   the expanded dimensions of x have extent 1 [shape_error].
 /// Cost:     a copy; no communication. The expanded dimensions may be sharded.
 /// Adjoint:  the sum of dy along these dimensions.
 template <detail::any_tensor X, std::size_t... D>
@@ -47,11 +50,12 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&
                 PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::expand_operation<D...>{{to...}}, x);
 }
-/// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes 1, 3, 5, 7.
-/// Shapes:   start, stop and step for each dimension [shape_error].
+/// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes the indices 1,
+/// 3, 5 and 7.
+/// Shapes:   {start, stop, step} for each named dimension, inside of the extent of x [shape_error].
 /// Cost:     if these dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
-/// Adjoint:  the elements of dy at their places in x, with zeros between them.
+/// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_in_dimension<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -91,7 +95,7 @@ auto unsqueeze(const X& x, dimensions_t<D...>) {
 }
 /// Joins tensors of equal extents along a new dimension: `stack(dimensions<0>, x, y, z)`.
 /// Cost:     that of concatenate.
-/// Adjoint:  the slices of dy.
+/// Adjoint:  the gradient of tensor k is the slice of dy at index k of the new dimension.
 template <std::size_t D, class... X>
   requires(detail::any_tensor<X> && ...)
 auto stack(dimensions_t<D>, const X&... x) {

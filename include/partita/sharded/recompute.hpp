@@ -10,7 +10,8 @@
 namespace partita {
 namespace detail {
 
-/// The argument of a segment that the tape keeps: detached from the tape, with the same block.
+/// The copy of an argument of a segment that the tape keeps: it is detached from the tape, and shares the block of the
+/// argument.
 template <class T, auto Layout>
 typed_sharded<T, Layout> detached_argument(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detach(x.run_time_tensor()));
@@ -43,8 +44,9 @@ sharded_tensor<T> to_state_type(const sharded_tensor<T>&, sharded_tensor<T> valu
   return value;
 }
 
-/// The backward function of a segment. The first call computes the segment again and runs its backward pass; each call
-/// returns the cotangent of one argument.
+/// The backward function of a segment, that is, of one call of recompute. The first call of the backward function
+/// computes the segment again and runs the backward pass of the segment; each call returns the cotangent of one
+/// argument.
 template <class T, class F, class Arguments>
 cotangent_function<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
   return [f, arguments, cotangents = std::vector<sharded_tensor<T>>()](std::size_t i,
@@ -69,13 +71,14 @@ cotangent_function<T> recomputed_adjoint(const F& f, const Arguments& arguments)
 
 }  // namespace detail
 
-/// Returns f(x...), of which the tape keeps only the arguments. The backward pass calls f again, so the intermediate
-/// values of f live only during its backward pass (checkpointing). `f` is a function of tensors that returns one
-/// tensor.
+/// Returns f(x...). The tape keeps only the arguments x, not the intermediate values of f. The backward pass calls f
+/// again, so the intermediate values of f live only during its backward pass (checkpointing). `f` is a function of
+/// tensors that returns one tensor.
 /// Shapes:   those of f.
-/// Requires: that f has every tensor whose gradient is wanted as an argument, and captures none [error]; that f
-///           computes the same result again.
-/// Cost:     one more call of f, with its movements; memory for the arguments, and for one segment at a time.
+/// Requires: an f that gets every tensor whose gradient is wanted as an argument, and captures no such tensor [error];
+///           an f that computes the same result when it is called again.
+/// Cost:     one more call of f, with its movements; memory for the arguments, and during the backward pass for the
+///           intermediate values of one call of f at a time.
 /// Adjoint:  that of f, with identical bits. Outside of value_and_gradient, while tracing, and for arrays, recompute
 ///           only calls f(x...).
 template <class F, class... X>

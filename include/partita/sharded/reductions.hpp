@@ -43,8 +43,8 @@ inline constexpr element_function derivative_of_reduction{"derivative of a reduc
                                                           no_derivative(),
                                                           no_derivative()};
 
-/// The rule of a reduction along the dimensions D, or along all dimensions if D is empty. If the reduction cannot be
-/// pending, the reduced dimensions must be whole.
+/// The rule of a reduction along the dimensions D, or along all dimensions if D is empty. If the reduction has no
+/// pending form (a reduction that a program declares), the reduced dimensions must not be sharded.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_along {
   static constexpr partita::rule rule(const shape_span& shapes) {
@@ -102,11 +102,11 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       return v.layout().is_partial() ? reshard(v, v.layout().without_partials()) : v;
     };
     namespace f = element_functions;
-    if constexpr (is_extreme_reduction<R>) {  // dy in equal shares to all elements that equal the extreme
+    if constexpr (is_extreme_reduction<R>) {  // dx = dy / n at the n elements that equal the extreme
       const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(whole(given))});
       const X share = run_elements<T>(elements_op<f::divide>{}, {dy, summed(there)});
       return run_elements<T>(elements_op<f::multiply>{}, {there, repeated(share)});
-    } else if constexpr (std::is_same_v<R, product_t>) {  // dy times the product of the other elements, which may be 0
+    } else if constexpr (std::is_same_v<R, product_t>) {  // dx = dy times the product of the other elements
       const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
       const X zeros = repeated(whole(summed(zero)));
       const X not_zero = run_elements<T>(elements_op<f::number_where_true>{{1}}, {zero, x});
@@ -178,10 +178,11 @@ auto mean_along(const X& x, const Sum& total) {
 /// `reduce_along<longest>(x, dimensions<0>)`.
 /// Shapes: those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
 /// Requires: dimensions that x has, each once [compile time].
-/// Cost: one pass. If a reduced dimension is sharded, the result is partial, or, for a reduction that a program
-/// declares, x is gathered along this dimension.
-/// Adjoint: for maximum and minimum dy in equal shares; for product dy times the other elements; for a reduction with
-/// a derivative dy times R::derivative(x, y); none for other reductions.
+/// Cost: one pass. If a reduced dimension is sharded, the result is partial; for an R that a program declares, x is
+/// gathered along this dimension instead.
+/// Adjoint: for maximum and minimum, dy divided equally among the elements that equal the result; for product, dy times
+/// the product of the other elements; for an R with a derivative, dy times R::derivative(x, y); none for other
+/// reductions.
 template <class R, class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto reduce_along(X&& x, dimensions_t<D...>) {
@@ -240,7 +241,7 @@ auto mean(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) {
   return detail::mean_along<D...>(x, sum(x, along, keep));
 }
 /// The largest element along dimensions: `maximum(x, dimensions<1>)`. The result is NaN if an element is NaN.
-/// Adjoint: dy in equal shares to all elements that equal the largest.
+/// Adjoint: dy divided equally among all elements that equal the largest element.
 template <class X, std::size_t... D, class... Keep>
   requires(detail::any_tensor<X> && detail::keeps<Keep...>)
 auto apply_extremum(maximum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
@@ -254,7 +255,8 @@ auto apply_extremum(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
 /// The product along dimensions.
 /// Adjoint: dy times the product of the other elements, also if elements are 0.
 PARTITA_REDUCTION(product_of, product_t)
-/// 1 where any element along dimensions is not 0 (any_of), or where none is 0 (all_of), else 0. NaN is not 0.
+/// Reductions with results 1 and 0: any_of is 1 if at least one element along the dimensions is not 0; all_of is 1 if
+/// all elements are not 0. NaN counts as not 0.
 PARTITA_REDUCTION(any_of, any_t)
 PARTITA_REDUCTION(all_of, all_t)
 /// log(sum(exp(x))) along dimensions, without overflow.
@@ -262,9 +264,9 @@ PARTITA_REDUCTION(all_of, all_t)
 PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
 #undef PARTITA_REDUCTION
 /// The variance along dimensions, `variance(x, dimensions<1>)`: the sum of the squared distances from the mean, divided
-/// by the number of elements minus `correction`, which is 0 for a whole population, `variance(x, dimensions<1>, 0)`.
-/// The variance of complex elements is real: the sum of the variances of their real and imaginary parts.
-template <class X, std::size_t... D, class Number = double>  // xtensor's is less constrained
+/// by the number of elements minus `correction`. The default of `correction` is 1; 0 gives the variance of a whole
+/// population. The variance of complex elements is real: the sum of the variances of their real and imaginary parts.
+template <class X, std::size_t... D, class Number = double>  // xtensor's variance is less constrained
   requires(detail::any_tensor<X> && detail::has_dimensions<X, D...> && std::is_arithmetic_v<Number>)
 auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
   const auto value = [&](const auto& x) {

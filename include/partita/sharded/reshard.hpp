@@ -1,4 +1,4 @@
-// Gives a global tensor another sharding, on the same mesh or on another. Reshards are differentiable.
+// Changes the sharding of a global tensor, on the same mesh or to another mesh. Reshards are differentiable.
 #pragma once
 
 #include <partita/sharded/detail/fingerprint_of.hpp>
@@ -10,7 +10,8 @@ namespace partita {
 /// Changes the layout of a tensor on its mesh, by the steps of `plan_reshard`.
 /// Shapes:   those of x.
 /// Requires: a layout of the same mesh [partition_error] and rank [shape_error].
-/// Cost:     that of the plan. Slicing and making a replicated value partial need no message.
+/// Cost:     that of the plan that plan_reshard returns. Slicing a block, and making a replicated value partial, need
+///           no message.
 /// Adjoint:  reshard(dy, cotangent of the layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
@@ -34,13 +35,15 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
 }
 
 /// Moves a tensor to another mesh of its world, which may have different workers, as in `reshard(x, placed_mesh(m,
-/// workers(4, 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. A worker receives each element from
-/// one worker that holds it: from itself if possible, else from one of the replicas, which take turns.
+/// workers(4, 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. A worker copies an element from its
+/// own old block if possible. Otherwise it receives the element from one of the workers that hold it; these workers are
+/// chosen in turn.
 /// Shapes:   those of x.
 /// Requires: a layout of the new mesh [partition_error] and of the tensor's rank [shape_error]; workers of the world
-///           [partition_error]. All workers of the world make the call.
-/// Cost:     one exchange; no worker receives more than its new block.
-/// Adjoint:  reshards dy to the mesh of x, in the layout of cotangents of x.
+///           [partition_error]. All workers of the world must make the call.
+/// Cost:     one exchange, in which no worker receives more than its new block; before it, the reduction of pending
+///           sums.
+/// Adjoint:  reshards dy to the mesh of x, in the layout cotangent(layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, const sharding& to) {
   const auto from = x.state()->on;

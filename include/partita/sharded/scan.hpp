@@ -65,7 +65,8 @@ struct state_traits<std::tuple<First, X...>> {
   static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);
 };
 
-/// The next state: step(state, parameters...), or step(i, state, parameters...) if only that can be called.
+/// The next state: step(state, parameters...), or, if the step cannot be called like this, step(i, state,
+/// parameters...).
 template <class F, class S, class... P>
 auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
   const auto to_state = [](const auto& x) { return to_scan_state(x); };
@@ -95,7 +96,8 @@ void require_same_extents(std::size_t i, const S& made, const S& expected) {
   }
 }
 
-/// Converts a state to the list of its tensors (to_list), and a list to a state of the same kinds of tensors.
+/// Converts a state to the list of its tensors (to_list), and such a list back to a state of the same kinds of tensors
+/// (make_state).
 template <class T, class S>
 state_list<T> to_list(const S& state) {
   state_list<T> all;
@@ -114,8 +116,8 @@ std::shared_ptr<tape_node<T>> find_tape_node(const X& x) {
   else return nullptr;
 }
 
-/// Makes a function of lists of tensors of T from a step. Checks that the state keeps its extents and mesh, and
-/// reshards results to the layouts of the state.
+/// Makes a function of lists of tensors of T from a step. The function checks that the step keeps the extents and the
+/// mesh of the state, and reshards the result of the step to the layouts of the state.
 template <class T, class F, class S, class... P>
 scan_step<T> make_list_step(const F& step, const S& initial, const P&... parameters) {
   const auto kinds = map_state(initial, [](const auto& x) { return detached_argument(x); });
@@ -215,13 +217,16 @@ auto run_scan(const F& step, const S& initial, std::size_t n, const scan_options
 }  // namespace detail
 
 /// Computes state = step(state, parameters...) n times, and returns the last state. The state is a tensor or a
-/// std::tuple of tensors. A step with one more argument gets its number first: step(i, state, parameters...).
+/// std::tuple of tensors. A step may also take its number i, counted from 0, as the first argument: step(i, state,
+/// parameters...).
 ///   const auto last = scan(step, u, 1000, {.recompute_every = 32}, speed);
 /// Shapes:   a step must keep the extents of the state [shape_error] and its type [compile time].
-/// Requires: a step that has all tensors with a gradient as arguments [error], and computes the same result if called
-///           again; the same element type in the state and in all parameters that are not integers [compile time]; a
-///           memory limit that is possible [error, on all workers, which states the least possible limit].
-/// Cost:     that of scan_cost. A result of a step in another layout than the state is resharded to that of the state.
+/// Requires: a step that gets all tensors whose gradients are wanted as arguments [error], and computes the same result
+///           if it is called again; the same element type in the state and in all parameters that are not integers
+///           [compile time]; a memory limit that is possible [error, on all workers, which states the least possible
+///           limit].
+/// Cost:     the cost that scan_cost returns. If the result of a step has another layout than the state, the result is
+///           resharded to the layout of the state.
 /// Adjoint:  the adjoints of the steps, last step first, with identical bits for all options; gradients of the
 ///           parameters are summed over the steps. While tracing, the steps are operations of the program, and options
 ///           are an error.

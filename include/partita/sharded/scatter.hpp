@@ -52,7 +52,8 @@ struct take_rows_operation {
   }
 };
 
-/// The operation (rows, indices) -> the sum of the rows at each index of dimension D.
+/// The operation (rows, indices) -> a tensor of `extent` rows along dimension D, each of which is the sum of the rows
+/// with its index.
 template <std::size_t D>
 struct add_rows_operation {
   static constexpr bool on_integers = true;
@@ -138,11 +139,11 @@ auto apply_updates(const Op& op, const char* call, const X& x, const Indices& in
 
 }  // namespace detail
 
-/// Takes the elements along a dimension at indices that are the elements of a tensor. The result is sharded as the
-/// indices are. For an index that is not valid, the result is zero. The indices, also those of plain arrays, have the
-/// element type of x, like the result of `argmax`.
-/// Shapes:   the result has the dimensions of x, but those of the indices in place of this dimension.
-/// Cost:     a reshard of x if this dimension is sharded; the indices do not move.
+/// Takes the elements of x along dimension D at indices that are the elements of a tensor. The result is sharded as the
+/// indices are. For an index that is not valid, the elements of the result are 0. The indices, also those of plain
+/// arrays, have the element type of x, like the result of `argmax`.
+/// Shapes:   the result has the extents of x, with the extents of the indices in place of the extent of dimension D.
+/// Cost:     a reshard of x if dimension D is sharded; the indices are not moved.
 /// Adjoint:  adds each element of dy to the element of x from which it was taken; the indices have no gradient.
 template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
@@ -150,11 +151,14 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::take(x, indices, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) return apply_op(detail::take_rows_operation<D>{}, x, indices);
 }
-/// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`. Indices of
-/// tensors have the element type of x; those of plain arrays may be integers, too.
-/// Shapes:   the updates have the dimensions of x, but those of the indices in place of this dimension [shape_error].
+/// Adds each update to x at its index along dimension D: `scatter_add(x, indices, updates, dimensions<0>)`. If x is a
+/// tensor, the indices have the element type of x; if x is a plain array, the indices may also be integers. An update
+/// whose index is not valid is ignored.
+/// Shapes:   the updates have the extents of x, with the extents of the indices in place of the extent of dimension D
+///           [shape_error].
 /// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
-/// Adjoint:  x gets dy, and the updates `take` of dy at the indices; the indices have no gradient.
+/// Adjoint:  the gradient with respect to x is dy, and the gradient with respect to the updates is `take` of dy at the
+///           indices. The indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -164,9 +168,10 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
     return detail::apply_updates<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
                                         "scatter_add", x, indices, updates);
 }
-/// Replaces the elements of x at the indices by the updates. Updates with equal indices are summed.
+/// Replaces the elements of x at the indices along dimension D by the updates. Updates with equal indices are summed.
 /// Shapes:   those of scatter_add.
-/// Adjoint:  x gets dy where no element was replaced, and the updates dy at their indices.
+/// Adjoint:  the gradient with respect to x is dy where no element was replaced, and 0 elsewhere; the gradient with
+///           respect to the updates is `take` of dy at the indices.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {

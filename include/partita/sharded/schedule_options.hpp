@@ -10,13 +10,14 @@
 
 namespace partita {
 
-/// A choice of yes, no, or by default what the library finds best. A `bool` converts to a choice, but numbers do not.
+/// An option that is true, false, or not set; if it is not set, the library decides. A `bool` converts to an
+/// optional_bool, but numbers do not.
 class optional_bool {
  public:
   constexpr optional_bool() = default;
   template <std::same_as<bool> B>
   constexpr optional_bool(B given)
-      : is_choice_given_(true), chosen_value_(given) {}  // NOLINT: {.overlap = true} is how it is written
+      : is_choice_given_(true), chosen_value_(given) {}  // NOLINT: users write {.overlap = true}
 
   constexpr bool value_or(bool fallback) const { return is_choice_given_ ? chosen_value_ : fallback; }
 
@@ -57,14 +58,16 @@ struct schedule_options {
   /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
   /// some movement may go to another node. With and without overlap, results have the same bits.
   optional_bool overlap{};
-  /// The limit of bytes of storage for intermediate values on any worker. To keep the limit, fewer steps are done
-  /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.
+  /// The most bytes of storage for intermediate values that any worker may use. To keep this limit, fewer steps are
+  /// executed earlier than in the program's order; if the limit is too small for any order, all workers throw an error
+  /// that states the least possible limit.
   std::size_t memory = unlimited;
   /// The largest number of movements that are pending at the same time.
   std::size_t pending = 4;
-  /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
-  /// their blocks where that takes less time by the estimate, so that only the first of them communicates. By default
-  /// operations compute their blocks only, because products by BLAS may round elements of a larger block differently.
+  /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute wider
+  /// boxes than their blocks where this takes less estimated time, so that only the first of several such operations
+  /// communicates. By default operations compute their blocks only, because products by BLAS may round elements of a
+  /// larger block differently.
   optional_bool wider_windows{};
   /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};

@@ -27,7 +27,7 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
     const world& everyone = on->everyone();
     agree_if_checked(*everyone.state(), hasher().mix("select_if").mix(x.extents()).value(), {},
                      [&] { return text("partita::select_if(x, keep) of extents ") << x.extents(); });
-    // 1. Find the indices in this worker's part, and their number in the parts before.
+    // 1. Find the indices of kept rows in this worker's block, and count the kept rows in the blocks before it.
     const std::size_t group = replica_number(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;
     for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
@@ -38,7 +38,7 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
       if (is_active != 0 && of_group == 0) count += kept;
       if (is_active != 0 && of_group == group && from < start) before += kept;
     }
-    // 2. Send the indices to the workers that will have their rows, within groups of workers that have all rows.
+    // 2. Send the indices to the workers that will have their rows, among workers that together hold one copy of x.
     const shape_list extents{count};
     const interval there = on->active() ? on->box(line, extents)[0] : interval{};
     const std::size_t first = group * count;
@@ -53,11 +53,11 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
 
 /// Selects the rows of x (indices of dimension 0) for which `keep` is not 0, in their order, as in `auto y =
 /// select_if(x, keep);`. The number of selected rows is y.extents()[0]. Collective.
-/// Shapes:   keep has rank 1 and one element for each row of x. The result is sharded along dimension 0 as x is, in
-///           balanced parts, and not along other dimensions.
-/// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is executed at once
-///           [error].
-/// Cost:     an exchange of the indices of the rows, and an exchange of the rows that go to another worker.
+/// Shapes:   keep has rank 1 and one element for each row of x. Dimension 0 of the result is sharded over the mesh axes
+///           that shard dimension 0 of x, and no other dimension is sharded.
+/// Requires: x and keep on one mesh [partition_error], with extents as described under Shapes [shape_error]; a call
+///           that is executed at once [error].
+/// Cost:     an exchange of the indices of the selected rows, and an exchange of the selected rows.
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
@@ -104,12 +104,13 @@ auto select_if(const X& x, const M& keep) {
   }
 }
 
-/// Selects the first `rows` rows for which `keep` is not 0, followed by rows of zeros if there are fewer. The extents
-/// of the result are known before the call, so a traced program can contain the call. The `sum` of `not_equal_to(keep,
-/// 0)` is the number of selected rows.
-/// Shapes:   the result has the extents of x with `rows` as the first. x is a tensor of any kind; keep is of the same
-///           kind, has rank 1 and one element for each row of x.
-/// Requires: these extents [shape_error]. The element type of x must represent the number of rows exactly.
+/// Selects the first `rows` rows of x for which `keep` is not 0. If fewer rows are selected, rows of zeros follow them.
+/// The extents of the result are known before the call, so a traced program can contain the call. The sum of
+/// `not_equal_to(keep, 0)` is the number of rows for which `keep` is not 0.
+/// Shapes:   the result has the extents of x, except that extent 0 is `rows`. x is a tensor of any kind; keep has the
+///           same kind, rank 1, and one element for each row of x.
+/// Requires: extents as described under Shapes [shape_error]. The element type of x must represent the number of rows
+///           of x exactly.
 /// Cost:     a cumulative sum of keep. The rows of x are not moved: if dimension 0 of x is sharded, the result is a
 ///           partial sum, which is reduced when it is read.
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
@@ -121,7 +122,7 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
     throw shape_error(text("partita::select_if(x, keep, rows): requires keep of rank 1 with an element for each row of "
                            "x, got extents ")
                       << of_x << " and " << of_keep);
-  const auto selected = [&](const auto& kept) {                                // kept is 1 or 0
+  const auto selected = [&](const auto& kept) {                                // kept: 1 or 0
     const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is not an index
     return apply_op(detail::add_rows_operation<0>{rows}, x, places);
   };

@@ -43,20 +43,20 @@ class typed_sharded {
   const shape_list& extents() const { return value_.extents(); }
   short_list<interval> box() const { return value_.box(); }
 
-  /// This worker's block, as a view of the block's memory.
+  /// This worker's block of the tensor, as a view of the block's memory.
   auto local() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
   auto local() {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
-  /// Gathers the whole tensor on every worker of the mesh. No other call gathers. Collective.
+  /// Gathers the whole tensor on every worker of the mesh. Collective.
   auto whole() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
   }
   /// The element of a tensor with exactly one element, on every worker of the world; see sharded_tensor::number.
   T number() const { return value_.number(); }
-  /// Reads or puts elements by global index, on any workers; see sharded_tensor::get. Collective.
+  /// Reads (get) or sets (put) elements at global indices, on any workers; see sharded_tensor::get and put. Collective.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }
@@ -90,8 +90,8 @@ class typed_sharded {
 template <class T, sharding S>
 using sharded = typed_sharded<T, name_of_layout<S>>;
 
-/// Shards a whole array that every worker has, with the layout in the type: each worker keeps its block. Needs no
-/// communication.
+/// Shards a whole array that every worker has: each worker keeps its block. The layout is part of the type of the
+/// result. The call needs no communication.
 template <sharding S, ranked_array X>
 auto shard(const world& everyone, const X& x) {
   static_assert(S.rank() == rank_of<X>,
@@ -103,7 +103,8 @@ auto shard(const world& everyone, const X& x) {
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
   else return detail::rejected_call{};
 }
-/// Shards a function of the global index; no worker holds the whole tensor. The argument of f is a list of numbers.
+/// Makes a sharded tensor whose element at each global index is f(index), where the index is a list of numbers. No
+/// worker holds the whole tensor.
 template <sharding S, class T, class F>
 sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {
   return sharded<T, S>(shard<T>(everyone, S, extents, f));

@@ -20,14 +20,14 @@ struct optimiser_state_axes {
   const char* axes = "";
 };
 using state_over PARTITA_FORMER_NAME("use optimiser_state_axes") = optimiser_state_axes;
-/// The option of a step that clips gradients to this global norm.
+/// The option of a step of an optimiser that scales all gradients so that their global norm is at most `most`.
 struct clip_norm {
   double most;
 };
 
 /// An update rule, and its state for each element of sharded parameters, as in `sharded_adam<float> optimiser({w1, w2},
-/// {.learning_rate = 0.001}, optimiser_state_axes{"data"})`. A step reshards each gradient to the layout of the state,
-/// updates the worker's own part, and reshards the parameter back to its own layout.
+/// {.learning_rate = 0.001}, optimiser_state_axes{"data"})`. A step reshards each gradient and parameter to the layout
+/// of the state, updates this worker's block, and reshards the parameter back to its old layout.
 /// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
 /// Cost:     the reshards of gradients and parameters only, and none if parameter, gradient and state have the same
 ///           layout. The reshards are a slice and an all_gather if the state is sharded over the data axis (ZeRO 1), a
@@ -62,7 +62,7 @@ class sharded_optimiser {
   explicit sharded_optimiser(std::vector<parameter_ref<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
   /// Makes an optimiser of named parameters, in their order.
-  template <class Named>  // not deduced from braces, which are a list without names
+  template <class Named>  // a template, so that {w1, w2} is not converted to it
     requires std::is_same_v<Named, named_parameters<T>>
   sharded_optimiser(const Named& parameters, const Options& options, optimiser_state_axes state_axes = {})
       : sharded_optimiser(parameters.all(), options, state_axes) {}
@@ -100,7 +100,7 @@ class sharded_optimiser {
   Options& options() { return options_; }
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
-  /// The layout of the optimiser's state of parameter number p.
+  /// The layout of the optimiser's states for parameter number p.
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
   /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
   /// far; for SGD with momentum the velocity.
@@ -178,9 +178,7 @@ class sharded_optimiser {
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharding own = parameters_[p].read().layout();
-      if (detail::have_same_block(
-              own,
-              layouts_[p])) {  // a copy of the parameter that survives would force a copy of its memory
+      if (detail::have_same_block(own, layouts_[p])) {  // keeping a copy of the tensor would make data() copy memory
         update(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }

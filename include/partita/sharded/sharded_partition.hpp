@@ -12,14 +12,14 @@
 
 namespace partita {
 
-/// The cut of n indices of a dimension by axes of a mesh: one part per combination of their coordinates, major axis
-/// first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts:
-/// dividing 10 over 2 x 4 parts gives 2, 1, 1, 1, 2, 1, 1, 1.
+/// The division of the n indices of a dimension over axes of a mesh: one part per combination of the axes' coordinates,
+/// major axis first. The first axis divides all indices, each next axis divides the parts of the axis before, so the
+/// parts may differ from balanced parts of the same number: dividing 10 over 2 x 4 parts gives 2, 1, 1, 1, 2, 1, 1, 1.
 PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 
-/// The arrangement of a partition that holds one copy of a sharded tensor (its workers and extents), and the cuts of
-/// the tensor. Along mesh axes that shard no dimension there are copies (or summands) of the tensor, each on a separate
-/// partition with the same cuts.
+/// The workers and the extents of a partition that holds one copy of a sharded tensor, and the division of the tensor's
+/// dimensions. Workers that differ along mesh axes that shard no dimension hold different copies (or summands) of the
+/// tensor. Each copy has a separate partition with the same division.
 template <std::size_t Rank>
 struct sharded_partition {
   grid<dynamic_extents<Rank>> arrangement;
@@ -32,7 +32,7 @@ struct sharded_partition {
 /// Shapes:   one extent for each dimension of the sharding.
 /// Requires: Rank is the rank of sharding and shape [shape_error]; the mesh of the sharding is that of `where`, and
 ///           `copy` is below the number of copies [partition_error].
-/// Cost:     time in O(places + parts), no communication.
+/// Cost:     time proportional to the number of workers of the mesh plus the number of parts; no communication.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape, const placed_mesh& where,
                                      std::size_t copy = 0) {

@@ -44,7 +44,7 @@ PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* ca
 }  // namespace detail
 
 /// A tensor that the workers of a mesh hold together; each worker holds its block. The class has value semantics:
-/// copies share their blocks until one of them is changed. Every worker of the world must make all operations on the
+/// copies share their blocks until one of them is changed. Every worker of the world must call all operations on the
 /// tensor. An operation that moves elements first checks that all workers make the same call; a call that needs no
 /// message is compared at the next such agreement.
 template <class T>
@@ -85,8 +85,8 @@ class sharded_tensor {
   /// This worker's block, also if the tensor is partial; then the block is one of several summands.
   const detail::tensor_block<T>& unreduced_block() const { return state_->block; }
 
-  /// Gathers the whole tensor on every worker of the mesh; other workers get no elements (but a scalar on all workers
-  /// of the world). No other call gathers. Collective.
+  /// Gathers the whole tensor on every worker of the mesh; other workers of the world get no elements. A tensor of rank
+  /// 0 is returned on all workers of the world. Collective.
   template <std::size_t N>
   xt::xtensor<T, N> whole() const {
     require_readable("whole()");
@@ -97,8 +97,8 @@ class sharded_tensor {
     return y;
   }
   /// The element of a tensor with exactly one element, on every worker of the world. Collective if the tensor is
-  /// partial, or if the mesh is smaller than the world; in that case one more message sends the element to the other
-  /// workers.
+  /// partial or sharded, or if the mesh is smaller than the world. If the mesh is smaller, a message to each of the
+  /// other workers sends the element.
   T number() const {
     if (detail::shape_size(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
@@ -106,16 +106,16 @@ class sharded_tensor {
     return *detail::gather_to_all(state_->on.get(), gathered(), state_->number).data();
   }
 
-  /// Returns the elements at global indices, on any workers; each worker passes its own list. Collective over the
-  /// world. All indices must be inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
+  /// Returns the elements at global indices, whichever workers hold them; each worker passes its own list. Collective
+  /// over the world. All indices must be inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     require_readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
                                   indices);
   }
   /// Sets the elements at global indices, on all workers that hold a copy of them. If two workers set the same element,
-  /// the worker with the higher id wins; within one worker's list the last value wins. Collective. There must be as
-  /// many values as indices [shape_error, on all workers].
+  /// the worker with the higher id wins; within one worker's list the last value wins. Collective. Each worker passes
+  /// as many values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     require_readable("put()");
     make_exclusive();
@@ -177,7 +177,7 @@ class sharded_tensor {
   }
   template <class U, class F>
   void for_each_element(U* memory, F& f) const {
-    if (!state_->active()) return;  // workers that are not on the mesh have a block of a scalar, too
+    if (!state_->active()) return;  // a tensor of rank 0 has a block also on workers outside of the mesh
     const auto here = box();
     const short_list<std::ptrdiff_t> steps[] = {detail::strides_of(state_->block.shape)};
     short_list<std::size_t> index;
@@ -203,7 +203,7 @@ namespace detail {
 
 PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents, const char* call = "partita::shard");
 
-/// Makes a tensor from this worker's block, as the result of the operation with this number.
+/// Makes a tensor from this worker's block, as the result of the operation whose number is `number`.
 template <class T>
 sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             tensor_block<T> block, std::uint64_t number = 0) {
@@ -215,7 +215,8 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
   state->number = number;
   return sharded_tensor<T>(std::move(state));
 }
-/// Records that a tensor is made, which all workers of the world must do; see bound_mesh::note.
+/// Records that a tensor is made, so that the next agreement checks that all workers of the world made it; see
+/// bound_mesh::log_operation.
 template <class T>
 std::uint64_t record_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
                             const shape_list& extents) {
@@ -223,8 +224,8 @@ std::uint64_t record_tensor(const std::shared_ptr<bound_mesh>& on, const char* c
                            extents);
 }
 
-/// Makes a new tensor from a function of the global index. In a partial sum or product every summand but the first is
-/// the neutral element.
+/// Makes a new tensor from a function of the global index. If the layout has a pending sum or product, one block has
+/// the values of f, and the other blocks that are combined with it have the neutral element.
 template <class T, class F>
 sharded_tensor<T> make_tensor(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                               F f) {
@@ -260,7 +261,8 @@ tensor_block<element_of<X>> block_of_array(const X& x) {
 
 }  // namespace detail
 
-/// Shards a whole array that every worker has: each worker keeps its block of the layout. No communication.
+/// Shards a whole array that every worker has: each worker keeps its block of the layout. The call needs no
+/// communication.
 /// Shapes:   those of x; the layout has one entry for each dimension [shape_error].
 /// Requires: a world with as many workers as the mesh has positions [partition_error].
 template <ranked_array X>
@@ -285,8 +287,8 @@ template <class T, class F>
 sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
   return detail::make_tensor<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);
 }
-/// Makes a tensor from the blocks that the workers already hold. Requires on every worker a block of the shape that the
-/// layout gives it [shape_error, on all workers].
+/// Makes a tensor from the blocks that the workers already hold. Requires: on every worker of the mesh, a block of the
+/// shape that the layout gives this worker [shape_error, on all workers].
 template <ranked_array X>
 auto shard_blocks(const world& everyone, const sharding& layout, const shape_list& extents, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));

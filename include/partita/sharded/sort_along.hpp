@@ -35,13 +35,14 @@ struct top_elements {
 
 namespace detail {
 
-/// The common part of operations that read the first elements along dimension D in a stable order: how many, and in
-/// which direction. NaNs are last, or first in descending order; 0.0 and -0.0 are equal.
+/// The common part of operations that sort the elements along dimension D in a stable order and read the first ones:
+/// how many they read, and the direction of the order. NaNs are last, or first in descending order; 0.0 and -0.0 are
+/// equal.
 template <std::size_t D>
 struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::size_t parameters = 2;
-  std::size_t max_count = dynamic;  ///< the number of elements of each line that are read; dynamic: all
+  std::size_t max_count = dynamic;  ///< the number of sorted elements of each line to read; dynamic: all
   bool descending = false;
 
   shape_list set_line_extent(shape_list extents) const {
@@ -73,7 +74,7 @@ struct line_sort {
   }
 };
 
-/// The rule of an operation on values and keys, whose dimension D must be whole.
+/// The rule of an operation on values and keys. Dimension D of the values and of the keys must be whole (not sharded).
 template <std::size_t D>
 constexpr rule rule_of_values_and_keys(const shape_span& x, const char* name) {
   rule r;
@@ -90,7 +91,8 @@ constexpr rule rule_of_values_and_keys(const shape_span& x, const char* name) {
   return r.complete().linear_in({0}).named(name);
 }
 
-/// The operation (values, keys) -> the first values of each line in the order of the keys.
+/// The operation (values, keys) -> the values of each line along dimension D in the order of the keys, the first
+/// `max_count` of them.
 template <std::size_t D>
 struct sort_by_keys_operation;
 
@@ -98,7 +100,7 @@ struct sort_by_keys_operation;
 /// took them, and 0 elsewhere.
 template <std::size_t D>
 struct sort_adjoint_operation : line_sort<D> {
-  static constexpr std::uint32_t adjoint_reads = 2;  // the keys
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "gradient of sort"); }
   shape_list result_extents(const shape_span& x) const { return x[1]; }
@@ -115,7 +117,7 @@ struct sort_adjoint_operation : line_sort<D> {
 };
 template <std::size_t D>
 struct sort_by_keys_operation : line_sort<D> {
-  static constexpr std::uint32_t adjoint_reads = 2;  // the keys
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "sort by keys"); }
   shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
@@ -130,7 +132,7 @@ struct sort_by_keys_operation : line_sort<D> {
   }
 };
 
-/// The operation x -> the elements in order along dimension D or, with `Indices`, their indices.
+/// The operation x -> the sorted elements along dimension D or, if `Indices` is true, their indices along D.
 template <std::size_t D, bool Indices = false>
 struct sort_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;
@@ -163,7 +165,8 @@ template <auto Layout, std::size_t D>
 inline constexpr layout_name<layout_text(sorted_layout<Layout, D>).size()> sorted_layout_name =
     make_layout_name<layout_text(sorted_layout<Layout, D>).size()>(sorted_layout<Layout, D>);
 
-/// Returns f(x), after x was resharded to a layout in which dimension D is whole, if that is not forbidden.
+/// Returns f(x). If dimension D of x is sharded and implicit reshards are not forbidden, x is first resharded to a
+/// layout in which D is whole.
 template <std::size_t D, class X, class F>
 auto apply_with_whole_dimension(const X& x, const F& f) {
   if (const shape_list extents = operand_extents(x); D >= extents.size())
@@ -188,8 +191,8 @@ auto apply_with_whole_dimension(const X& x, const F& f) {
   }
 }
 
-/// The quantile of sorted lines, interpolated between element `low` and the next element of each line; it is NaN if the
-/// last element of the line is NaN.
+/// The quantile of each line of the sorted tensor y: element `low` plus `share` times the distance to the next element.
+/// The quantile is NaN if element `last`, the last element of the line, is NaN.
 template <std::size_t D, class Y>
 auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
   namespace f = element_functions;
@@ -224,8 +227,8 @@ consteval bool is_line_sortable() {
 /// Requires: integers, float or double, and a dimension that x has [compile time; shape_error if the rank is known at
 /// run time].
 /// Cost: a local sort of each line. If the dimension is sharded, one reshard makes it whole: its axes shard another
-/// dimension of the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
-/// (sort(x) of sort_elements.hpp does not gather). In a traced program completion chooses.
+/// dimension of the result, so that each worker sorts a part of the lines; a tensor of rank 1 is gathered (sort(x) of
+/// sort_elements.hpp does not gather). In a traced program completion chooses the layouts.
 /// Adjoint: moves the elements of dy to the places from which the elements of x came. The adjoint sorts x again.
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
@@ -235,8 +238,9 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
     });
   else return detail::rejected_call{};
 }
-/// The indices along a dimension of the sorted elements, which `take_along_axis` reads. The sort is stable. An index is
-/// an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// The indices along a dimension that sort x: `take_along_axis(x, argsort(x, dimensions<1>), dimensions<1>)` is sorted.
+/// The sort is stable. The indices are stored as elements of the type of x, which must represent them exactly (float:
+/// up to 2^24).
 /// Shapes, Requires, Cost: those of sort.
 /// Adjoint: none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
@@ -249,8 +253,9 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
   else return detail::rejected_call{};
 }
 /// The k greatest elements along a dimension, the greatest first, and their indices, as in `auto [values, indices] =
-/// top_k(x, 3, dimensions<1>)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
-/// Shapes: those of x, with k along the dimension.
+/// top_k(x, 3, dimensions<1>)`. Of equal elements the ones with the smaller indices are taken; NaNs count as greater
+/// than all numbers.
+/// Shapes: those of x, except that the extent of the dimension becomes k.
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
 /// Cost: that of sort, except that only k elements of each line are sorted.
 /// Adjoint: moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
@@ -272,7 +277,8 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
 /// Requires: float or double [compile time], at least one element along the dimension, a probability from 0 to 1
 /// [shape_error].
 /// Cost: that of sort.
-/// Adjoint: distributes dy by weight to the two elements it was computed from, or gives it to the line's last NaN.
+/// Adjoint: divides dy, by the weights of the interpolation, between the two elements of x from which the quantile was
+/// computed. If a line has a NaN, its last NaN gets dy.
 template <detail::any_tensor X, std::size_t D>
 auto quantile(const X& x, double probability, dimensions_t<D> along) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;

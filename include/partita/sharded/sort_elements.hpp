@@ -23,7 +23,8 @@
 namespace partita {
 namespace detail {
 
-/// The mesh of a tensor that is to be sorted, after all workers have agreed on the call and its parameter.
+/// Returns the mesh of a tensor that is to be sorted. First all workers agree on the call and its parameter, and the
+/// rank of x is checked.
 template <class T>
 const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
@@ -43,7 +44,8 @@ const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool
                                         << ", got extents " << x.extents());
   return on;
 }
-/// This worker's part of the first dimension of a tensor, if all workers of the world have balanced parts.
+/// This worker's interval of dimension 0 of a tensor, when the dimension is divided into balanced parts for all workers
+/// of the world.
 template <class T>
 interval part_range(const sharded_tensor<T>& x) {
   const world& everyone = x.state()->on->everyone();
@@ -58,8 +60,8 @@ xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
   const index_exchange exchange(on.everyone(), own, part_range(x));
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
 }
-/// Makes a tensor of this layout and these extents from numbers that the workers hold in balanced parts (`own`):
-/// element k is number places[k], or number k if `places` is null.
+/// Makes a tensor of this layout and these extents from a list of numbers, of which each worker holds the interval
+/// `part` in `own`. Element k of the tensor is number k of the list, or number places[k] if `places` is not null.
 template <class T, class Numbers>
 auto read_numbers(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
                   const shape_list& extents, const std::vector<std::size_t>* places, const char* call) {
@@ -68,7 +70,8 @@ auto read_numbers(const sharded_tensor<T>& x, const Numbers& own, const interval
   const index_list all = places == nullptr || !on->active() ? index_list(box) : index_list(*places);
   return tensor_from_exchange(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
 }
-/// The indices of the sorted elements, sharded as x is; or only those of some positions in the order, not sharded.
+/// The indices of all elements in sorted order, sharded as x is. If `ranks` is not null, only the indices at the
+/// positions `ranks` of the sorted order, not sharded.
 template <class T>
 sharded_tensor<std::size_t> sorted_indices(const sharded_tensor<T>& x, const sort_options& options,
                                            const std::vector<std::size_t>* ranks, const char* call) {
@@ -86,7 +89,8 @@ sharded_tensor<T> read_rows(const sharded_tensor<T>& x, const sharded_tensor<std
 }
 
 /// Applies the function f to x, converted to a tensor with a run-time layout. If the type of x has a layout, the type
-/// of the result has a layout, too: that of x, or one that shards no dimension.
+/// of the result also has a layout: if Whole is true, a layout of rank Rank that shards no dimension, otherwise a
+/// layout that shards only dimension 0, as x does.
 template <bool Whole, std::size_t Rank, class X, class F>
 auto apply_with_run_time_layout(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
@@ -125,8 +129,8 @@ consteval bool is_sortable() {
 /// Shapes:   those of x. The layout is that of x without pending sums.
 /// Requires: integers, float or double [compile time], rank 1 [shape_error], a call that is executed at once [error]; a
 ///           traced program must call `sort(x, dimensions<0>)`.
-/// Cost:     a parallel argsort of balanced parts; elements and indices move a few times, each to the worker that needs
-///           it. The order is stable, with NaNs last.
+/// Cost:     a parallel argsort of balanced parts; elements and indices are sent a few times, each to one worker that
+///           needs it. The order is stable; NaNs are last, or first in descending order.
 /// Adjoint:  moves the elements of dy to the places from which the elements of x came.
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
@@ -154,8 +158,9 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
   else return detail::rejected_call{};
 }
 /// The k greatest elements of a tensor of rank 1, the greatest first, and their indices, as in `auto [values, indices]
-/// = top_k(x, 3)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
-/// Shapes:   k, not sharded.
+/// = top_k(x, 3)`. Of equal elements the ones with the smaller indices are taken; NaNs count as greater than all
+/// numbers.
+/// Shapes:   values and indices have k elements each, and are not sharded.
 /// Requires: what sort(x) requires, and at least k elements [shape_error].
 /// Cost:     a local selection, and an exchange of at most k elements between each pair of workers.
 /// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
@@ -184,7 +189,8 @@ auto top_k(const X& x, std::size_t k) {
 /// between two elements is interpolated linearly; it is NaN if an element is NaN.
 /// Requires: what sort(x) requires, float or double, at least one element, a probability from 0 to 1 [shape_error].
 /// Cost:     that of argsort(x).
-/// Adjoint:  distributes dy by weight to the two elements it was computed from, or gives it to the last NaN.
+/// Adjoint:  divides dy, by the weights of the interpolation, between the two elements of x from which the quantile was
+///           computed. If x has a NaN, its last NaN gets dy.
 template <detail::tensor_value X>
 auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
@@ -211,8 +217,8 @@ auto quantile(const X& x, double probability) {
     return detail::rejected_call{};
   }
 }
-/// The distinct elements of a tensor of rank 1 in ascending order; their number is y.extents()[0]. NaNs are last. All
-/// NaNs count as equal, and so do 0.0 and -0.0.
+/// The distinct elements of a tensor of rank 1 in ascending order, as in `auto y = unique(x)`; their number is
+/// y.extents()[0]. NaNs are last. All NaNs count as equal, and so do 0.0 and -0.0.
 /// Shapes:   rank 1, sharded as x is, in balanced parts.
 /// Requires: what sort(x) requires.
 /// Cost:     a parallel sort of the distinct elements of each balanced part, and an exchange.
@@ -237,8 +243,8 @@ auto unique(const X& x) {
     });
   else return detail::rejected_call{};
 }
-/// The rows of x (indices of dimension 0) in a random order, which depends on their number and the seed only, as in
-/// `auto y = permutation(x, seed)`.
+/// The rows of x (indices of dimension 0) in a random order, which depends only on the number of rows and the seed, as
+/// in `auto y = permutation(x, seed)`.
 /// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
 /// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
 ///           [disagreement_error].

@@ -14,8 +14,8 @@
 namespace partita {
 namespace detail {
 
-/// Moves `count` elements of x from index `from` on along dimension D to index `to` of a dimension of `extent`
-/// elements, of which the others are 0.
+/// Returns a tensor of extent `extent` along dimension D. The `count` elements of x from index `from` on are at the
+/// indices from `to` on, and all other elements are 0.
 template <std::size_t D, class X>
 X move_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
   return apply_op(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
@@ -87,8 +87,8 @@ using point_count_along = std::size_t;
 }  // namespace detail
 
 /// Changes the number of points n of a spectrum along some dimensions to m, by truncation or zero padding:
-/// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8 points. With 3/2 of the points, products of two fields have
-/// no aliases.
+/// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` changes 8 x 8 points to 12 x 12 points. If two fields are resized to
+/// 3/2 of their points before they are multiplied, their product has no aliasing errors.
 /// Shapes:   those of z, except that the extent of each of these dimensions becomes the m that is given for it.
 /// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time]; at least
 ///           one point along each of these dimensions, before and after [shape_error].
@@ -96,9 +96,10 @@ using point_count_along = std::size_t;
 /// Adjoint:  the exact transpose of the map.
 ///
 /// The coefficients of waves do not change: with fourier_norm::forward the fields are equal at common points, with
-/// other norms they are multiplied by a power of n / m. For even n, wave n / 2 is also wave -n / 2: if n grows, half of
-/// it goes to each of both waves; if the number of points shrinks to n, both waves are added. So padding and then
-/// truncating gives z again, and fields of real numbers stay real.
+/// other norms the field is multiplied by a power of n / m. If the smaller number k of n and m is even, wave k / 2 of k
+/// points is also wave -k / 2. If the number of points grows, half of this coefficient goes to each of the two waves;
+/// if it shrinks, the coefficients of the two waves are added. So padding and then truncating gives z again, and fields
+/// of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_along<D>&... m) {
@@ -114,12 +115,12 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_a
 }
 /// Changes the number of points of half of a spectrum, as rfft computes it of n real numbers along the last listed
 /// dimension, as in `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
-/// Shapes:   those of y, except that the extent of each of these dimensions becomes the m that is given for it, and of
-///           the last one m / 2 + 1.
-/// Requires: n / 2 + 1 numbers along the last dimension [shape_error].
+/// Shapes:   those of y, except that the extent of each of these dimensions becomes the m that is given for it, and the
+///           extent of the last listed dimension becomes m / 2 + 1.
+/// Requires: n / 2 + 1 numbers along the last listed dimension [shape_error].
 /// Cost:     that of resize_spectrum.
-/// Adjoint:  the exact transpose. When the number of points shrinks to an even n, wave n / 2 is doubled, because irfft
-///           reads only its real part.
+/// Adjoint:  the exact transpose of the map. If the number of points along the last listed dimension shrinks to an even
+///           m, the map doubles wave m / 2, because irfft reads only the real part of this wave.
 template <detail::any_tensor X, std::size_t... D>
 auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::point_count_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -136,7 +137,7 @@ auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const d
 }
 
 /// Puts the frequencies of a spectrum in rising order, …, -1, 0, 1, …: fftshift(fftfreq(n)) is sorted. ifftshift is the
-/// inverse.
+/// inverse of fftshift.
 /// Shapes:   those of x.
 /// Requires: dimensions that x has, each once [compile time].
 /// Cost:     that of roll.

@@ -28,8 +28,8 @@ template <class T>
 sharded_tensor<T> reduce_pending_sums(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().without_partials()) : x;
 }
-/// Makes complex elements a compile-time error for functions of real numbers that are composed of operations, because
-/// some of these operations would accept them.
+/// Makes complex elements and integer elements a compile-time error for functions of real numbers that are composed of
+/// operations, because some of these operations would accept such elements.
 template <class X>
 consteval bool has_real_elements() {
   constexpr bool are_real = !is_complex<element_of_tensor<X>>;
@@ -79,7 +79,8 @@ auto log_softmax_along(const X& input) {
 
 struct take_at_labels_operation;
 
-/// The adjoint of take_at_labels_operation, which puts each element of dy at its label's place in a row of zeros.
+/// The adjoint of take_at_labels_operation: makes a row of zeros for each element of dy, and puts the element at the
+/// index that is its label.
 struct put_at_labels_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -100,8 +101,8 @@ struct put_at_labels_operation {
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const;
 };
-/// Takes the element of each row at the row's label. A worker has 0 for labels of classes that it does not hold, and
-/// the result is a partial sum.
+/// Takes the element of each row at the index that is the row's label. If classes are sharded, the result is a partial
+/// sum: a worker has 0 for labels of classes that it does not hold.
 struct take_at_labels_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -199,7 +200,8 @@ template <detail::any_tensor X>
 sigmoid(const sigmoid<X>&) -> sigmoid<detail::activation_call<element_functions::sigmoid, sigmoid<X>>>;
 
 /// exp(x) divided by its sum along the last dimension, or along a given dimension: `softmax(x, dimensions<1>)`. If this
-/// dimension is sharded, two numbers per row are reduced, and no tensor is gathered.
+/// dimension is sharded, two numbers per line along it (maximum and sum) are reduced over the workers, and no tensor is
+/// gathered.
 template <detail::any_tensor X>
 auto softmax(const X& input) {
   return detail::softmax_along<-1>(input);
@@ -232,8 +234,8 @@ auto normalise(const X& input, const Gamma& gamma, const Beta& beta, double epsi
                                                        beta);
   });
 }
-/// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes may be sharded; no row is
-/// gathered.
+/// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes, dimension 1, may be sharded; no
+/// row is gathered.
 /// Shapes: scores are rows x classes; every worker passes the labels of all rows.
 /// Requires: labels of an integer type [compile time], one per row, below the number of classes [shape_error].
 template <detail::any_tensor Scores, ranked_array Labels>

@@ -30,13 +30,13 @@ struct traced_program {
   std::vector<applied_operation> applied_operations;
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
-  const mixed_type_execution* mixed_execution = nullptr;  ///< null: all values have one element type
+  const mixed_type_execution* mixed_execution = nullptr;  ///< null if all values have one element type
   /// Finds the reshards of the backward pass by a dry run. `trace`, which knows the element type, sets this function
   /// pointer.
   std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);
-  /// Adds the work on blocks of the last operation of the graph.
+  /// Adds the work on blocks for the operation that was added to the graph last.
   PARTITA_DECL void add(const applied_operation& done, const std::shared_ptr<const operation_window>& window,
                         std::uint32_t no_gradient_bits);
 };
@@ -54,7 +54,7 @@ class traced {
   value number_in_graph() const { return value_; }
   /// Whether this value is a constant for differentiation.
   bool is_gradient_stopped() const { return is_stopped_; }
-  const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< Its program.
+  const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< The traced program.
 
   // Reading elements of a traced value is a compile-time error.
   template <class E = value_type>
@@ -87,8 +87,9 @@ class traced {
   bool is_stopped_;
 };
 
-/// Sets the layout of a traced value. The call annotates the value while a program is traced, reshards it when the
-/// program is executed, and has no effect on an array.
+/// Sets the layout of a value of a program. For a traced value, the layout becomes an annotation in the program; a
+/// sharded tensor is resharded to the layout; a plain array is returned unchanged. Annotations with lower priority
+/// numbers are propagated first.
 PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
 template <class T>
 sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
@@ -98,7 +99,8 @@ template <ranked_array X>
 const X& constrain(const X& x, const sharding&) {
   return x;
 }
-inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }  ///< x, a constant.
+/// Returns x as a constant for differentiation, which has no gradient.
+inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }
 
 namespace detail {
 
@@ -108,7 +110,7 @@ template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x);
 
-/// The class of the values of a program that is traced for elements of type T.
+/// The class of traced values whose elements have the type Element.
 template <class Element>
 struct traced_type {
   using type = traced;

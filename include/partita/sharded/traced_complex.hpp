@@ -59,7 +59,8 @@ class traced_function_with_result : public traced_function {
   }
 };
 
-/// A tensor of real or of complex numbers. One of the two members `real` and `complex` is empty.
+/// A tensor of real or of complex numbers. At most one of the members `real` and `complex` holds a tensor; the other
+/// one is empty.
 template <class R>
 struct real_or_complex {
   sharded_tensor<R> real{};
@@ -68,7 +69,7 @@ struct real_or_complex {
   real_or_complex() = default;
   explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
   explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
-  bool is_complex() const { return complex.state() != nullptr; }  ///< Whether `complex` has the tensor.
+  bool is_complex() const { return complex.state() != nullptr; }  ///< Whether the tensor is complex.
   /// Returns the member whose elements have type T, which is R or std::complex<R>.
   template <class T>
   const sharded_tensor<T>& of() const {
@@ -283,9 +284,10 @@ struct real_complex_execution final : mixed_type_execution {
 
 inline const real_complex_execution mixed_program_executor{};
 
-/// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
-/// the extents of the result, as an operation of apply_op() does; the placeholders `operand_type` and `result_type` of
-/// the element types; and `convert(x)`, which computes the result for tensors in layouts that fit the rule.
+/// Adds an operation from real to complex values, or from complex to real values, to the traced program. Op declares
+/// its rule, and optionally the extents of the result, as an operation of apply_op() does; the placeholders
+/// `operand_type` and `result_type` of the element types; and `convert(x)`, which computes the result for tensors in
+/// layouts that fit the rule.
 template <class Op, class... X>
 auto trace_element_change(const Op& op, const X&... x) {
   const shape_list shapes[] = {x.extents()...};
@@ -306,7 +308,8 @@ auto trace_element_change(const Op& op, const X&... x) {
 
 }  // namespace detail
 
-/// The functions of real traced values that do not depend on the element type, for complex values.
+/// Overloads for complex traced values of functions that do not depend on the element type; see the functions of
+/// `traced`.
 inline traced_complex constrain(const traced_complex& x, const sharding& layout, std::size_t priority = 0) {
   return traced_complex(constrain(static_cast<const traced&>(x), layout, priority));
 }

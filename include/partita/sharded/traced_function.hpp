@@ -75,15 +75,16 @@ class traced_function {
   PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
-  /// operation reads and leaves tensors in their completed layouts. The arguments of a program with real and complex
-  /// values may be real and complex, of one precision.
+  /// operation reads and leaves tensors in their completed layouts. A program with real and complex values takes real
+  /// and complex arguments of one precision.
   /// Shapes: those with which the program was traced [shape_error].
   /// Requires: arguments on the traced mesh [partition_error].
   template <class T, class... X>
   sharded_tensor<T> operator()(const sharded_tensor<T>& first, const X&... more) const {
     return call<T>(first, detail::as_run_time(more)...);
   }
-  /// Executes the program on typed tensors. The result is a tensor with a run-time layout, the completed one.
+  /// Executes the program on typed tensors. The result is a tensor with a run-time layout, which is the completed
+  /// layout of the result.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return call<T>(first.run_time_tensor(), detail::as_run_time(more)...);
@@ -174,7 +175,7 @@ class traced_function {
     const bool is_asked = !gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0;
     return is_asked ? detail::parameter_of(x) : x;
   }
-  /// Executes operation o, which reads its operands and leaves its result in these layouts.
+  /// Executes operation o, which reads its operands in the layouts `needs` and leaves its result in the layout `made`.
   template <class T>
   sharded_tensor<T> run_one_operation(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
                                       const std::vector<sharding>& needs, const sharding& made,
@@ -190,7 +191,8 @@ class traced_function {
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
-  /// Computes the wider box of the result y of an elementwise operation, of which this worker's block is a part.
+  /// Computes the elements of the result of elementwise operation o in a box that is wider than this worker's block and
+  /// contains it.
   template <class T>
   detail::block_window<T> compute_wider_box(std::size_t o, const std::vector<sharded_tensor<T>>& x,
                                             const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
@@ -214,8 +216,8 @@ class traced_function {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> boxes_of_operations;  // the boxes of all operations; empty without wider windows
-    std::vector<detail::block_window<T>> boxes_of_values;   // the boxes of values that are wider than blocks
+    std::vector<detail::wider_result> boxes_of_operations;  // for each operation; empty without wider windows
+    std::vector<detail::block_window<T>> boxes_of_values;   // values that were computed on wider boxes
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -251,8 +253,8 @@ class traced_function {
           is_made ? window.result_window : program.compute_wider_box(o, operands, values[result], window);
     }
   };
-  /// Operand i of operation o; the number after the operands is that of the result. is_gradient_stopped says whether an
-  /// operand has no gradient.
+  /// Operand i of operation o, or, if i is the number of operands, the result of operation o. is_gradient_stopped says
+  /// whether an operand has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
   bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
@@ -277,8 +279,8 @@ class traced_function {
   sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
     return run_real_complex_program(arguments, detail::type_number<T>()).template as<T>();
   }
-  /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
-  /// elements of the type of this number.
+  /// Executes a program with real and complex values, and returns its result. Throws an error unless the elements of
+  /// the result have the type with number `type`; see type_number.
   PARTITA_DECL detail::untyped_tensor run_real_complex_program(const detail::untyped_tensor* arguments,
                                                                std::uint64_t type) const;
   /// Executes the program, whose result must have elements of type Result.
@@ -310,7 +312,8 @@ class traced_function {
 
 namespace detail {
 
-/// The class of traced value that an argument with a spec of this type becomes; the class is Traced for other specs.
+/// The class of the traced value for an argument whose spec has the type Spec: Traced, unless this template is
+/// specialised for Spec.
 template <class Traced, class Spec>
 struct traced_arg {
   using type = Traced;
@@ -366,9 +369,10 @@ traced_function make_trace(const F& f, const Spec&... specs) {
 
 }  // namespace detail
 
-/// Calls f with values that only have extents, and records its operations, as in `auto program = trace(mlp,
-/// spec(layout, {64, 784}), spec({784, 256}), …)`. If a spec has no layout, completion chooses one. Complex arguments
-/// are traced by `trace<std::complex<double>>(f, …)` of sharded/complex.hpp, or given by `complex_spec`.
+/// Calls f with traced values, which have extents but no elements, and records the operations of f, as in `auto program
+/// = trace(mlp, spec(layout, {64, 784}), spec({784, 256}), …)`. If a spec has no layout, completion chooses one.
+/// Complex arguments are traced by `trace<std::complex<double>>(f, …)` of sharded/complex.hpp, or given by
+/// `complex_spec`.
 /// Requires: at least one spec with a layout, which gives the mesh [partition_error].
 template <class F, class... Spec>
   requires(std::is_convertible_v<const Spec&, spec> && ...)

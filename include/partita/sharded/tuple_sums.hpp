@@ -22,7 +22,7 @@ auto sum_of_two(const X& x, const Y& y) {
 /// Requires: what `add` requires of each pair.
 /// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial
 ///           tensors stay partial.
-/// Adjoint:  both tuples get dy.
+/// Adjoint:  the gradient with respect to each of the two tuples is dy.
 template <class... X, class... Y>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))
 auto add(const std::tuple<X...>& x, const std::tuple<Y...>& y) {

@@ -72,7 +72,7 @@ auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {
   return as_array<rank_of<X>>(gradient_of(parameter));
 }
 
-/// F may be callable: it is a lambda or another object that is not a tensor, or a function.
+/// F may be callable: F is a function, or a class (for example of a lambda) that is not a tensor.
 template <class F>
 concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>);
 
@@ -84,8 +84,8 @@ concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_functio
 /// Shapes:   f returns a tensor with one element; a gradient has the extents of its parameter.
 /// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; f reads no parameter of
 ///           another value_and_gradient, as second derivatives are not computed [error, on all workers].
-/// Cost:     about twice the products of f. The layout of a gradient is cotangent(layout of its parameter) and depends
-///           on nothing else. A block that the backward pass reads is kept until the backward step that reads it is
+/// Cost:     the backward pass computes about twice the products of f. The layout of a gradient is cotangent(layout of
+///           its parameter). A block that the backward pass reads is kept until the backward step that reads it is
 ///           done; see tape_holds() and recompute.
 template <class F, class... P>
   requires((detail::any_tensor<P> && ...) && sizeof...(P) > 0 && detail::may_be_called<F>)
