@@ -203,7 +203,7 @@ class cross_entropy_loss {
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
   std::vector<double> row_weights_;          // one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> target_columns_;  // per row: the target's column in this block, or n if it has none
+  std::vector<std::size_t> target_columns_;  // each target's column in this block, or past the end
   std::size_t classes_ = 0, features_ = 1;
   double loss_scale_ = 1;
   detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;

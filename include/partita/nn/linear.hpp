@@ -35,8 +35,8 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 ///           on all workers.
 /// Cost:     the forward call makes one GEMM, the adjoint two. weight_stationary: one broadcast of |x| per column, one
 ///           reduction of |y| per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of
-///           y. The adjoint call makes the adjoint communication. A call with the shapes of an earlier call allocates
-///           nothing. The layer keeps the communicated x; docs/linear.md counts the memory.
+///           y. The adjoint makes the adjoint collectives. A call with the shapes of an earlier call allocates nothing.
+///           The layer keeps the communicated x; docs/linear.md counts the memory.
 /// Adjoint:  adjoint(dy) returns dx = dy conj(W), and adds dy^T conj(x) to weight_gradient() and the sum of the rows of
 ///           dy to bias_gradient(). For complex elements, too, W -= rate * weight_gradient() is a step of steepest
 ///           descent.

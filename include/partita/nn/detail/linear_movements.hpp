@@ -3,7 +3,7 @@
 //
 // Each class has four operations: receive x, send the products to y, and the adjoints of these two. The products of the
 // adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
-// error in the first operation of the call that communicates.
+// error in the first communicating operation of the forward or adjoint call.
 #pragma once
 
 #include <array>

@@ -170,7 +170,7 @@ struct linear_state {
   pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
   std::size_t row_count = 0;
   std::vector<std::size_t> y_shape;
-  std::vector<std::size_t> last_batch_extents;  ///< those of the last x with several batch dimensions
+  std::vector<std::size_t> last_batch_extents;  ///< batch extents of the last x with several batch dimensions
 };
 
 }  // namespace partita::detail
