@@ -9,8 +9,9 @@
 
 namespace partita {
 
-/// The scalar product of two blocks of this worker; the first is conjugated. Its sum over all workers is the scalar
-/// product of the tensors. Blocks of zero volume have the product 0, even if their shapes differ.
+/// Returns the scalar product of two blocks of this worker; the elements of the first block are conjugated. The sum of
+/// the results of all workers is the scalar product of the tensors. Blocks of zero volume have the product 0, even if
+/// their shapes differ.
 /// Requires: blocks of equal shapes [shape_error].
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {
@@ -27,21 +28,23 @@ auto local_dot(const A& a, const B& b) {
   return sum;
 }
 
-/// Both sides of the identity <F x, y> == <x, F* y>; all workers get equal numbers.
+/// Both sides of the identity <F x, y> == <x, F* y> for the whole tensors x and y; all workers get the same two
+/// numbers.
 template <class T>
 struct adjoint_products {
   T forward{};   ///< the scalar product <F x, y>
   T backward{};  ///< the scalar product <x, F* y>
 
-  /// Whether both sides are exactly equal, as they must be for integer-valued data in any order of summation.
+  /// Whether the two scalar products are exactly equal, as they must be for integer-valued data in any order of
+  /// summation.
   bool exact() const { return forward == backward; }
 };
 
 /// Applies F to x and its adjoint to y, and compares the scalar products over all workers of the world.
 /// Shapes:   x is this worker's input block, y a block of the shape of F(x).
 /// Requires: F is callable as F(x) and as F.adjoint(y) on every worker of the world; F(x) has the shape of y, and
-///           F.adjoint(y) has the shape of x, unless they are empty [shape_error, on all workers].
-/// Cost:     one call of F, one call of F.adjoint, an agreement and a small sum.
+///           F.adjoint(y) has the shape of x, unless both compared blocks are empty [shape_error, on all workers].
+/// Cost:     one call of F, one call of F.adjoint, one agreement, and one sum of two numbers over all workers.
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   using T = element_of<X>;

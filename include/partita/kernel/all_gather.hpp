@@ -1,4 +1,5 @@
-// All-gather: concatenates the blocks along some dimensions of a partition; every worker gets the whole tensor.
+// All-gather: concatenates the blocks along some dimensions of a partition; every worker of a group gets the
+// concatenation.
 #pragma once
 
 #include <partita/kernel/detail/box_kernel.hpp>
@@ -10,13 +11,14 @@
 namespace partita {
 
 /// Concatenates the blocks of the workers of p whose indices differ only in the given dimensions, along the same
-/// dimensions of the tensor; each of these workers gets the whole tensor.
+/// dimensions of the tensor; each of these workers gets the concatenation of their blocks.
 /// Shapes:   x is this worker's block; the blocks of a group tile a tensor, in any decomposition (uneven, empty). The
 ///           result has the extents of that tensor. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
-/// Cost:     on one node each of the g workers of a group writes its block into g - 1 results; the block is sent once
-///           to each other node, and distributed on that node. A new plan takes one exchange of block extents.
+/// Cost:     each of the g workers of a group writes its block into the results of the other members on its node, and
+///           sends the block once to each other node, where it is distributed. A new plan takes one exchange of block
+///           extents.
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {
@@ -46,7 +48,8 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
     else return {};
   }
 
-  /// The ids of the workers in this worker's group, whose blocks are gathered or summed; empty if it is inactive.
+  /// The ids of the workers in this worker's group, whose blocks are gathered (and summed in the adjoint); empty if
+  /// this worker is inactive.
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:

@@ -51,7 +51,8 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// Fallback, with the same message, for a reduction that is passed as an overloaded function, such as `sum`.
+  /// Fallback for a second argument that is no list of dimensions, with a reduction that is passed as an overloaded
+  /// function, such as `sum`: a compile-time error.
   template <class Other>
     requires detail::is_not_a_dimension_list<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {

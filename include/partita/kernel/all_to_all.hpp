@@ -14,12 +14,13 @@
 
 namespace partita {
 
-/// Moves the partitioning of one dimension to another: within each line of workers, every worker sends a part of its
-/// block to every other worker.
+/// Moves the partitioning of one dimension to another: within each group of workers that differ in one index only,
+/// every worker sends a part of its block to every other worker.
 /// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its balanced
 ///           block on p_to. A worker in neither partition gets a copy of its own input.
-/// Requires: partitions of the rank of x [compile time], of the same workers; one dimension of p_from has k times fewer
-///           parts in p_to, one other dimension k times more, and all other dimensions equally many [partition_error].
+/// Requires: partitions of the rank of x [compile time], of the same workers; one dimension has k times fewer workers
+///           in p_to than in p_from, one other dimension k times more, and all other dimensions equally many
+///           [partition_error].
 /// Cost:     as repartition: one copy on one node, one message per pair of workers on different nodes.
 /// Adjoint:  all_to_all(p_to, p_from), back to the decomposition that x had.
 template <class Src, class Dst>

@@ -17,7 +17,8 @@
 namespace partita {
 namespace detail {
 
-/// The block of a worker outside of a partition: no elements, but the extent of the first block along dimension 0.
+/// The block of a worker outside of a partition. It has no elements; if its rank is at least 2, its dimension 0 has the
+/// extent of the first block along dimension 0. For rank 0 the block has the value 0.
 template <class T, std::size_t Rank>
 auto make_empty_block(const decomposition<Rank>& cuts) {
   if constexpr (Rank == 0) return zero_volume<T, 0>();
@@ -29,7 +30,7 @@ template <class F, std::size_t Rank, std::size_t... D>
 decltype(auto) call_at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
     return f(i[D]...);
-  } else {  // checked last: a generic f may accept any arguments and then fail inside
+  } else {  // tested second, because a generic f may seem to accept an index
     constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;
     static_assert(takes_index,
                   "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
@@ -45,7 +46,7 @@ using element_type_of_function = std::conditional_t<
     std::remove_cvref_t<decltype(call_at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>,
     T>;
 
-/// Whether the arguments after a partition are the cuts or extents of a tensor, and a function.
+/// Whether the arguments after a partition are the decomposition or the extents of a tensor, followed by a function.
 template <std::size_t Rank, class... A>
 inline constexpr bool first_argument_is_extents = false;
 template <std::size_t Rank, class Cuts, class F>
@@ -59,7 +60,8 @@ inline constexpr bool first_argument_is_extents<Rank, decomposition<N>, F> = tru
 /// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …), as in
 /// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
 /// Shapes:   the result is this worker's block of the decomposition; its elements have type T, or the type that f
-///           returns. An inactive worker gets no elements, but the extent of the first block along dimension 0.
+///           returns. An inactive worker gets a block without elements, in which dimension 0 has the extent of the
+///           first block if the rank is at least 2; for rank 0 it gets the value 0.
 /// Requires: a decomposition with as many blocks as p has workers along each dimension [partition_error].
 /// Cost:     one call of f for each element of the block; no communication.
 template <class T = void, class P, std::size_t Rank, class F>
@@ -80,7 +82,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
     return block;
   } else {
     if (!p.active()) return detail::make_empty_block<element>(cuts);
-    std::array<std::vector<std::size_t>, Rank> global;  // global indices along each dimension, by local index
+    std::array<std::vector<std::size_t>, Rank> global;  // the global index of each local index
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d < Rank; ++d) {
       cuts.cuts[d].for_pieces(p.index()[d], [&](interval piece, std::size_t) {
@@ -125,8 +127,9 @@ auto block_from(const partition<P>&, const A&...) {
   return detail::rejected_call{};
 }
 
-/// Returns `x` if this worker is active on p, else a block without elements, with the extent of x along dimension 0:
-/// `b(block_on(p_x, a + 1.0))`. If x is a lazy expression, only active workers evaluate it.
+/// Returns `x` if this worker is active on p. Otherwise returns a block without elements, which keeps the extent of x
+/// along dimension 0 if the rank is at least 2 (for rank 0, the value 0): `b(block_on(p_x, a + 1.0))`. If x is a lazy
+/// expression, only active workers evaluate it.
 template <class P, ranked_array X>
 auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;

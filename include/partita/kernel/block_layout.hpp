@@ -22,14 +22,15 @@ std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   return all;
 }
 
-/// X is an expression of elements T and of rank Rank. Layers test their arguments by this function in a static_assert.
+/// Whether X is an expression of rank Rank with elements of type T. Layers test their arguments by this function in a
+/// static_assert.
 template <class X, class T, std::size_t Rank>
 consteval bool block_of_rank() {
   if constexpr (ranked_array<X>) return rank_of<X> == Rank && std::is_same_v<element_of<X>, T>;
   else return false;
 }
 
-/// The decomposition of a tensor over a partition, which all workers know.
+/// The decomposition of a tensor over a partition. All workers know the sizes of all blocks.
 template <std::size_t Rank>
 struct tensor_layout {
   std::array<std::size_t, Rank> own_shape{};  ///< the shape of this worker's block; the cache key
@@ -42,8 +43,8 @@ struct tensor_layout {
   }
 };
 
-/// The layouts that a layer has learned from its input blocks: any decomposition in which each dimension has the same
-/// cuts in every line of workers.
+/// The layouts that a layer has learned from the shapes of its input blocks. Accepted is any decomposition whose cuts
+/// go through the whole tensor, so that blocks at the same index along a dimension have the same extent there.
 template <std::size_t Rank>
 class block_layout {
  public:
@@ -73,8 +74,8 @@ class block_layout {
           [&] { return describe(own_shape); });
     });
   }
-  /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
-  /// itself, or that depends on more than its options.
+  /// Makes the next agreement of the workers also compare this layer, its options and `parameters`. This serves a call
+  /// that makes no agreement itself, or whose result depends on more than the options of the layer.
   void log_call(std::uint64_t parameters = 0) const {
     p_.world().state()->log_local_operation(mixed(fingerprint_, parameters), call_);
   }

@@ -50,16 +50,17 @@ struct broadcast_checks {
 
 }  // namespace detail
 
-/// Copies the block of each worker of p_x to the workers of p_y that pair with it.
+/// Copies the block of each worker of p_x to the workers of p_y that correspond to this worker by NumPy's broadcasting
+/// rule for the extents of p_x and p_y.
 /// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is this
 ///           worker's block on p_y. A worker that is only in p_x receives an empty block (dimension 0, the batch, keeps
 ///           its extent unless discard_batch is passed; for rank 0 the worker receives the value 0). A worker in
 ///           neither partition receives a copy of its own input.
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; each extent of p_x, extended on the left with ones, is 1 or equal
 ///           to the extent of p_y [compile time where static, else partition_error on all workers].
-/// Cost:     per group of g workers one copy for each worker that receives the block. On one node all receivers copy at
-///           the same time through shared memory; between nodes the block is sent in messages as block_routes
-///           describes. The first call with blocks of new shapes sends one additional message header.
+/// Cost:     one copy of a block for each worker that receives the block. On one node all receivers copy at the same
+///           time through shared memory; between nodes the block is sent in messages as block_routes describes. The
+///           first call with blocks of new shapes sends one additional message header.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,

@@ -13,7 +13,8 @@
 
 namespace partita {
 
-/// The operator compose(first, next, …): applies the first operator to a block, and each next operator to the result.
+/// The operator compose(first, next, …): applies the first operator to a block, and each next operator to the result of
+/// the previous operator.
 template <class... Operators>
 class composition {
  public:
@@ -67,13 +68,14 @@ class composition {
           detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
           [self = *this](auto&& x) { return self.template finish_backward<last>(std::move(x)); });
   }
-  /// The plans of the operators, in their order. The plans of these operators must not depend on a block.
+  /// Returns a tuple of the operators' plans, in the order of the operators. Requires operators whose plan() takes no
+  /// argument [compile time].
   auto plan() const
     requires(detail::has_plan<Operators> && ...)
   {
     return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, parts_->operators);
   }
-  /// The memory pool that results are allocated from.
+  /// The memory pool of the last operator, from which results are allocated.
   auto* memory() const { return step<last>().memory(); }
   kernel_counts counts() const {
     return std::apply(
@@ -137,7 +139,8 @@ class composition {
     return std::get<K>(std::as_const(parts_->operators));
   }
 
-  /// Runs the steps of a call with one agreement for all steps, if every operator allows it and all are on one world.
+  /// Runs all operators of a call after one agreement of the workers, if every operator allows this and all operators
+  /// are on one world; otherwise each operator makes its own agreement.
   template <direction Where, class X, class Run, class... View>
   auto run_after_agreement(const X& x, Run run, const View&... view) const {
     if constexpr (last > 0 && (detail::has_identity<Operators> && ...) && detail::has_shape<X> &&
@@ -174,8 +177,8 @@ class composition {
   std::shared_ptr<parts> parts_;  // shared, so that copies of the operator share the plans
 };
 
-/// Composes operators: compose(a, b)(x) is b(a(x)), and further arguments are applied in turn.
-/// Shapes:   x is a block of the first operator, the result is a block of the last operator.
+/// Composes operators: compose(a, b)(x) is b(a(x)), and further operators are applied in the order of the arguments.
+/// Shapes:   x is an input block of the first operator, the result an output block of the last operator.
 /// Requires: each operator accepts the result of the previous operator [compile time]; operators are copied.
 /// Cost:     the sum of the costs of the operators. From the third call with blocks of equal shapes on, when each
 ///           operator knows its plan, one agreement serves all operators. In earlier calls, in `start`, and if one

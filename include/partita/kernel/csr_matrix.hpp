@@ -1,4 +1,5 @@
-// Sparse matrices whose rows are distributed over the workers, in compressed rows; products by an index exchange.
+// Sparse matrices in compressed-row storage (CSR), whose rows are distributed over the workers. A product with a vector
+// makes one index exchange.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +37,15 @@ namespace partita {
 
 namespace detail {
 
-/// A part of a worker's rows in compressed storage; the number of a column is the row of its factor in a block of x. A
-/// product reads the column numbers from memory as often as the values, so column numbers have 32 bits.
+/// A part of a worker's rows in compressed-row storage. The column number of an entry is the row, in a block of x, by
+/// which the entry is multiplied. A product reads one column number for each value, so column numbers have 32 bits to
+/// save memory bandwidth.
 template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;
 
   std::vector<std::size_t> row_starts{0},
-      nonempty_rows{};  ///< the first entry of each row, and the rows that have entries
+      nonempty_rows{};  ///< each row's first entry number; the rows that have entries
   std::vector<std::uint32_t> column{};
   std::vector<T> value{};
 
@@ -54,8 +56,8 @@ struct compressed_rows {
     row_starts.push_back(column.size());
   }
 
-  /// Adds the product of the matrix and a block to y: blocks have `width` elements in each row. If all rows have
-  /// entries, the list of rows with entries is not read, because reading it would delay each row.
+  /// Adds the product of this matrix and the block x to y. x and y have `width` elements in each row. If `width` is 1
+  /// and all rows have entries, nonempty_rows is not read, because reading it would delay each row.
   void multiply(const T* x, T* y, std::size_t width) const {
     const std::size_t *const end = row_starts.data() + 1, n = row_count();
     std::size_t k = 0;
@@ -69,7 +71,7 @@ struct compressed_rows {
           for (std::size_t c = 0; c < width; ++c) y[i * width + c] += value[k] * x[column[k] * width + c];
     }
   }
-  /// Adds the product of the transposed matrix with a block to x.
+  /// Adds the product of the transposed matrix and the block y to x.
   void multiply_transposed(const T* y, T* x, std::size_t width) const {
     for (const std::size_t i : nonempty_rows)
       for (std::size_t k = row_starts[i]; k < row_starts[i + 1]; ++k)
@@ -91,17 +93,21 @@ struct compressed_rows {
 
 }  // namespace detail
 
-/// A sparse matrix, as in `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker has a
-/// range of rows, and of the elements of x (the columns). Entries may be given on any worker; entries at the same place
-/// are added up.
-/// Shapes:   x is a block of rank 1 with an element for each column of this worker, or of rank 2 with a row for each,
-///           for several vectors at once; y has the rank of x, and an element or a row for each row.
-/// Requires: consecutive ranges of the workers that begin at 0; entries in these ranges; at most 2^32 columns on a
-///           worker, and at most 2^32 columns of other workers in its rows [shape_error]; blocks of T of these extents
-///           [shape_error], of equal width on all workers [disagreement_error]; on all workers.
-/// Cost:     a product: one index exchange of the elements of x that other workers have, each at most once, while this
-///           worker multiplies its own elements. The constructor makes two exchanges, the first of entries.
-/// Adjoint:  multiplies with the transposed matrix (not conjugated); values_adjoint is the adjoint for the values.
+/// A sparse matrix, as in `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker owns a
+/// range of rows, and a range of columns (elements of x). Entries may be given on any worker; entries with equal row
+/// and column are added up.
+/// Shapes:   x is a block of rank 1 with an element for each column of this worker, or of rank 2 with a row for each
+///           column of this worker, to multiply several vectors at once; y has the rank of x, and an element or a row
+///           for each matrix row of this worker.
+/// Requires: ranges of rows and of columns that begin at 0 and follow each other in the order of the workers; entries
+///           inside the matrix; at most 2^32 columns on a worker, and at most 2^32 columns of other workers in its
+///           rows; blocks of T of these extents [shape_error]; equally many vectors on all workers
+///           [disagreement_error]. All errors are thrown on all workers.
+/// Cost:     a product makes one index exchange, in which a worker receives each needed element of x of other workers
+///           once, while it multiplies its own elements of x. The constructor sends the entries to the owners of their
+///           rows, and makes an index_exchange.
+/// Adjoint:  the product with the transposed matrix (not conjugated); values_adjoint is the adjoint with respect to the
+///           values of the entries.
 template <class T>
 class csr_matrix {
   static_assert(element_in_place<T> && summable_element<T>,
@@ -171,8 +177,9 @@ class csr_matrix {
     }
   }
 
-  /// The gradient of the values: for each entry (i, j) of this worker's rows the product of dy(i) and x(j), summed over
-  /// several vectors; in the order of values(). Collective. Cost: an exchange, or none if x has its ghosts.
+  /// The gradient with respect to the values: for each entry (i, j) of this worker's rows the product of dy(i) and
+  /// x(j), summed over the vectors if there are several; in the order of values(). Collective. Cost: one index
+  /// exchange, or none if the ghosts of x are passed, too.
   template <class X, class Y>
   auto values_adjoint(const X& x, const Y& dy) const {
     if constexpr (takes<X>() && takes<Y>()) {
@@ -207,7 +214,8 @@ class csr_matrix {
     for_each_entry(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
     return all;
   }
-  /// Replaces all values, in the order of values(). Collective. Requires: a number for each entry [shape_error].
+  /// Replaces the values of the entries of this worker's rows, in the order of values(). Collective. Requires: a number
+  /// for each of these entries [shape_error, on all workers].
   template <class V>
   void set_values(const V& values) {
     if constexpr (takes<V>()) {
@@ -237,7 +245,7 @@ class csr_matrix {
   const interval& rows() const { return rows_; }
   const interval& columns() const { return columns_; }
   std::size_t entries() const { return own_part_.value.size() + ghost_part_.value.size(); }
-  /// The exchange of the elements of x that other workers have.
+  /// The index exchange by which products receive the needed elements of x from the workers that own them.
   const index_exchange& exchange() const { return index_exchange_; }
 
  private:
@@ -276,7 +284,8 @@ class csr_matrix {
   }
   std::size_t ghost_count() const { return ghost_columns_.size(); }
 
-  /// Calls f(row, part, k) for all entries in ascending order; part is one of the two parts, k its entry number.
+  /// Calls f(row, part, k) for all entries in ascending order; part is own_part_ or ghost_part_, k is the number of the
+  /// entry in that part, and row is counted from this worker's first row.
   template <class Matrix, class F>
   static void for_each_entry(Matrix& a, F f) {
     std::size_t own = 0, other = 0;
@@ -323,7 +332,8 @@ class csr_matrix {
                                << "; cut the matrix over more workers");
   }
 
-  /// Sends entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
+  /// Sends entries to the owners of their rows, fills own_part_ and ghost_part_ of this worker's rows, and makes the
+  /// index exchange.
   index_exchange make_index_exchange(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();

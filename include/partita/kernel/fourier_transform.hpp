@@ -30,14 +30,14 @@ namespace partita {
 
 namespace detail {
 
-/// A pending transform, whose first move has started.
+/// A pending transform, whose first repartition has started.
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
   pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> needed)
       : run_(std::move(run)), kept_object_(std::move(needed)) {}
   /// Completes the transform and returns the result, a tuple for several fields. Every worker must call finish(),
-  /// because the remaining moves are calls of all workers.
+  /// because the remaining repartitions are collective.
   auto finish() { return run_.finish(); }
 
  private:
@@ -45,16 +45,17 @@ class pending_fourier {
   std::shared_ptr<const void> kept_object_;
 };
 
-/// The type of one argument of a tuple, as a parameter `View&&` would deduce it.
+/// The type in which one view of a caller's tuple is stored: a reference for an lvalue, otherwise the view itself.
 template <class View>
 using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, View, std::remove_reference_t<View>>;
 
 }  // namespace detail
 
-/// The discrete Fourier transform of a tensor along the dimensions D, from p_x to p_y; fourier_transform makes it.
+/// The discrete Fourier transform of a tensor along the dimensions D, from p_x to p_y; the function fourier_transform
+/// makes this operator.
 ///
 /// The layouts in which the transformed dimensions are whole are chosen from extents and partitions alone
-/// (choose_pencils), and each change of layout is one repartition. The kernel is a linear operator of real numbers.
+/// (choose_pencils), and each change of layout is one repartition. The transform is linear over the real numbers.
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
@@ -83,17 +84,17 @@ class fourier_operator {
   void into(const std::tuple<X...>& x, std::tuple<View...> views) const {
     fill_views<true>(x, std::move(views));
   }
-  /// Transforms the dimensions that are whole and starts the first move; finish(), which every worker must call, does
-  /// the rest. The block x must not change before finish().
+  /// Transforms the dimensions that are not partitioned and starts the first repartition; finish(), which every worker
+  /// must call, makes the remaining repartitions and transforms. The block x must not change before finish().
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
     if constexpr (accepts<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
       return begin<true>(std::forward<X>(x), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
-  /// The transpose, as an operator of real numbers: <F x, y> == <x, F* y> with the sum of the products of all real and
-  /// all imaginary parts. Returns to the blocks of the last x whose result had the shape of dy, otherwise to balanced
-  /// blocks.
+  /// The transpose of the transform as a linear operator over the real numbers: <F x, y> == <x, F* y>, where a scalar
+  /// product is the sum of the products of the real parts and of the products of the imaginary parts. The result has
+  /// the decomposition of the last x whose result had the shape of dy; if there was none, it is balanced.
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
     if constexpr (accepts<false, Y, More...>())
@@ -135,8 +136,8 @@ class fourier_operator {
     else return valid_engine().definition().p_x;
   }
 
-  /// The inverse transform, from p_y to p_x, with an equal norm. The inverse of real_to_complex requires the option
-  /// real_extent; a transform whose result has a free layout requires the extents of x [shape_error].
+  /// The inverse transform, from p_y to p_x, with the same option `norm`. The inverse of real_to_complex requires the
+  /// option real_extent; the inverse of a transform without p_y requires the extents of x [shape_error].
   auto inverse() const {
     const auto& d = valid_engine().definition();
     if (!d.p_y)
@@ -153,7 +154,7 @@ class fourier_operator {
   /// The memory pool for the results of repartitions between layouts; null before the first repartition.
   detail::arena* memory() const { return valid_engine().memory(); }
   std::size_t plans_made() const { return valid_engine().plans_made(); }
-  /// The number of plans made so far, and what this worker sent in all moves of the last call.
+  /// The number of plans made so far, and what this worker sent in all repartitions of the last call.
   kernel_counts counts() const { return valid_engine().counts(); }
 
  private:
@@ -262,7 +263,7 @@ class fourier_operator {
             made.begin();
             return made.finish();
           };
-          if (!problem.empty()) call.shape[0] = ~std::size_t{0};  // no call of this shape is cached: the steps agree
+          if (!problem.empty()) call.shape[0] = ~std::size_t{0};  // no cached call has this shape: each step agrees
           return it.calls(Forward).carry_out(
               call, [&] { return it.plans_made(); }, run);
         },
@@ -325,20 +326,23 @@ class fourier_operator {
 /// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` transforms complex numbers; with
 /// `real_to_complex`, real numbers to half of their spectrum along the last of D; with `complex_to_real`, half of a
 /// spectrum back (give `{.real_extent = n}`); with `real_to_real(real_transform::dct_2)`, real numbers by cosines or
-/// sines. All other dimensions are batches. Without p_y the kernel chooses the layout of the result, which saves a
-/// move; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w] = f(x, y, z);`.
+/// sines. All other dimensions are batch dimensions. Without p_y the kernel chooses the layout of the result, which
+/// saves a repartition; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w] =
+/// f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside of p_y gets a block of zero volume.
 /// Requires: partitions of x's rank, distinct dimensions of x, elements that fit the kind [compile time]; blocks that
 ///           fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
-/// Cost:     each dimension is transformed in a layout in which it is whole, so dimensions that are not cut move
-///           nothing. The other dimensions take moves, chosen so that the worker with the largest blocks moves and
-///           transforms least (slabs: one move, and one back). FFTW makes its plans once for each shape of blocks. A
-///           line is transformed by one worker: a tensor of a single line is gathered. Several fields take the messages
-///           of one field, and on one node two copies of moved elements instead of one.
-/// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
-///           same factor; from half of a spectrum, each stored number is added once. With fourier_norm::ortho the
-///           adjoint is the inverse, except from and to half of a spectrum.
+/// Cost:     each dimension is transformed in a layout that does not partition it; a dimension that p_x does not
+///           partition needs no repartition. The repartitions for the other dimensions are chosen so that the worker
+///           with the largest blocks moves and transforms as few elements as possible (slabs: one repartition, and one
+///           to return to slabs). FFTW makes its plans once for each shape of blocks. A line is transformed by one
+///           worker: a tensor of a single line is gathered. Several fields take as many messages as one field; on one
+///           node each moved element is then copied twice instead of once.
+/// Adjoint:  the exact transpose as a linear operator over the real numbers. For complex numbers it is the transform in
+///           the opposite direction with the same factor; the adjoint of `real_to_complex` adds each stored number of
+///           the half spectrum once. With fourier_norm::ortho the adjoint is the inverse, except from and to half of a
+///           spectrum.
 template <std::size_t... D, class X, class Y, class Kind>
   requires detail::is_fourier_kind<Kind>
 auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, Kind kind,

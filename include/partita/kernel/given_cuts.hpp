@@ -1,4 +1,5 @@
-// The policies source_cuts(...) and result_cuts(...), which set the decomposition of one side of a repartition.
+// The policies source_cuts(...) and result_cuts(...), which set the decompositions of the source and of the result of a
+// repartition.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,13 @@
 
 namespace partita {
 
-/// The policy of a source that has these cuts, whatever the shapes of its blocks suggest.
+/// The policy that sets the decomposition of the source of a repartition; the shapes of the source's blocks are then
+/// not used to find the decomposition.
 template <std::size_t Rank>
 struct source_cuts_t {
   decomposition<Rank> cuts;
 };
-/// The policy of a result that gets these cuts instead of the balanced cuts.
+/// The policy that gives the result of a repartition these cuts instead of balanced cuts.
 template <std::size_t Rank>
 struct result_cuts_t {
   decomposition<Rank> cuts;

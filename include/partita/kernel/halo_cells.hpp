@@ -16,7 +16,7 @@ struct halo_cells {
   box<Rank> own{};       ///< the block's own cells
   box<Rank> interior{};  ///< own cells whose neighbours within the halo widths are all own cells
   std::array<std::ptrdiff_t, Rank>
-      window_start{};  ///< the first cell's position, with ghosts; negative beyond a border
+      window_start{};  ///< the global position of the first cell, which may be a ghost; negative beyond a border
 
   halo_cells() = default;
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
@@ -61,13 +61,14 @@ void for_each_cell(const box<Rank>& b, F& f) {
 
 }  // namespace detail
 
-/// Calls f(i) for the global indices of the interior cells, which need no ghosts, in C order: the cells to compute
-/// between `start` and `finish`.
+/// Calls f(i) for the global indices of the interior cells, which need no ghosts, in C order. A program can compute
+/// these cells between `start` and `finish`.
 template <std::size_t Rank, class F>
 void for_interior(const halo_cells<Rank>& cells, F f) {
   detail::for_each_cell(cells.interior, f);
 }
-/// Calls f(slab) for boxes that cover this worker's own cells outside the interior, for loops over whole rows.
+/// Calls f(slab) for disjoint boxes that cover this worker's own cells outside the interior, so that f can loop over
+/// whole rows.
 template <std::size_t Rank, class F>
 void for_border_boxes(const halo_cells<Rank>& cells, F f) {
   box<Rank> slab = cells.own;

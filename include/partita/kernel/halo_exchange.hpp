@@ -30,7 +30,7 @@ outside_function<Rank> make_outside_function(F f) {
   else return {};
 }
 
-/// The widths of the two sides of one dimension, given as numbers without names.
+/// Makes halo widths from two numbers without names: the widths before and after the block along one dimension.
 template <std::size_t Rank, class W>
 halo_widths<Rank> make_halo_widths(std::initializer_list<W> widths) {
   static_assert(Rank == 1,
@@ -99,7 +99,8 @@ class halo_planner {
                   "partita::halo_exchange::frame<T>(extents): requires extents of the rank of the partition");
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
-  /// Returns an error message if the workers cannot hold a tensor of this decomposition; otherwise an empty text.
+  /// Returns an error message if a halo exchange does not accept a tensor of this decomposition; otherwise an empty
+  /// text.
   text find_cut_error(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
@@ -129,7 +130,7 @@ class halo_planner {
   }
 
  private:
-  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few do not overflow
+  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  // chosen: sums of widths do not overflow
 
   partition<Extents> p_;
   halo_widths<rank> widths_;
@@ -148,9 +149,9 @@ class halo_exchanges;
 /// beyond the borders of the tensor follow the boundary conditions, as in `halo_exchange h(p, {.before = {1, 1}, .after
 /// = {1, 1}}, boundary::periodic)`.
 /// Shapes:   x is this worker's block, in any decomposition along each dimension (uneven, empty, narrower than the
-///           halo). The result is larger by the widths, but ends at a border of boundary::none. A block without
-///           elements gets no ghosts, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are 0, or
-///           the boundary's value beyond a border. An inactive worker gets a copy of its own input.
+///           halo). The result is larger by the widths, but has no ghosts beyond a border with boundary::none. A block
+///           without elements gets no ghosts, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are
+///           0, or the boundary's value beyond a border. An inactive worker gets a copy of its own input.
 /// Requires: rank(x) == rank(p) [compile time]; the same cuts in all lines of workers, reflected ghosts narrower than
 ///           the tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
@@ -171,15 +172,15 @@ class halo_exchange
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, halo_algorithm way = halo_algorithm::by_cost)
       : base({p, widths, beyond, way}) {}
-  /// Makes a halo exchange with the function for boundary::function: f(i) is a number for the index i of a cell beyond
-  /// a border, a std::array<std::ptrdiff_t, rank>. f is called in every call while the other ghosts travel; an
-  /// exception that f throws is thrown on this worker alone.
+  /// Makes a halo exchange with the function for boundary::function: f(i) returns the value of the ghost cell at the
+  /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. Every call of the kernel calls f while
+  /// other ghosts travel; an exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm way = halo_algorithm::by_cost)
       : base({p, widths, beyond, way, detail::make_outside_function<Extents::rank()>(std::move(f))}) {}
-  /// Fallback for widths as numbers without names: accepts the widths before and after the block for one dimension; an
-  /// error message for more dimensions, since `{2, 1}` may mean two sides or two dimensions.
+  /// Fallback for widths as numbers without names: for one dimension the two numbers are the widths before and after
+  /// the block; for more dimensions this is a compile-time error, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>
   halo_exchange(const partition<Extents>& p, std::initializer_list<W> widths,
                 const halo_boundaries<Extents::rank()>& beyond, const A&... more)
@@ -188,7 +189,8 @@ class halo_exchange
   /// This worker's block with its ghosts, all zeros, for a tensor of the given decomposition. The caller fills the
   /// block and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));`
   /// uses the balanced decomposition. After the call the function cells() returns the block's position.
-  /// Shapes:   the shape of the result of a call on the block; an inactive worker gets zero volume.
+  /// Shapes:   the result has the shape that a call of the kernel returns for a block of this decomposition; an
+  ///           inactive worker gets zero volume.
   /// Requires: the same decomposition on all workers [disagreement_error], with one block for each worker along each
   ///           dimension and no block-cyclic cut; extents that a halo exchange accepts [shape_error, on all workers].
   /// Cost:     one agreement, and one more at the first frame of a decomposition; no data moves.
@@ -237,7 +239,7 @@ class halo_exchange
     const auto& p = planner().p();
     return planner().plan(decomposition<rank>::balanced(global, p.grid().shape()), p.world().id()).exchange;
   }
-  /// The cells of the tensor of the last call that this worker has; empty on an inactive worker.
+  /// The positions, in the tensor of the last call, of this worker's cells and ghosts; empty on an inactive worker.
   /// Requires: an earlier call [error, on all workers that made no call].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_window_plan();

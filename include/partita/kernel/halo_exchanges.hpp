@@ -13,10 +13,10 @@ namespace partita {
 /// Combines several halo exchanges, one for each field, as in `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`.
 /// The exchanges may differ in widths, boundaries, ranks and partitions.
 /// Shapes:   the shapes of each halo_exchange, as in `auto [gu, gv, gp] = all(u, v, p)`.
-/// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
-///           requires of each [shape_error]; on all workers. There may be any number of fields.
+/// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; for each field
+///           what its halo_exchange requires [shape_error, on all workers]. There may be any number of fields.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
-///           on one node ghosts pass through buffers (two copies each).
+///           on one node ghosts pass through buffers, so each ghost is copied twice.
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {

@@ -19,13 +19,14 @@ namespace partita {
 ///           dimensions; the result has one row for each wanted index, in the order of `wanted`. An index may be wanted
 ///           by any number of workers, by its owner, or several times.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
-///           [shape_error]; rows of equal shape and type [disagreement_error]; a row for each index [shape_error]; on
-///           all workers.
+///           [shape_error]; rows of equal shape and type [disagreement_error]; a row for each owned index
+///           [shape_error]. All errors are thrown on all workers.
 /// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
 ///           to that node once. On one node a row is copied once, or twice if it goes to memory of the caller or wanted
 ///           rows are not in the order of their owners. The constructor makes six exchanges of lists, eleven if there
-///           are several nodes, three fewer if each worker owns a range. A worker stores its owned and wanted indices,
-///           and the owners of n / p indices, or of p ranges: no worker stores all owners.
+///           are several nodes, three fewer if each worker owns a range. Each of the p workers stores its owned and
+///           wanted indices, and the owners of n / p indices, or of p ranges; no worker stores the owners of all n
+///           indices.
 /// Adjoint:  every row of dy is added to the owned row of which it is a copy, in the ascending order of the workers; on
 ///           several nodes the rows of each node are added first.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
@@ -47,8 +48,9 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   std::size_t rows_of_argument() const { return movement_.pattern().owned_count; }
   std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }
 
-  /// Combines the rows of dy with the owned rows of which they are copies, by any reduction: `exchange.reduce(dy,
-  /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
+  /// Combines by a reduction (except `mean`) all rows of dy, on all workers, that are copies of the same owned row:
+  /// `exchange.reduce(dy, maximum)`. The result has one row for each owned index; a row that no worker wants is the
+  /// identity of the reduction.
   template <class Y, class Reduction>
   auto reduce(const Y& dy, Reduction) const {
     if constexpr (reduces<Y, named_reduction_type<Reduction>>()) {
@@ -74,8 +76,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     return reduce(dy, mean_t());
   }
 
-  /// Fills the ghosts in place: a block has the owned rows first and the wanted rows behind them. Several blocks, also
-  /// of different types, travel in one message: `exchange.refresh(u, v)`.
+  /// Fills the ghosts (copies of wanted rows) of blocks in place: a block has first the owned rows and then a row for
+  /// each wanted index. Several blocks, also of different types, travel in one message: `exchange.refresh(u, v)`.
   /// Requires: one row for each owned index and for each wanted index [shape_error, on all workers].
   template <class... View>
   void refresh(View&&... ghosted) const {
@@ -101,8 +103,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
           [&] { movement_.adjoint_refresh(".adjoint_refresh(ghosted...)", block_of(ghosted)...).finish(); });
   }
 
-  /// The rows that this worker exchanges with each other worker, by their positions in both workers' lists of
-  /// travelling rows. Rows have `row_elements` elements. Cost: no communication.
+  /// The rows that this worker exchanges with each other worker, as ranges in the sender's list of sent rows and in the
+  /// receiver's list of received rows. Rows have `row_elements` elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const {
     movement_.state();  // throws if the kernel was moved from
     return movement_.planner().plan(row_elements);

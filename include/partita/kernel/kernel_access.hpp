@@ -1,5 +1,5 @@
-// Access for other kernels and layers, but not for programs, to parts of a kernel: errors that all workers throw
-// together, and input elements that are computed only after all workers have agreed.
+// Gives other kernels and layers, but not programs, access to private calls of a kernel: calls with an error that all
+// workers throw together, and calls whose input is computed only after all workers have agreed.
 #pragma once
 
 #include <partita/core/text.hpp>
@@ -35,7 +35,7 @@ struct kernel_access {
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& error_message, Fill fill) {
     return kernel.begin_backward_(dy, view, error_message, std::move(fill));
   }
-  /// Returns the identity of a kernel that agrees on its plans and on nothing else.
+  /// Returns the world and the number of a kernel whose workers agree on plans and on nothing else.
   template <class Kernel>
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();

@@ -14,8 +14,8 @@ using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 
-/// The operator K does not declare `is_linear` as false. The concept must be tested first, because the adjoint of an
-/// operator that is not linear does not compile.
+/// The operator K does not declare `is_linear` as false. This concept must be tested before `k.adjoint(y)`, because the
+/// adjoint of an operator that is not linear does not compile.
 template <class K>
 concept may_be_linear = !requires { K::is_linear; } || K::is_linear;
 

@@ -97,7 +97,7 @@ class operator_sum {
       return add_pending_results(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }
-  /// The plans of both operators of the sum. These plans must not depend on a block.
+  /// Returns the pair of the plans of both operators. Requires operators whose plan() takes no argument [compile time].
   auto plan() const
     requires(detail::has_plan<A> && detail::has_plan<B>)
   {
@@ -134,7 +134,8 @@ class operator_sum {
 };
 
 /// Makes the sum of two operators: add(a, b)(x) = a(x) + b(x).
-/// Shapes:   x is a block of both operators; on each worker both results have equal shapes [shape_error there].
+/// Shapes:   x is an input block of both operators; on each worker both results have equal shapes [shape_error; on all
+///           workers if the first operator is a kernel of the library].
 /// Requires: operators, which are copied; elements that can be added.
 /// Cost:     the cost of both operators and one pass over the result.
 /// Adjoint:  the sum of the adjoints; the sum has no adjoint if one operator has none.

@@ -39,7 +39,7 @@ class readable_block {
   }
 
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
-  /// An xtensor expression of the block, which is valid as long as this object.
+  /// An xtensor expression of the block, which is valid as long as this object exists.
   auto view() const { return xt::adapt(first_element_, volume_of(shape_), xt::no_ownership(), shape_); }
 
  private:
@@ -120,8 +120,8 @@ class partitioned_broadcast {
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
-  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. The caller must have checked
-  /// the shape of x.
+  /// Returns the part of x that this worker's block of the result needs; the part has the rank of x and is not yet
+  /// repeated. The caller must have checked the shape of x.
   template <array_expression X>
   auto move_operand(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;

@@ -54,7 +54,8 @@ resolved_broadcast resolve_placed_operands(const Lhs& lhs, const Rhs& rhs, const
 ///           least as finely as the other, unless the partition of the result is given [partition_error]; blocks of the
 ///           balanced decomposition [shape_error].
 /// Cost:     what partitioned_broadcast moves for each operand (see plan()), and one pass over the result.
-/// Adjoint:  lhs().adjoint and rhs().adjoint of the derivatives with respect to each operand.
+/// Adjoint:  lhs().adjoint(dx) and rhs().adjoint(dy), where dx and dy are the derivatives with respect to the operands
+///           as they were repeated to the shape of the result.
 template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
 class partitioned_elementwise {
  public:

@@ -50,7 +50,8 @@ namespace detail {
 
 /// Collective: returns if no worker of the world reports a problem with its blocks; otherwise all workers throw the
 /// same shape_error.
-/// Cost:     one message of 32 bytes; none at level checks::local, where each worker checks only its own blocks.
+/// Cost:     one agreement at level checks::agree. At the other levels there is no message, and a worker throws an
+///           error in its own blocks alone.
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");
   sentence << call << ": " << (problem.empty() ? text("its blocks are as they should be") : problem);

@@ -9,8 +9,9 @@
 
 namespace partita {
 
-/// Combines, element by element, the blocks of the workers of p_x that pair with a worker of p_y, and leaves the result
-/// on that worker of p_y: `reduce r(p_x, p_y, maximum)`. The reductions are listed in rule/reduction.hpp.
+/// Combines, element by element, the blocks of the workers of p_x that NumPy's broadcasting rule pairs with a worker of
+/// p_y, and leaves the result on this worker of p_y: `reduce r(p_x, p_y, maximum)`. The reductions are listed in
+/// rule/reduction.hpp.
 /// Shapes:   as for sum_reduce, which is reduce with `sum`; for blocks of rank 0, a worker that is only in p_x receives
 ///           the identity of the reduction.
 /// Requires: what sum_reduce requires, and elements that the reduction accepts [compile time].

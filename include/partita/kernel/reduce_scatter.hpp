@@ -14,10 +14,10 @@ namespace partita {
 /// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
 ///           result is this worker's part of the sum. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time].
-/// Cost:     each worker receives g - 1 pieces of |x| / g, which are written in place on one node, and adds the pieces
-///           in the order of the members. Each node first sums what it sends to another node, so that it sends |x| / g
-///           for each member on that node. The rounding of the sum depends on the partition and on which workers share
-///           a node. Extents are exchanged once for each new plan.
+/// Cost:     in a group of g workers each worker receives g - 1 pieces of |x| / g elements, through shared memory on
+///           one node, and adds the pieces in the order of the members. Each node first sums the pieces for another
+///           node, so that it sends |x| / g elements for each member on the other node. The rounding of the sum depends
+///           on the partition and on which workers share a node. Extents are exchanged once for each new plan.
 /// Adjoint:  all_gather of balanced blocks.
 template <class Extents>
 class reduce_scatter
@@ -27,12 +27,13 @@ class reduce_scatter
   friend base;
 
  public:
-  /// `reduce_scatter(p, dimensions<1>)`: scatters along dimension 1.
+  /// `reduce_scatter(p, dimensions<1>)`: sums over the workers along dimension 1 and scatters the sum along dimension
+  /// 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
       : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
               detail::accepted_cuts::balanced}) {}
-  /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
+  /// `reduce_scatter(p, all_dimensions_but<0>)`: sums and scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
@@ -48,7 +49,8 @@ class reduce_scatter
     else return {};
   }
 
-  /// The ids of the workers in this worker's group, whose blocks are gathered or summed; empty if it is inactive.
+  /// The ids of the workers in this worker's group, whose blocks are summed (and gathered in the adjoint); empty if
+  /// this worker is inactive.
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:

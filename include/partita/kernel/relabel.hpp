@@ -17,7 +17,7 @@ template <class Cost>
 std::vector<std::size_t> solve_assignment(const std::vector<Cost>& cost, std::size_t n) {
   constexpr Cost infinite = Cost{1} << 61;
   std::vector<Cost> u(n + 1, 0), v(n + 1, 0);
-  std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, from 1 on; 0: no row, no column
+  std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, counted from 1; 0 means none
   for (std::size_t row = 1; row <= n; ++row) {
     // Add one row: a search like Dijkstra's for the shortest augmenting path from this row to a free column.
     std::vector<Cost> slack(n + 1, infinite);
@@ -52,8 +52,8 @@ std::vector<std::size_t> solve_assignment(const std::vector<Cost>& cost, std::si
 
 }  // namespace detail
 
-/// The destination grid with its workers in the order that moves the fewest elements; among equally good orders, a
-/// worker keeps its place if possible. The extents of the grid are unchanged.
+/// The destination grid with its workers in the order that moves the fewest elements; among equally good orders, as
+/// many workers as possible keep their places. The extents of the grid are unchanged.
 /// Requires: two decompositions of one tensor, over their grids [shape_error].
 /// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; computed once, by every worker.
 template <class Src, class Dst, class From, std::size_t Rank>

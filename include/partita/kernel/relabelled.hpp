@@ -43,8 +43,8 @@ repartition_cuts<Src::rank()> make_cuts(const partition<Src>& p_x, const partiti
 }  // namespace detail
 
 /// Returns p_y with its workers in the order that leaves as many elements as possible of a tensor x of these extents on
-/// their workers, when x is repartitioned from p_x with these policies. Between orders that are equally good, each
-/// worker keeps its place.
+/// their workers, when x is repartitioned from p_x with these policies. Among equally good orders, as many workers as
+/// possible keep their places.
 /// Shapes:   x has the balanced decomposition over p_x and the result the balanced one over p_y, or the decompositions
 ///           of source_cuts(...) and result_cuts(...).
 /// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match the extents [shape_error].

@@ -23,9 +23,9 @@ namespace partita {
 /// Shapes:   x has one row (index of dimension 0) for each entry of `segment_of_rows`, and any further dimensions; a
 ///           result by segment has one row for each entry of `owned`.
 /// Requires: what index_exchange(everyone, owned, segment_of_rows) requires.
-/// Cost:     `rows`, `sum` and `mean` take one index exchange each, in which a worker sends one row for each segment;
-///           `maximum_adjoint` takes three exchanges, `softmax` four, `softmax_adjoint` two. The constructor makes an
-///           index exchange and one sum.
+/// Cost:     `rows`, `sum`, `mean`, `mean_adjoint` and `maximum` take one index exchange each, in which at most one row
+///           per segment travels between two workers; `maximum_adjoint` takes three exchanges, `softmax` four,
+///           `softmax_adjoint` two. The constructor makes an index exchange and one sum.
 /// Adjoint:  `sum` and `rows` are adjoint to each other; every other function NAME has `NAME_adjoint`.
 class segments {
  public:
@@ -53,7 +53,8 @@ class segments {
   /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
-  /// Returns, for each row of this worker, the row of its segment. `rows` is the adjoint of `sum`.
+  /// Returns, for each row of this worker, the row of y that belongs to the row's segment. `rows` is the adjoint of
+  /// `sum`.
   template <class Y>
   auto rows(const Y& y) const {
     if constexpr (takes<Y>()) return movement_.copy(rows_call_number, y, ".rows(y)");
@@ -86,7 +87,7 @@ class segments {
       return detail::rejected_call();
     }
   }
-  /// The maximum of the rows of each segment; without rows, minus infinity or the least integer.
+  /// The maximum of the rows of each segment; for a segment without rows it is minus infinity or the least integer.
   template <class X>
   auto maximum(const X& x) const {
     if constexpr (accepts_ordered_elements<X>())
@@ -137,7 +138,8 @@ class segments {
       return detail::rejected_call();
     }
   }
-  /// The adjoint of y = softmax(x): y (dy - sum of y dy over the segment).
+  /// The adjoint of y = softmax(x): returns y * (dy - s), where s is the sum of y * dy over the rows of the same
+  /// segment.
   template <class Y, class Dy>
   auto softmax_adjoint(const Y& y, const Dy& dy) const {
     if constexpr (accepts_real_elements<Y>() && have_equal_types<Y, Dy>()) {

@@ -15,8 +15,8 @@ namespace partita {
 ///           has the rows that all workers send to this worker, in ascending order of the senders and, for each sender,
 ///           in the order of its rows: `there.rows_of_result()`.
 /// Requires: receivers below the number of workers [shape_error, on all workers], and what index_exchange requires.
-/// Cost:     one message for each pair of workers on different nodes. The constructor exchanges two lists of at most
-///           two numbers.
+/// Cost:     one message for each pair of workers on different nodes. Making the object takes two exchanges between all
+///           workers, of lists of at most two numbers.
 /// Adjoint:  the inverse: each row returns to the place from which it was sent.
 inline index_exchange send_to(const world& everyone, const index_list& receivers) {
   constexpr detail::index_call_texts call_texts{"partita::send_to(everyone, receivers)", "receiver",

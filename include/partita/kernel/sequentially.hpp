@@ -1,8 +1,8 @@
 // The sequential executor: runs every kernel for all workers of a world inside one process, with the same plans.
 //
-// A kernel takes a vector with one block for each worker, by id, and returns such a vector. No MPI is needed: grids
-// define the place of each worker. The executor is the reference implementation for the tests, and shows a user what a
-// program on many workers would compute.
+// A kernel takes a vector with one block for each worker, indexed by worker id, and returns such a vector. No MPI is
+// needed: grids define the index of each worker in a partition. The executor is the reference implementation for the
+// tests, and shows a user what a program on many workers would compute.
 #pragma once
 
 #include <initializer_list>

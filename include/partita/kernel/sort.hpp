@@ -1,4 +1,4 @@
-// Sorts the numbers of all workers: exact cuts between workers, one exchange, results of chosen lengths.
+// Sorts the numbers of all workers in one exchange, so that each worker gets a result of exactly the chosen length.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace partita {
 
 /// Options of the functions sort and argsort.
 struct sort_options {
-  std::optional<std::size_t> length{};  ///< the number of elements of the result on this worker; by default that of x
+  std::optional<std::size_t> length{};  ///< the length of the result on this worker; by default the length of x
   bool descending = false;
 };
 
@@ -45,7 +45,7 @@ struct position_order {
   static std::uint64_t key(const key_and_position& e) { return e.key; }
 };
 
-/// A copy of a block; the copy is sorted in place.
+/// Copies a block into a pooled tensor, which the caller then sorts in place.
 template <class X>
 pooled_tensor<element_of<X>, 1> copy_to_pooled_tensor(const X& x) {
   const block_argument<X> given(x);
@@ -63,7 +63,7 @@ sorted_keys make_sorted_keys(const Element* elements, std::size_t size) {
           }};
 }
 
-/// Agrees on a call with all workers, and returns the number of elements of each worker.
+/// Agrees on a call with all workers. Returns for each worker its number of elements and the length of its result.
 inline std::vector<facts<2>> agree_on_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
                                             std::size_t size, std::size_t length, const local_error& before = {}) {
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
@@ -75,9 +75,9 @@ inline std::uint64_t sum_over_members(const std::vector<facts<2>>& sizes, std::s
   return sum;
 }
 
-/// Merges consecutive sorted parts of a list, two at a time; `first` has the start of each part, and the end. Of equal
-/// elements, those of an earlier part come first. Selections replace branches, which would be mispredicted half of the
-/// time: 0.5 of the time of std::inplace_merge.
+/// Merges consecutive sorted parts of a list, two at a time; `first` has the start of each part, and the end of the
+/// list. Of equal elements, those of an earlier part come first. Conditional moves replace branches, which would be
+/// mispredicted half of the time; so a merge takes half the time of std::inplace_merge.
 template <class Order, class Element>
 void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (first.size() <= 2) return;
@@ -104,7 +104,8 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (from != all) std::copy(from, from + size, all);
 }
 
-/// Returns this worker's share of the elements of all workers in their order; `own` is sorted.
+/// Returns this worker's range of the sorted elements of all workers. Requires that `own`, the elements of this worker,
+/// is sorted.
 template <class Order, class Element>
 pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const pooled_tensor<Element, 1>& own,
                                               const std::vector<facts<2>>& sizes, const index_call_texts& call_texts) {
@@ -183,9 +184,11 @@ namespace partita {
 /// first numbers; each worker gets as many numbers as it gave, or `.length`. Collective.
 /// Shapes: x is a block of rank 1 of any length, also 0, that may differ between workers; so is the result.
 /// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], equal options
-/// apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
-/// Cost: a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
-/// and a merge. Memory: three times the bytes of the elements that this worker passes and gets.
+/// apart from the length [disagreement_error], on all workers. NaNs are last (first if descending), and 0.0 equals
+/// -0.0.
+/// Cost: a local radix sort, 16 small sums over all workers to find how many elements go to each worker, one exchange
+/// in which an element moves at most once, and a merge. Memory: three times the bytes of the elements that this worker
+/// passes and gets.
 template <class X>
 auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::has_sortable_elements<X>()) {

@@ -39,7 +39,8 @@ xt::xtensor<T, 1> to_block(const std::vector<T>& numbers) {
 /// Worker 0 has the first numbers. Collective.
 /// Shapes:   x is a block of rank 1 of any length; the result is not longer than x, and may be empty.
 /// Requires: integers, float or double. NaNs come last and are equal to each other; the numbers 0.0 and -0.0 are equal.
-/// Cost:     a sort of the numbers that are distinct on their worker, and an exchange of one number.
+/// Cost:     one call of sort, to which each worker passes its distinct numbers, and one all-gather of each worker's
+///           last number.
 template <class X>
 auto unique(const world& everyone, const X& x) {
   if constexpr (detail::has_sortable_elements<X>()) {
@@ -147,9 +148,10 @@ struct top_numbers {
 /// The k greatest numbers of all workers, on all workers, as in `auto [values, indices] = top_k(everyone, x, 10)`. Of
 /// equal numbers, the first ones are taken. Collective.
 /// Requires: integers, float or double, at least k numbers [shape_error], equal k on all workers [disagreement_error].
-///           In this order NaNs are greater than all numbers, and the numbers 0.0 and -0.0 are equal.
+///           NaNs count as greater than all numbers, and 0.0 and -0.0 as equal.
 /// Cost:     a local selection; each worker sends at most k numbers and positions to each other worker.
-/// Adjoint:  none; an index_exchange that wants `indices` returns values, and its adjoint takes gradients.
+/// Adjoint:  none; to differentiate, make an index_exchange whose wanted indices are `indices`: it returns the values,
+///           and its adjoint adds their gradients to the elements of x.
 template <class X>
 auto top_k(const world& everyone, const X& x, std::size_t k) {
   if constexpr (detail::has_sortable_elements<X>()) {
@@ -195,10 +197,10 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
   }
 }
 
-/// A random permutation of the rows of all workers, which depends only on the seed, not on the workers: like argsort,
-/// it returns the positions of the rows that this worker gets, in the order of the workers. `index_exchange(everyone,
-/// interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint moves the rows back.
-/// Collective.
+/// A random permutation of the rows of all workers. It depends only on the seed and on the number of all rows, not on
+/// their distribution. Like argsort, it returns the global positions of the rows that this worker gets.
+/// `index_exchange(everyone, interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint
+/// moves the rows back. Collective.
 /// Shapes:   n is the number of rows that this worker has and gets; n may differ between workers.
 /// Requires: an equal seed on all workers [disagreement_error].
 /// Cost:     as argsort of n keys on each worker.

@@ -144,7 +144,8 @@ consteval bool is_real_field() {
 template <std::size_t Rank>
 class spectral_operator {
  public:
-  /// `factor(i)` is the factor of the wave at index i of half of the spectrum: f(-k) = conj(f(k)) for a real result.
+  /// `factor(i)` is the factor of the wave at index i of half of the spectrum. The wave with the opposite wave vector
+  /// gets the conjugate factor, so that the result is real.
   template <class P, class Factor>
   spectral_operator(const partition<P>& p, const periodic_box<Rank>& box, Factor factor)
       : p_(detail::partition_of_box<Rank>(p)),

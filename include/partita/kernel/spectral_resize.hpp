@@ -1,4 +1,4 @@
-// Spectra that get another number of points, between partitions: truncation and zero padding as a linear operator.
+// Resizes a spectrum and moves it between partitions: truncation and zero padding as a linear operator.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ namespace partita {
 /// Changes the spectrum of `before` points to the spectrum of `after` points, by truncation and by zeros, from p_x to
 /// p_y, as in `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that
 /// dimension 1 has half of the spectrum of real numbers, as fourier_transform makes it with real_to_complex. Dimensions
-/// whose extents do not change are batches. The treatment of the wave that is both positive and negative is stated at
-/// resize_spectrum, whose values spectral_resize returns.
+/// whose extents do not change are batch dimensions. The result equals that of resize_spectrum, which also documents
+/// the treatment of the Nyquist wave of an even extent.
 /// Shapes:   x is this worker's block on p_x in the balanced decomposition of the spectrum of `before` points, as
 ///           results of fourier_transform are; the result is its block on p_y of the resized spectrum. A worker that is
 ///           only in p_x receives an empty block, a worker in neither partition a copy of its own input.

@@ -9,7 +9,8 @@
 
 namespace partita {
 
-/// Sums the blocks of the workers of p_x that pair with a worker of p_y, and leaves the sum on that worker.
+/// Sums the blocks of the workers of p_x that NumPy's broadcasting rule pairs with a worker of p_y, and leaves the sum
+/// on this worker of p_y.
 /// Shapes:   x is this worker's block on p_x; the blocks of one sum have equal shapes [shape_error, on all workers].
 ///           The result is this worker's block on p_y. A worker that is only in p_x receives an empty block (dimension
 ///           0, the batch, keeps its extent unless discard_batch is passed; for rank 0 the worker receives the value

@@ -42,7 +42,8 @@ class token_dispatcher {
         experts_per_token_(experts_per_token),
         movement_(make_planner(everyone, experts, choice)) {}
 
-  /// The range of experts of this worker, and the rows that have chosen one of these experts.
+  /// The range of experts of this worker (experts), and the range of the rows of one of these experts in the result of
+  /// `dispatch` (rows_of), which is empty for an expert of another worker.
   const interval& experts() const { return experts_; }
   interval rows_of(std::size_t expert) const {
     if (expert < experts_.start || expert >= experts_.stop) return {};
@@ -50,8 +51,8 @@ class token_dispatcher {
   }
   std::size_t tokens() const {
     return movement_.pattern().owned_count / experts_per_token_;
-  }                                                                      ///< The tokens of this worker.
-  std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The rows it receives.
+  }                                                                      ///< The number of tokens of this worker.
+  std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The number of received rows.
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>

@@ -31,8 +31,9 @@ struct walled_box {
   double position(std::size_t d, std::size_t i) const {
     return lengths[d] * (static_cast<double>(i) + 0.5) / static_cast<double>(points[d]);
   }
-  /// The wave number at index i along dimension d, in radians per unit of length: sines count from 1, cosines from 0.
-  /// Waves i and n - i of a periodic dimension are the cosine and the sine of one wave length.
+  /// The wave number at index i along dimension d, in radians per unit of length. For dirichlet, index i is the sine of
+  /// i + 1 half waves; for neumann, the cosine of i half waves. Waves i and n - i of a periodic dimension have the same
+  /// wave length.
   double angular_wave_number(std::size_t d, std::size_t i) const {
     if (walls[d] == wall::periodic)
       return 2 * std::numbers::pi / lengths[d] * static_cast<double>(std::min(i, points[d] - i));

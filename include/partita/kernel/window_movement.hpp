@@ -1,5 +1,5 @@
-// Moves blocks into overlapping windows, and back with sums. Halo exchange and every layer that slides a window over a
-// tensor use this movement.
+// Copies blocks into overlapping windows; the adjoint adds the windows into blocks. The halo exchange and every layer
+// that slides a window over a tensor use this movement.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,13 @@
 
 namespace partita::detail {
 
-/// The plans of a window movement: from blocks to windows, back with sums, and the plan that fills only the ghosts.
+/// The plans of a window movement: from blocks to windows, from windows to sums in blocks, and a plan that fills only
+/// the ghosts.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {
   halo_plan<Rank> window_plan{};
   std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
-  std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty for one exchange without rounds
+  std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty if all ghosts travel in one round
   exchanges_by_kind refresh_exchanges{};
 
   bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
@@ -44,9 +45,10 @@ struct window_structure : planned_boxes<Rank> {
   }
 };
 
-/// Plans for windows. `Windows` defines the window of each worker by its functions name(), p() with the blocks,
-/// fingerprint(), boundaries() with the borders, error_message(extents) and plan(cuts, worker). It may define
-/// outside(), the function beyond the borders, and rounds(cuts, plan, shares_one_memory).
+/// Plans window movements. The class `Windows` defines the window of each worker by the functions name(), p() (the
+/// partition of the blocks), fingerprint(), boundaries() (the boundary conditions), error_message(extents) and
+/// plan(cuts, worker). The class may define outside() (the function for cells beyond the borders) and rounds(cuts,
+/// plan, shares_one_memory).
 template <class Windows>
 class window_exchange_planner {
  public:
@@ -58,7 +60,7 @@ class window_exchange_planner {
   explicit window_exchange_planner(Windows windows)
       : windows_(std::move(windows)), name_(windows_.name()), required_call_("the kernel on x") {}
   /// `name` begins the calls of the kernel in error messages, `required_call` is the call that a program has to make
-  /// first.
+  /// before the adjoint.
   window_exchange_planner(Windows windows, const char* name, const char* required_call)
       : windows_(std::move(windows)), name_(name), required_call_(required_call) {}
 
@@ -113,7 +115,7 @@ class window_exchange_planner {
       first.is_agreed_between_calls = true;
     } else {
       exchange_plan<rank> ghosts = s.rounds.front();
-      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the first is the block itself
+      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the first kept box is the block itself
       first = lowered(ghosts);
     }
     return make_exchange_in_rounds(std::move(first), s.rounds, kind, shared_transport);
@@ -152,7 +154,8 @@ class window_exchange_planner {
   const char *name_, *required_call_;
 };
 
-/// What movements of windows do besides moving forward and backward, for one field or for several.
+/// Adds to a window movement of one field or of several fields the operations that fill only ghosts and that make
+/// windows of zeros.
 template <class Base>
 class refreshing_movement : public Base {
  public:
@@ -213,7 +216,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   explicit window_movement(Windows windows) : base(window_exchange_planner<Windows>(std::move(windows))) {}
 
   const Windows& windows() const { return this->planner_.windows(); }
-  /// The windows in the plan of the last call; null before the first call.
+  /// This worker's window in the plan of the last call; null before the first call.
   const halo_plan<rank>* last_window_plan() const {
     const auto* const s = this->structures_.last_plan();
     return s == nullptr ? nullptr : &s->window_plan;

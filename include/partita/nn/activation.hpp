@@ -42,7 +42,7 @@ class activation {
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;
-    const bool is_empty = dx.size() == 0 && x_.empty();  // an empty block agrees with every batch
+    const bool is_empty = dx.size() == 0 && x_.empty();  // an empty dy fits an empty x of any batch
     if (!is_empty && !std::equal(shape_.begin(), shape_.end(), dx.shape().begin(), dx.shape().end()))
       throw shape_error(text("partita::activation::adjoint(dy): requires dy of the shape of the last result ")
                         << shape_ << ", got " << dx.shape());

@@ -18,8 +18,8 @@ struct batch_norm_options {
   /// The weight of a new batch in the running statistics, as in PyTorch. With momentum 0 the running statistics never
   /// change; without a momentum they are the average over all batches.
   std::optional<double> momentum = 0.1;
-  bool affine = true;                ///< multiplies by weight() and adds bias()
-  bool track = true;                 ///< keeps running statistics, which evaluation mode uses
+  bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
+  bool track = true;                 ///< whether the layer keeps running statistics, which evaluation mode uses
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
@@ -33,8 +33,8 @@ struct batch_norm_options {
 /// channels, and are empty on a worker outside of p.
 /// Requires: an x whose channels have the number and the split that the options say, and in training more than one
 /// element in each channel [shape_error, on all workers].
-/// Cost: in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
-/// and sum of squared deviations, merged pairwise); in evaluation no communication. The adjoint takes one
+/// Cost: in training one all_reduce of three numbers per channel among the workers that share channels (count, mean and
+/// sum of squared deviations, merged pairwise); in evaluation with `track` only an agreement. The adjoint takes one
 /// all_reduce of two numbers per channel.
 /// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>

@@ -22,10 +22,11 @@ namespace partita {
 /// Conv2d and Conv3d, as in `convolution<float, 2> c(p_x, p_y, p_w, {.in_channels = 8, .out_channels = 16, .kernel =
 /// {3, 3}})`.
 /// Shapes:   x is batch x in x features, partitioned in any way along each dimension; y is batch x out x features,
-///           balanced; the padding surrounds the whole tensor. (p_x, options): p_x = batch x 1 x features, y is on p_x,
-///           every worker keeps all of W and b. (p_x, p_y, p_w, options): p_x = batch x in x features, p_y = batch x
-///           out x features, p_w = out x in x features on any workers. W is split over out x in (with groups over out
-///           only), balanced, and replicated on the workers along the features.
+///           balanced; the padding surrounds the whole tensor. Constructed with (p_x, options): p_x = batch x 1 x
+///           features, y is on p_x, and every worker keeps all of W and b. Constructed with (p_x, p_y, p_w, options):
+///           p_x = batch x in x features, p_y = batch x out x features, p_w = out x in x features on any workers. W is
+///           split over out x in (over out only if there are several groups), balanced, and replicated on the workers
+///           that differ only along the features.
 /// Requires: T float or double, ranks [compile time]; partitions that fit [partition_error]; positive kernel, stride
 ///           and dilation, channels that are multiples of groups, a kernel that fits into the padded x, an x with
 ///           enough cells for the padding mode [shape_error]; all errors on all workers.
@@ -76,7 +77,7 @@ class convolution {
     }
   }
 
-  /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
+  /// Returns this worker's block of y, with zero volume on a worker outside of p_y.
   template <class X>
   auto operator()(const X& x) {
     if constexpr (is_valid_operand<X>()) return valid_state().forward(x);
@@ -92,8 +93,9 @@ class convolution {
     if constexpr (is_valid_operand<Y>()) return valid_state().adjoint(dy);
   }
 
-  /// This worker's block of W (out x in / groups x kernel) and of the bias. Blocks of the same shape may be assigned;
-  /// all workers that keep a block must assign the same values. Weights and bias are empty on a worker without a block.
+  /// This worker's block of W (out x in / groups x kernel) and of the bias. A program may assign blocks of the same
+  /// shape; all workers that keep the same block must assign the same values. Weights and bias are empty on a worker
+  /// without a block.
   xt::xtensor<T, rank>& weight() { return valid_state().weight; }
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, rank>& weight_gradient() { return valid_state().weight_gradient; }
@@ -110,7 +112,8 @@ class convolution {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after it is moved.
+  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after the layer is
+  /// moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
@@ -186,7 +189,8 @@ class convolution {
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_call_cuts().extents(), all = split.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.incomplete_result().shape());
-      // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
+      // 2. Compute the shape of the part of y that this worker computes; on an inactive worker the part is empty and
+      // has only the batch extent.
       part_shape = {};
       if (weight_partition.active()) {
         const auto part = split.part_of_y(weight_partition.index());

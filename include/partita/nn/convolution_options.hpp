@@ -23,23 +23,23 @@ enum class padding_mode {
   replicate  ///< every cell of the padding is a copy of the border cell
 };
 
-/// A convolution over `Features` dimensions, described by the whole tensors, as in `{.in_channels = 8, .out_channels =
-/// 16, .kernel = {3, 3}, .padding = {1, 1}}`. Layers with the same seed and shape start with the same weights: give
-/// each layer its own seed.
+/// The options of a convolution over `Features` dimensions. All numbers are those of the whole tensors, as in
+/// `{.in_channels = 8, .out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}}`. Layers with the same seed and shape
+/// start with the same weights: give each layer its own seed.
 template <std::size_t Features>
 struct convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
   per_dimension<Features> kernel{};
-  per_dimension<Features> stride = 1;    ///< the cells from one window to the next
+  per_dimension<Features> stride = 1;    ///< the distance in cells between the starts of two windows
   per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
-  per_dimension<Features> dilation = 1;  ///< the cells from one element of the kernel to the next
+  per_dimension<Features> dilation = 1;  ///< the distance in cells between two elements of the kernel
   /// each group of output channels reads its group of input channels only; groups == channels is depthwise convolution
   std::size_t groups = 1;
   bool bias = true;                                  ///< whether the layer has a bias
-  padding_mode mode = padding_mode::zeros;           ///< what the padding holds
-  initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(number of weights per output)
-  std::uint64_t seed = 0;                            ///< of the initial weights
+  padding_mode mode = padding_mode::zeros;           ///< the values in the padding
+  initial_values initial = initial_values::uniform;  ///< uniform: in [-b, b), b = 1 / sqrt(weights per output)
+  std::uint64_t seed = 0;                            ///< the seed of the initial weights
 
   constexpr sliding along(std::size_t feature) const {
     return {kernel[feature], stride[feature], padding[feature], dilation[feature]};
@@ -112,8 +112,8 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 }
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
-/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if the extent would not be positive
-/// or would overflow.
+/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if n is 0, if `added_output_cells`
+/// is not below the stride, or if the extent would not be positive or would overflow.
 constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_output_cells) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || added_output_cells >= along.stride ||

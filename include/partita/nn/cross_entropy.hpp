@@ -109,7 +109,7 @@ class cross_entropy_loss {
                       std::is_integral_v<element_of<Target>>,
                   "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
                   "targets of integers, of one dimension fewer: class numbers");
-    last_loss_ = detail::last_loss_kind::none;  // if this call fails, there is no last loss
+    last_loss_ = detail::last_loss_kind::none;  // if this call fails, adjoint() has no loss to differentiate
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
@@ -203,7 +203,7 @@ class cross_entropy_loss {
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
   std::vector<double> row_weights_;          // one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> target_columns_;  // of each row: the target's column in this block, or past the end
+  std::vector<std::size_t> target_columns_;  // each target's column in this block, or past the end
   std::size_t classes_ = 0, features_ = 1;
   double loss_scale_ = 1;
   detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;

@@ -22,8 +22,8 @@ struct dropout_options {
 /// 7})`. The layer starts in training mode; after evaluate(), y = x.
 /// Shapes:   x is a tensor on p, partitioned in any way; y is partitioned as x. An inactive worker gets zero volume.
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
-/// Cost:     one agreement, without communication of tensor data. The generator Philox4x32-10 is called once for four
-///           elements; the mask takes no memory.
+/// Cost:     one agreement, and one all-gather of the block shapes if they are new; no tensor data is sent. The
+///           generator Philox4x32-10 is called once for four elements; the mask takes no memory.
 /// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on the options, step(), the extents
 ///           of x and the global index, not on the partition.
 template <class Extents>
@@ -106,7 +106,7 @@ class dropout {
   dropout_options options_;
   box<rank> own_box_{};
   std::array<std::size_t, rank> extents_{};
-  std::uint64_t step_ = 0, step_of_mask_ = 0;  // step_of_mask_ is that of the last call, for its adjoint
+  std::uint64_t step_ = 0, step_of_mask_ = 0;  // step_of_mask_: the step of the last call, for adjoint()
   bool training_ = true, drops_elements_ = false, was_called_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace partita {
 /// The dimension of the table that is split over the last dimension of the embedding's partition.
 enum class embedding_cut {
   columns,  ///< each worker keeps some columns of all rows and returns these columns, without communication
-  rows      ///< each worker keeps some rows, and one sum over the workers gives all of them whole rows
+  rows      ///< each worker keeps some rows, and one all_reduce gives each worker whole rows
 };
 
 struct embedding_options {
@@ -34,14 +34,14 @@ struct embedding_options {
 /// Looks up in W the rows whose numbers x holds. The initial elements of W are normally distributed (0, 1), and depend
 /// on the seed and the global index only, as in `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
 /// Shapes:   p = b x ... x f has the rank of y. x is partitioned over p without its last dimension, in any way, and is
-///           the same on the f workers of a line. y has one row of W for each element of x's block: the columns of this
-///           worker, or all columns where W is split by rows. W is rows x columns; one of the two is split over f,
-///           balanced, and every line of f workers has the same blocks.
+///           the same on the f workers that differ in the last index only. y has one row of W for each element of x's
+///           block: the columns of this worker, or all columns where W is split by rows. W is rows x columns; its rows
+///           or its columns are split over f, balanced, and workers with the same last index keep the same block.
 /// Requires: integers in x that are at least 0 and below `rows` [shape_error, on all workers].
-/// Cost:     the forward call needs no communication if W is split by columns, and one all_reduce of |y| along f if W
+/// Cost:     the forward call needs only an agreement if W is split by columns, and one all_reduce of |y| along f if W
 ///           is split by rows. The adjoint needs one all_reduce of each block of W along the other dimensions of p.
-/// Adjoint:  adjoint(dy) adds the sums over all workers to weight_gradient(). The result is zeros of the shape of x,
-///           because row numbers have no derivative.
+/// Adjoint:  adjoint(dy) adds to weight_gradient() the gradient of this worker's block of W, summed over all workers
+///           that keep the block. adjoint(dy) returns zeros of the shape of x, because row numbers have no derivative.
 template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");

@@ -14,8 +14,8 @@ namespace partita {
 /// Shapes:   x is batch x channels x features on p_x, partitioned in any way; y is batch x (channels * features) on
 ///           p_y, balanced.
 /// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; p_x and p_y in one world [partition_error].
-/// Cost:     a repartition that gives the workers of p_y whole features, unless x has this layout already, and a second
-///           repartition to the balanced layout, unless the channels of each worker are balanced already.
+/// Cost:     two repartitions: the first gives the workers of p_y whole features, the second balances the merged
+///           dimension. A repartition whose input has the required layout already sends no data.
 /// Adjoint:  adjoint(dy) makes the reverse repartitions, back to the layout of x.
 template <class Src, class Dst>
 class flatten {

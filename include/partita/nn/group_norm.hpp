@@ -15,7 +15,7 @@ struct group_norm_options {
   std::size_t groups = 1;  ///< groups == channels is instance normalisation
   std::size_t channels = 0;
   double epsilon = 1e-5;
-  bool affine = true;                ///< multiplies by weight() and adds bias()
+  bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
@@ -100,7 +100,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   static interval channel_range(const partition<any_grid_shape>& p, const group_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// Makes a statistic of each local sample and each group of the whole tensor, as several workers may share a group.
+  /// Gives each sample of this block one statistic for each group of the whole tensor, because several workers may
+  /// share a group.
   void set_element_maps(const std::array<std::size_t, Rank>& shape) {
     std::array<bool, Rank> samples{}, by_channel{};
     samples[0] = by_channel[1] = true;

@@ -30,14 +30,14 @@ void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
 }
 }  // namespace detail
 
-/// Makes W uniform in (-b, b), where b = sqrt(6 / in_features) (He et al., 2015, for relu), and the bias 0. The global
+/// Makes W uniform in [-b, b), where b = sqrt(6 / in_features) (He et al., 2015, for relu), and the bias 0. The global
 /// W depends only on the seed.
 template <class T, linear_algorithm A>
 void kaiming_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);
 }
 
-/// Makes W uniform in (-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
+/// Makes W uniform in [-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
 template <class T, linear_algorithm A>
 void xavier_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::uniform(

@@ -162,7 +162,8 @@ PARTITA_FALLBACK_LAYER(layer_norm, layer_norm_options<1>) {
                 "layer_norm<float, 3>(p, {.shape = {512}})");
 }
 
-/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019). Shapes and cost are as in layer_norm.
+/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019), without a bias. Shapes, requirements and
+/// cost are those of layer_norm.
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:

@@ -35,8 +35,8 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 ///           on all workers.
 /// Cost:     the forward call makes one GEMM, the adjoint two. weight_stationary: one broadcast of |x| per column, one
 ///           reduction of |y| per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of
-///           y; the adjoint reverses them. A call with the shapes of an earlier call allocates nothing. The layer keeps
-///           the communicated x; docs/linear.md counts the memory.
+///           y. The adjoint makes the adjoint collectives. A call with the shapes of an earlier call allocates nothing.
+///           The layer keeps the communicated x; docs/linear.md counts the memory.
 /// Adjoint:  adjoint(dy) returns dx = dy conj(W), and adds dy^T conj(x) to weight_gradient() and the sum of the rows of
 ///           dy to bias_gradient(). For complex elements, too, W -= rate * weight_gradient() is a step of steepest
 ///           descent.
@@ -147,7 +147,8 @@ class linear {
   }
 
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
-  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes nothing.
+  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes no
+  /// gradient.
   template <detail::features_of<T> Y>
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
@@ -224,7 +225,8 @@ class linear {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. The list is valid while the layer lives, even after it is moved.
+  /// The weights and gradients, for an optimiser. The list is valid while the layer lives, even after the layer is
+  /// moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }

@@ -12,7 +12,8 @@
 namespace partita::detail {
 
 namespace {
-// Layers hold convolvers, so all source files of a program must use the same convolver.
+// The type of the convolver is compiled into the layers, so all source files of a program must choose the same
+// convolver.
 #ifdef PARTITA_ONEDNN
 [[maybe_unused]] const bool is_convolver_setting_compared =
     (partita_expect_one_setting(1, "with PARTITA_ONEDNN"), true);

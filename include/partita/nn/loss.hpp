@@ -25,7 +25,7 @@ struct loss_options {
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
-  double beta = 1;  ///< where |x - target| < beta the loss is a square, elsewhere an absolute value
+  double beta = 1;  ///< the loss is quadratic where |x - target| < beta, elsewhere linear
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
@@ -45,7 +45,7 @@ struct poisson_nll_options {
 
 namespace detail {
 
-/// Sums numbers over all workers of the world, which all get the sums; inactive workers contribute zeros.
+/// Sums numbers over all workers of the world; all workers get the sums. Inactive workers contribute zeros.
 class sums_over_world {
  public:
   explicit sums_over_world(const world& everyone) : sum_(everyone, group_of_all(everyone), partita::sum) {}
@@ -173,7 +173,7 @@ class elementwise_loss {
                       std::is_same_v<element_of<Target>, T>,
                   "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
     text error_message;
-    kind_of_last_loss_ = detail::last_loss_kind::none;  // if this call fails, there is no last loss
+    kind_of_last_loss_ = detail::last_loss_kind::none;  // if this call fails, adjoint() has no loss to differentiate
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
     loss_values_.assign(given.size(), 0);
@@ -278,7 +278,7 @@ struct poisson_nll_function {
 /// The loss |x - target|. The gradient is 0 where x and target are equal.
 template <class T, std::size_t Rank>
 using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
-/// The loss that is a square where |x - target| < `beta`, and an absolute value elsewhere (Girshick 2015).
+/// The loss d^2 / (2 beta) where d = |x - target| < beta, and d - beta / 2 elsewhere (Girshick 2015).
 template <class T, std::size_t Rank>
 using smooth_l1_loss = elementwise_loss<T, Rank, detail::smooth_l1_function>;
 /// The loss (x - target)^2.
@@ -290,10 +290,12 @@ using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
 /// The bce_loss of sigmoid(x), computed from the scores x in a way that is finite for all scores.
 template <class T, std::size_t Rank>
 using bce_with_logits_loss = elementwise_loss<T, Rank, detail::bce_with_logits_function>;
-/// The Kullback-Leibler divergence target (log target - x), for log-probabilities x.
+/// The Kullback-Leibler divergence target (log target - x), for log-probabilities x; with `log_target`, exp(target)
+/// (target - x).
 template <class T, std::size_t Rank>
 using kl_loss = elementwise_loss<T, Rank, detail::kl_function>;
-/// The negative log likelihood exp(x) - target x of a Poisson distribution, without Stirling's term.
+/// The negative log likelihood of a Poisson distribution, without Stirling's term: exp(x) - target x or, without
+/// `log_input`, x - target log(x + epsilon).
 template <class T, std::size_t Rank>
 using poisson_nll_loss = elementwise_loss<T, Rank, detail::poisson_nll_function>;
 

@@ -1,7 +1,7 @@
 // Optimisers. Each worker updates the blocks that it keeps, without communication.
 //
 // A complex element is treated as two real numbers, as in PyTorch: its gradient holds the derivatives with respect to
-// both.
+// these two numbers.
 #pragma once
 
 #include <partita/core/rejected_call.hpp>

@@ -20,8 +20,8 @@ bool can_replace_shape(const A& a, const B& b) {
 
 }  // namespace detail
 
-/// A tensor of weights of a layer, and its gradient. A parameter refers to the layer, which must outlive it, and sees
-/// what a program assigns to the layer.
+/// A tensor of weights of a layer, and its gradient. A parameter refers to the tensors of the layer, which must outlive
+/// the parameter, so it also refers to values that a program assigns to these tensors later.
 template <class T>
 class parameter {
  public:

@@ -19,7 +19,7 @@ struct max_pooling_options {
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   per_dimension<D> dilation = 1;
-  bool ceil_mode = false;  ///< whether a last window covers the cells that remain at the end of a dimension
+  bool ceil_mode = false;  ///< whether a last window, cut off by the end of the dimension, covers the remaining cells
 };
 template <std::size_t D>
 struct average_pooling_options {
@@ -27,7 +27,8 @@ struct average_pooling_options {
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   bool ceil_mode = false;
-  /// whether the divisor of a mean counts the cells of the window in the padding, too, or only its cells in the tensor
+  /// whether the divisor of a mean also counts the window's cells in the padding; if false, only its cells in the
+  /// tensor
   bool count_include_pad = true;
 };
 /// The number of outputs along each feature dimension, for any extents of x.
@@ -149,8 +150,8 @@ class adaptive_rule {
 /// y = the largest element in each window, as in `max_pooling m(p_x, {.kernel = {2, 2}})`. Of equal elements, the
 /// gradient goes to the first in C order.
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and
-///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, balanced
-///           over p. An inactive worker gets a copy of its input.
+///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension (with
+///           `ceil_mode`, ceil instead of floor), balanced over p. An inactive worker gets a copy of its input.
 /// Requires: p of the rank of x, which is at least 3 [compile time]; kernel, stride and dilation of at least 1, padding
 ///           of at most half the kernel, windows not larger than the padded tensor [shape_error, on all workers].
 /// Cost:     a worker receives the cells of its windows that it does not own from their owners, in one message per pair
@@ -170,8 +171,8 @@ class max_pooling
 };
 
 /// y = the mean of the elements in each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; shapes, requirements and
-/// cost are those of max_pooling. The adjoint divides each element of dy by the same divisor and adds it to all
-/// elements of its window.
+/// cost are those of max_pooling. The adjoint divides each element of dy by the divisor of its window, and adds the
+/// quotient to the gradients of all elements of the window.
 template <class Extents>
 class average_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps> {

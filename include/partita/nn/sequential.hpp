@@ -11,14 +11,14 @@
 namespace partita {
 namespace detail {
 
-/// Whether Layer is a class and no tensor. Layers may accept any tensor type, so nothing else can be checked here.
+/// Whether Layer is a class, but not a tensor. Layers may accept any tensor type, so nothing else can be checked here.
 template <class Layer>
 inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression<Layer>;
 
 }  // namespace detail
 
-/// The composition of layers: the first argument acts first. All workers call the network, also those inactive in a
-/// layer.
+/// The composition of layers: the first argument is applied first. All workers call the network, also workers that are
+/// inactive in some layer.
 /// Adjoint:  adjoint(dy) calls the adjoints of the layers in reverse order; each layer accumulates its gradients.
 template <class... Layers>
 class sequential {
@@ -51,7 +51,7 @@ class sequential {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
-  /// Switches the layers that act differently in training and in evaluation (norms, dropout); other layers have no such
+  /// Switches the layers that act differently in training and in evaluation (batch_norm, dropout); other layers have no
   /// mode.
   void train() {
     for_each_layer([](auto& layer) {

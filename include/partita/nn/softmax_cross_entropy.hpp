@@ -20,11 +20,11 @@
 namespace partita {
 
 /// The mean over the batch of -log softmax(scores)[label].
-/// Shapes:   scores are batch x classes, split over p = 1 x f (balanced) along the classes; every worker of p passes
+/// Shapes:   scores are batch x classes, split along the classes over p = 1 x … x f, balanced; every worker of p passes
 ///           the labels of the whole batch.
 /// Requires: labels below the number of classes, one for each row [shape_error, on all workers].
-/// Cost:     each call makes two reductions and two broadcasts of one or two values per row over p, and one broadcast
-///           of the loss over the world.
+/// Cost:     each call makes two reductions and two broadcasts of one or two values per row over p, one broadcast of
+///           the loss over the world, and a few reductions of one or two numbers over the world to check the arguments.
 /// Adjoint:  adjoint() is this worker's block of (softmax - one-hot) / batch for the last scores.
 template <class T>
 class softmax_cross_entropy {
@@ -56,7 +56,7 @@ class softmax_cross_entropy {
                   "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
                   "element type T");
     return detail::one_call(*world_, [&] {
-      was_called_ = false;  // if this call fails, there is no last loss
+      was_called_ = false;  // if this call fails, adjoint() has no loss to differentiate
       const std::size_t batch = agree_on_batch(scores, labels);
       T loss(0);
       if (is_active_) {

@@ -1,6 +1,7 @@
 // The inputs and weights that make one output of a pooling or interpolation layer, along one dimension.
 //
-// In several dimensions, pooling and interpolation are the product of the taps along each dimension.
+// In several dimensions, an output has an input for each combination of its taps along the dimensions; the weights of
+// these taps are multiplied.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace partita {
 /// The inputs of a range of outputs, stored one output after the other.
 struct taps {
   std::vector<std::size_t> first{0};  ///< output o has the taps from number first[o] to before first[o + 1]
-  std::vector<std::size_t> input{};   ///< each tap's global input index; inputs outside of the tensor are left out
+  std::vector<std::size_t> input{};   ///< each tap's input index; inputs outside of the tensor are left out
   std::vector<double> weight{};
   std::vector<double> divisor{};  ///< for each output the divisor of its weighted sum
 
@@ -37,10 +38,10 @@ PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::s
 /// The taps of adaptive windows: output o of m uses the inputs from floor(o n / m) to before ceil((o + 1) n / m).
 PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m);
 
-/// The places of an interpolation's outputs: they are `step` inputs apart or, with `align_corners`, spread evenly from
-/// the first to the last input.
+/// The positions of an interpolation's outputs: they are `step` inputs apart or, with `align_corners`, spread evenly
+/// from the first to the last input.
 struct interpolation {
-  bool linear = false;  ///< whether between two inputs; if false, the nearest input to the left is taken
+  bool linear = false;  ///< whether to interpolate between two inputs; if false, the nearest input to the left is taken
   bool align_corners = false;
   double step = 1;  ///< the distance of two outputs, in inputs
 

@@ -144,7 +144,8 @@ class transposed_convolution {
     return result;
   }
 
-  /// The weights, the bias and the gradient of each: equal on all workers of p, empty on others, and assignable.
+  /// The weights, the bias and their gradients. They are equal on all workers of p and empty on all other workers; a
+  /// program may assign tensors of the same shapes.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }

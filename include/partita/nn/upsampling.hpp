@@ -19,7 +19,7 @@ struct upsampling_options {
   std::optional<per_dimension<D>> size{};
   std::optional<double> scale{};
   upsampling_mode mode = upsampling_mode::nearest;
-  bool align_corners = false;  ///< only if linear: the first and last outputs are the first and last inputs
+  bool align_corners = false;  ///< linear mode only: the first and last outputs equal the first and last inputs
 };
 
 namespace detail {
@@ -87,8 +87,9 @@ class upsampling_rule {
 
 }  // namespace detail
 
-/// y = the features of x at other positions, as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`. An output is the
-/// nearest input to the left, or is interpolated between two inputs along each dimension (linear, bilinear, trilinear).
+/// y has the features of x at other positions, as in PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`. In mode
+/// nearest, an output is the nearest input to the left; in mode linear, it is interpolated between two inputs along
+/// each dimension (linear, bilinear, trilinear).
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and the
 ///           requested size, or floor(n * scale) along each dimension, balanced over p.
 /// Requires: p of the rank of x, at least 3 [compile time]; either a size or a scale, at least one output, no

@@ -1,4 +1,4 @@
-// Finds the workers that passed an x of different batches; runs only after a call was rejected.
+// Finds two workers that passed an x with different batch extents. Called when a batch is new or a call has failed.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 
 namespace partita::detail {
 
-/// Returns "[3] on worker 0 and [4] on worker 2" for the first two workers of p_x that differ; empty if all have the
-/// same batch. Collective: all workers of the world of p_x must call this function.
+/// Returns "[3] on worker 0 and [4] on worker 2" for the first worker of p_x and the next worker with different batch
+/// extents; empty if all workers have the same batch extents. Collective: all workers of the world of p_x must call
+/// this function.
 template <class Extents, class Shape>
 text batch_mismatch_text(const partition<Extents>& p_x, const Shape& x_shape) {
   world_state& everyone = *p_x.world().state();

@@ -16,9 +16,9 @@ template <std::size_t Features>
 struct local_convolution {
   std::size_t batch = 0, in_channels = 0,
               out_channels = 0;       ///< samples, channels of the window of x, channels of the block of y
-  std::size_t group_in_channels = 0;  ///< the input channels that each output depends on
+  std::size_t group_in_channels = 0;  ///< the number of input channels that each output depends on
   std::size_t first_out_channel = 0,
-              group_out_channels = 1;  ///< first channel of the block in all of y; output channels per group
+              group_out_channels = 1;  ///< the block's first channel in all of y; output channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -139,8 +139,8 @@ class column_convolver {
         }
     }
   }
-  /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The check is for the
-  /// bounding box of the positions of these taps.
+  /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The function tests the
+  /// bounding box of the positions of these taps, so it may return false although all taps are available.
   bool is_ready(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])

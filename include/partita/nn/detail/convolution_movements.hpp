@@ -62,7 +62,7 @@ class prepared_extents {
 
  private:
   static constexpr std::size_t max_listed_tensors =
-      16;  // chosen: a movement caches more plans, so no listed one is lost
+      16;  // chosen: a movement caches more plans, so those of listed extents are still cached
   std::vector<std::array<std::size_t, Rank>> seen_extents_;
 };
 

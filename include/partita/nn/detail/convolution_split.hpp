@@ -12,9 +12,9 @@ namespace partita::detail {
 
 /// How the part of a convolution that a worker computes depends on the worker's index in the partition.
 enum class convolution_form {
-  by_output,   ///< workers are batch x 1 x features: each worker computes its block of y with all weights
-  by_weights,  ///< workers are out x in x features: each worker has a block of W and sums over its in channels
-  by_groups    ///< as by_weights, but out and in together split the channels of y, so no sums are partial
+  by_output,   ///< p = batch x 1 x features: each worker computes its block of y with all weights
+  by_weights,  ///< p = out x in x features: each worker has a block of W and sums over its in channels
+  by_groups    ///< p as for by_weights, but out and in together split the channels of y: no sum is partial
 };
 
 /// The parts of x, y and W of each worker, along batch, output channels, input channels within a group, and features.
@@ -83,7 +83,7 @@ class convolution_split {
     return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
   }
   /// The indices of the block of W on the worker of index i. If partial results are summed over workers (by_weights),
-  /// only the workers whose input channels start at 0 add the bias; otherwise all workers add it.
+  /// only the workers with index 0 along the input channels add the bias; otherwise all workers add it.
   box<rank> weights(const position& i) const {
     box<rank> w{{}, options_.weight_shape()};
     const interval out = out_channels(part_of_y(i)[1]);
@@ -194,7 +194,7 @@ convolution_split<Features> convolution_split_by_output(const grid<P>& p_x,
   return {grid<dynamic_extents<Features + 2>>(dynamic_extents<Features + 2>(p_x.shape()), p_x.workers()),
           convolution_form::by_output, options};
 }
-/// The parts of the workers when each keeps a block of W. Throws an error if partitions or options are invalid.
+/// The parts of the workers when each worker keeps a block of W. Throws an error if partitions or options are invalid.
 template <std::size_t Features, class X, class Y, class W>
 convolution_split<Features> convolution_split_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
                                                          const convolution_options<Features>& options) {

@@ -1,4 +1,4 @@
-// Whether a loss last returned a number or a block. The dy of the loss's adjoint must be the same.
+// Whether a loss last returned a number or a block. The argument dy of adjoint() must be of the same kind.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // Each class has four operations: receive x, send the products to y, and the adjoints of these two. The products of the
 // adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
-// error in the first operation of a forward or adjoint call.
+// error in the first communicating operation of the forward or adjoint call.
 #pragma once
 
 #include <array>
@@ -107,7 +107,8 @@ class received_block {
 template <class T, std::size_t Rank>
 class pending_product {
  public:
-  /// Makes a product of which `pending_sum` returns this sum. With `in_place` this sum overwrites the product.
+  /// Makes a product whose sum over the workers is pending in `pending_sum`. With `in_place` the sum overwrites the
+  /// memory of the product.
   pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& pending_sum)
       : product_(std::move(product)), is_in_place_(in_place), pending_sum_(std::move(pending_sum)) {}
   /// Makes a product that needs no sum over workers.

@@ -48,8 +48,8 @@ struct linear_state {
   }
   std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }
   std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }
-  /// Element (i, j) of W is random number i in_features + j of the seed; the elements of the bias use the numbers after
-  /// those of W.
+  /// Element (i, j) of W is random number i * in_features + j of the seed; the elements of the bias use the numbers
+  /// after those of W.
   void set_uniform() {
     const std::size_t in = options.in_features;
     const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
@@ -170,7 +170,7 @@ struct linear_state {
   pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
   std::size_t row_count = 0;
   std::vector<std::size_t> y_shape;
-  std::vector<std::size_t> last_batch_extents;  ///< several batch extents of the last x, the same on all workers of p_x
+  std::vector<std::size_t> last_batch_extents;  ///< batch extents of the last x with several batch dimensions
 };
 
 }  // namespace partita::detail

@@ -8,7 +8,8 @@
 
 namespace partita::detail {
 
-/// A reduction for windowed_layer. An output is the largest input of its window, and of equal inputs the first.
+/// A reduction for windowed_layer. An output is the largest input of its window; of equal inputs, the first in C order
+/// is chosen, and a NaN is larger than all numbers.
 class max_of_taps {
  public:
   template <class T, std::size_t Rank>

@@ -43,7 +43,8 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
-/// Maps each element of a block to one of `count` numbers: the element of index i has the sum of all offsets[d][i[d]].
+/// Maps each element of a block to one of `count` numbers: the element at index i gets the number offsets[0][i[0]] + …
+/// + offsets[Rank - 1][i[Rank - 1]].
 template <std::size_t Rank>
 struct element_map {
   std::array<std::vector<std::size_t>, Rank> offsets{};
@@ -80,7 +81,8 @@ class normaliser {
         has_same_groups_(is_averaged == is_shared),
         has_mean_(has_mean) {}
 
-  /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
+  /// Sets the statistic and the parameter of each element of the next blocks: elements with the same number share a
+  /// statistic, or a parameter.
   void set_element_maps(element_map<Rank> statistics, element_map<Rank> parameters) {
     statistics_map_ = std::move(statistics);
     parameter_map_ = std::move(parameters);
@@ -158,7 +160,7 @@ class normaliser {
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
       by.beta_gradient[q] += static_cast<T>(parameter_sums(0, q));
     // 3. Compute dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon), without both means
-    // if `are_statistics_fixed`, and without the first mean if not centred.
+    // if `are_statistics_fixed`, and without the first mean if `has_mean_` is false.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
     for_each_element(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);

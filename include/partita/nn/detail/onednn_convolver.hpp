@@ -2,7 +2,7 @@
 // and images in the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
 #pragma once
 
-#if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // gives one error; many would follow an #error
+#if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // one error; after an #error the compiler would report many more
 #include <partita: PARTITA_ONEDNN asks for convolutions by oneDNN, install libdnnl-dev>
 #endif
 #include <oneapi/dnnl/dnnl.hpp>
@@ -20,7 +20,7 @@ static_assert(DNNL_VERSION_MAJOR == 2, "partita/nn: requires oneDNN 2.x for conv
 
 namespace partita::detail {
 
-/// The four computations of a convolution: y, y with a bias, the gradient of x (images), and that of W (filters).
+/// The four computations of a convolution: y without a bias, y with a bias, the gradient of x, and the gradient of W.
 enum class convolution_task : std::size_t { forward, forward_with_bias, dx, dw };
 
 /// One computation of one convolution: a kernel of oneDNN, and the memory layouts that oneDNN chose.
@@ -170,7 +170,7 @@ class onednn_tasks {
   std::vector<float>& gradient_buffer() { return gradient_buffer_; }
 
  private:
-  static constexpr std::size_t max_tasks = 256;  // chosen: three computations for each layer of a deep network
+  static constexpr std::size_t max_tasks = 256;  // chosen: three computations for each of 85 layers
   struct key {
     sizes s;
     std::size_t groups;
@@ -185,7 +185,7 @@ class onednn_tasks {
   std::vector<float> gradient_buffer_;
 };
 
-/// The interface of column_convolver<float, Features>, with the same results up to rounding.
+/// A convolver with the interface of column_convolver<float, Features>, and with the same results up to rounding.
 template <std::size_t Features>
 class onednn_convolver {
   using sizes = local_convolution<Features>;

@@ -1,4 +1,5 @@
-// The parameters of an optimiser, their sizes when it was made, and the state that it keeps for each element.
+// The parameters of an optimiser, their sizes when the optimiser was made, and the state that it keeps for each
+// element.
 #pragma once
 
 #include <array>

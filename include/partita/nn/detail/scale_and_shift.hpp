@@ -8,7 +8,8 @@
 
 namespace partita::detail {
 
-/// Pointers to the parameters of a norm. `has_scale` is the same on all workers; if it is false, only beta is used.
+/// Pointers to the parameters of a norm. `has_scale` is the same on all workers; if it is false, gamma and its gradient
+/// are not used.
 template <class T>
 struct norm_weights {
   bool has_scale = false;

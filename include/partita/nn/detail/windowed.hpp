@@ -57,7 +57,8 @@ class window_planner {
 /// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
 template <std::size_t Rank>
 struct local_taps {
-  /// Input indices are relative to the window. With {} compilers would take the constructor for noexcept.
+  /// Input indices are relative to the window. This member has no initialiser {}, because with one compilers would take
+  /// the default constructor for noexcept.
   std::array<taps, Rank> along;
   std::array<std::size_t, Rank> window{}, outputs{};
 };
@@ -101,7 +102,8 @@ class window_exchange {
                     << local_taps_.outputs << ", got " << dy.shape() << "; call the layer first";
     return error_message;
   }
-  /// Sends the gradients of the windows back and adds them to the blocks of x.
+  /// Sends the gradients of the windows to the owners of the inputs, and returns their sum: this worker's block of the
+  /// gradient with respect to x.
   template <class T>
   xt::xtensor<T, Rank> send_window_gradient(const xt::xtensor<T, Rank>& gradient, const text& error_message) {
     return movement_.template backward<T>(block_of(gradient), {}, ".adjoint(dy)", local_error(error_message)).finish();
@@ -226,7 +228,8 @@ consteval bool is_valid_gradient() {
   return fits;
 }
 
-/// A reduction for windowed_layer. Each output is the sum of its inputs times their weights along all dimensions.
+/// A reduction for windowed_layer. Each output is the sum of its inputs times their weights along all dimensions,
+/// divided by the output's divisors.
 struct weighted_taps {
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {

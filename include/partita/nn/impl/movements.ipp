@@ -1,4 +1,4 @@
-// Compiles the movements of the usual layers.
+// Instantiates the window exchanges of pooling and of convolutions over two feature dimensions, for the compiled core.
 #pragma once
 
 #include <partita/nn/detail/convolution_movements.hpp>

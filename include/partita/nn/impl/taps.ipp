@@ -63,7 +63,8 @@ PARTITA_DEF taps interpolation::taps_of(interval outputs, std::size_t n, std::si
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
     const auto at = static_cast<double>(o);
     if (!linear) {
-      // the step and the product are rounded: an output at the place of an input must not take the input before it
+      // The step and the product are rounded. The factor makes sure that an output at the position of an input takes
+      // this input, not the preceding one.
       const auto i = static_cast<std::size_t>(at * step * (1 + 2 * std::numeric_limits<double>::epsilon()));
       all.tap(i < n ? i : n - 1);
     } else {
