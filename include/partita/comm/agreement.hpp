@@ -22,7 +22,7 @@ struct local_error {
 };
 
 /// If one worker has an error, all workers throw that same error, at any level of checks. `fingerprint` is a hash of
-/// the call, and `describe()` returns its text. Returns the choices that all workers have in common.
+/// the call, and `describe()` returns its text. Returns the bitwise AND of the `choices` of all workers.
 /// Cost: that of world_state::agree.
 template <class Describe>
 std::uint64_t agree_on_call(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,

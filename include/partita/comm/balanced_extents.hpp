@@ -16,7 +16,7 @@ constexpr bool find_balanced_factors(std::size_t n, std::size_t rank, std::size_
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {
     if (n % d != 0) continue;
-    std::size_t product = 1;  // the largest product of `rank` factors of at most d, or n
+    std::size_t product = 1;  // d to the power `rank`, or n if the power is larger
     for (std::size_t k = 0; k < rank && product < n; ++k) product = product > n / d ? n : product * d;
     factors[0] = d;
     if (product >= n && find_balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
@@ -33,8 +33,9 @@ constexpr void require_enough_workers(std::size_t workers, std::size_t rank) {
 
 }  // namespace detail
 
-/// Extents whose product is the number of workers, the largest first, and each as small as possible: for example 4 x 3
-/// and 3 x 2 x 2 for 12 workers, and 7 x 1 for 7 workers. `everyone.partition(balanced_extents<2>(everyone.size()))`.
+/// Extents in descending order whose product is the number of workers: the first extent is as small as possible, then
+/// the second, and so on. Examples: 4 x 3 and 3 x 2 x 2 for 12 workers, and 7 x 1 for 7 workers. A call:
+/// `everyone.partition(balanced_extents<2>(everyone.size()))`.
 /// Shapes:   the result is dynamic_extents<Rank>, for a dynamic_partition<Rank>. With the rank as the second argument
 ///           the result is a shape_list, for a rank that is known at run time only.
 /// Requires: at least one worker; exactly one if the rank is 0 [partition_error].

@@ -1,16 +1,17 @@
-// Blocks whose boxes are written while they travel.
+// The interface of a block that an exchange sends although its elements are not stored as one block in memory.
 #pragma once
 
 #include <cstddef>
 
 namespace partita::detail {
 
-/// A block whose elements are not in memory as a whole.
+/// A source block of an exchange: it writes each of its boxes directly to the memory from which the receiver reads the
+/// box.
 class block_writer {
  public:
   virtual ~block_writer() = default;
-  /// Writes the box of a shape that begins at a position in the block to dense memory, in C order. The shape and the
-  /// position have as many numbers as the block has dimensions.
+  /// Writes a box of the block to the dense memory `to`, in C order. The box has the extents `shape` and begins at
+  /// position `at` in the block; both arrays have one number for each dimension of the block.
   virtual void write(const std::size_t* shape, const std::size_t* at, char* to) const = 0;
 };
 

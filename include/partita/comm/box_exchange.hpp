@@ -20,8 +20,9 @@ namespace partita::detail {
 /// every exchange, and two workers execute the exchanges between them in the same order.
 class box_exchange {
  public:
-  /// Each box takes the first channel in `ways` that reaches its worker. `memory` provides the staging area for boxes
-  /// that are to be added. The channels `ways` and the arena `memory` must outlive the exchange.
+  /// Each box travels by the first channel in `ways` that carries elements of this kind and reaches the other worker;
+  /// if there is none, by the last channel. `memory` provides the staging area for boxes that are to be added. The
+  /// channels `ways` and the arena `memory` must outlive the exchange.
   PARTITA_DECL box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
@@ -37,9 +38,10 @@ class box_exchange {
   /// adds boxes up, in a temporary block. Call append_exchange() before the first start.
   PARTITA_DECL void append_exchange(std::unique_ptr<box_exchange> next);
 
-  /// Adds a channel that sends boxes of the result, such as those that came from other nodes, as soon as all messages
-  /// to this worker have arrived; only finish() waits for these messages. This channel must not be one of the plan's,
-  /// and its give() must not wait. Requires: no boxes are added up. Call the function before the first start.
+  /// Adds a transport that sends boxes of the result y to other workers, for example boxes that came from another node.
+  /// The transport starts when this worker has sent and received all boxes of the plan. Its channel must not be a
+  /// channel of the plan, and its give() must not wait. Requires: no boxes are added up. Call the function before the
+  /// first start.
   PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
 
   /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
@@ -52,8 +54,8 @@ class box_exchange {
   /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
   /// data, or room for data, for which other workers wait.
   PARTITA_DECL bool is_needed() const;
-  /// The number of messages and bytes that leave this worker as messages, and the bytes it passes through shared
-  /// memory.
+  /// What this worker sends in one exchange: the number of messages, the bytes in messages, and the bytes through
+  /// shared memory.
   PARTITA_DECL carried counts() const;
 
   /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If `y` is dense and in the
@@ -69,7 +71,8 @@ class box_exchange {
                                 const std::ptrdiff_t* y_strides);
   /// The second half of a start: sends x, for which it may wait until the receivers have called expect().
   PARTITA_DECL void give(const void* x, const std::ptrdiff_t* x_strides);
-  /// Sends before all workers agree, see `box_transport`. A start with the same x or roll_back() must follow.
+  /// Sends before all workers agree, see `box_transport`. The caller must then call start() with the same x, or
+  /// roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void roll_back();
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
@@ -94,15 +97,16 @@ class box_exchange {
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
   PARTITA_DECL void run_first_exchange();
-  /// Starts the work of exchanges that add boxes or have a second exchange, and of traces; others test one flag.
+  /// Begins the work of an exchange that adds boxes, has a second exchange or is traced; all other exchanges test one
+  /// flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
-  /// of each worker start at a multiple of the granularity of the addresses that a channel can announce.
+  /// of each worker start at a multiple of 128 bytes, because a channel announces addresses in units of 128 bytes.
   PARTITA_DECL void assign_staging_places();
 
-  /// Adds the received boxes and the kept box to zeros, in the order given by the plan. If the first box covers the
-  /// whole block, that box is copied instead.
+  /// Adds the received boxes, and the boxes that stay on this worker, to zeros, in the order given by the plan. If the
+  /// first box covers the whole block, that box is copied instead.
   PARTITA_DECL void add_received_boxes();
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   PARTITA_DECL void clear();
@@ -119,17 +123,17 @@ class box_exchange {
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> transports_;
   std::vector<std::size_t> channels_of_transports_;
-  std::vector<lowered_plan> channel_plans_;  // memory for the boxes of each channel
+  std::vector<lowered_plan> channel_plans_;  // scratch memory: the boxes of each channel
   std::unique_ptr<box_transport> forwarding_transport_;
-  bool is_forwarding_ = false;                         // whether the boxes of the result are being sent
-  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;  // with and without the padding between workers' places
-  std::vector<std::size_t> sum_order_;                 // indices of the receives, in the order of the sum
+  bool is_forwarding_ = false;                         // whether forwarding_transport_ has started
+  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;  // bytes of the staging area with and without padding
+  std::vector<std::size_t> sum_order_;                 // indices of plan_.receives, in the order of the sum
   char* staging_area_ = nullptr;
   std::size_t traced_ = ~std::size_t{0};  // the index of this call in the trace
   std::unique_ptr<box_exchange> next_exchange_;
   void* intermediate_block_ = nullptr;  // the input of `next_exchange_`, if y is not the input
   std::size_t intermediate_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // the last: of a box that is being added
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // dense_strides_: strides of the added box
   block_memory x_, y_, final_y_;
   std::shared_ptr<const block_writer> source_writer_;
 };

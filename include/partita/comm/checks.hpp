@@ -3,13 +3,14 @@
 
 namespace partita {
 
-/// How much is checked at each call of a kernel.
+/// The level of checks at each call of a kernel.
 enum class checks {
-  /// a worker checks what it can see locally; workers must make the same calls. Workers agree only in calls where a
-  /// receiver cannot check the data against its own block: all but sums to which each receiver contributes
+  /// each worker checks what it can see locally, and the program must make the same calls on all workers. The workers
+  /// agree only on calls in which some worker receives data without passing a block of the same shape, such as
+  /// broadcast
   local,
-  /// the workers first agree on each call, through shared memory or by one message of 32 bytes: no wrong call hangs
-  /// (the default)
+  /// the workers first agree on each call, through shared memory and, between nodes, by messages of 32 bytes, so that
+  /// workers that make different calls get an error and do not hang (the default)
   agree
 };
 

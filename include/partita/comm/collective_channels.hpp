@@ -3,7 +3,7 @@
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
 // channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
-// All workers choose together between one channel, leaders, and messages alone, at the first use of an operation.
+// All members of a group find the same structure without communication, because "reaches" is symmetric and transitive.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ namespace partita::detail {
 /// to construct.
 class collective_channels {
  public:
-  /// The most bytes of a block that workers of a node copy for each other through shared memory.
+  /// The size in bytes of the largest block that is copied through a slot in shared memory; members read a larger block
+  /// in place or in chunks.
   static constexpr std::size_t max_copied_bytes = group_page::slot_bytes;
 
   PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,
@@ -43,7 +44,7 @@ class collective_channels {
   void start_traffic_count() {
     if (!std::exchange(has_begun_early_, false)) traffic_ = {};
   }
-  /// Makes the next call start before all workers have agreed on it.
+  /// Notes that the next call starts before all workers have agreed on it, and sets the traffic to zero.
   void sends_speculatively() { traffic_ = {}, has_begun_early_ = true; }
   /// The measured cost of messages between nodes.
   const measured_link& link() const { return members_.link(); }
@@ -56,7 +57,8 @@ class collective_channels {
     if (trace::is_on()) traced_ = trace::current_call();
   }
   PARTITA_DECL void add_traffic_to_trace(bool later);
-  /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
+  /// Whether a call has work beyond the transfers in groups: this worker is in no group and may have to copy its own
+  /// block, or calls are traced.
   bool does_more_than_move() const { return does_more_than_move_; }
   /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return group_channels_[k]; }

@@ -67,7 +67,8 @@ MPI_Datatype datatype() {
   } else return boost::mpi::get_mpi_datatype<T>(T());
 }
 
-/// Calls f(first, count) for consecutive pieces whose length fits in an int and that MPI can send in one message.
+/// Divides n elements into consecutive pieces of at most 1 GiB, which MPI can send in one message, and calls f(first,
+/// count) for each piece: the index of its first element and its number of elements.
 template <class T, class F>
 void for_each_message(std::size_t n, F f) {
   constexpr std::size_t most = (std::size_t{1} << 30U) / sizeof(T);

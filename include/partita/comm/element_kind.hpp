@@ -29,7 +29,7 @@ struct element_kind {
   bool in_shared_memory = false;
   MPI_Datatype (*datatype)() = nullptr;
 
-  /// Whether kinds are equal for moving boxes: they have the same size, copy and add functions, whatever the type.
+  /// Whether two kinds have the same element size, copy function and add function; the element types may differ.
   friend bool operator==(const element_kind& a, const element_kind& b) {
     return a.bytes == b.bytes && a.copy == b.copy && a.add == b.add;
   }
@@ -52,7 +52,7 @@ struct element_kind {
   }
 
  private:
-  /// The unit of copies, which selects the code that element types share.
+  /// Selects the copy function: element types that are copied in units of the same size share one function.
   template <class T>
   static constexpr copy_function select_copy_function() {
     if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<copy_unit_bytes(sizeof(T))>;

@@ -27,17 +27,18 @@ struct element_operation {
   const element_kind* of;
   /// Sets to[i] to a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
-  /// Combines `count` blocks of n elements into one and rounds once; null if partial results may be passed on.
+  /// Combines `count` blocks of n elements into one and rounds once; null if the operation may combine partial results.
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
   /// The final step on the combined result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* form_between_nodes = nullptr;
-  /// The result of `combine_exactly` is this many blocks, one after another.
+  /// The number of blocks of n elements in the result of `combine_exactly`; they are contiguous.
   std::size_t result_block_count = 1;
 };
 
-/// The sum of the blocks of a node's workers that must not be rounded yet.
+/// The functions that represent the sum of the blocks of one node without rounding, for a sum over several nodes that
+/// is rounded once.
 struct exact_form {
   element_operation two_term_operation;  ///< computes the first two terms of each sum
   /// Whether the two terms of each of n sums represent that sum exactly.
@@ -151,9 +152,10 @@ struct piece_buffer {
 
 namespace tree_order {}  // namespace tree_order
 
-/// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
-/// binomial tree, which gives the same bits as partial results that travel along the tree. Returns the address of the
-/// result: this is `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
+/// Combines the n elements of blocks `first` … size - 1. If op.combine_exactly is set, the result is rounded once; if
+/// not, the blocks are combined in the order of the binomial tree, which gives the same bits as partial results that
+/// travel along the tree. Returns the address of the result: this is `to`, or the only block. Requires first <= 1, and
+/// n elements to be at most one piece.
 PARTITA_DECL const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                         std::size_t size, std::size_t n, char* to);
 

@@ -15,7 +15,8 @@ namespace partita::detail {
 template <std::size_t N>
 using facts = std::array<std::uint64_t, N>;
 
-/// The extents of a block as numbers for a collective; and a 0 behind them, so that rank 0 has a number, too.
+/// The extents of a block as a list of numbers for a collective. A 0 is appended, so that the list of a block of rank 0
+/// is not empty.
 template <std::size_t Rank>
 facts<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
   facts<Rank + 1> all{};
@@ -45,7 +46,7 @@ std::vector<facts<N>> gather_numbers(world_state& world, const facts<N>& own) {
   return all;
 }
 
-/// The numbers of one worker. Collective; allocates nothing. Cost: one MPI_Bcast.
+/// The numbers of the worker `worker`, on all workers. Collective; allocates nothing. Cost: one MPI_Bcast.
 template <std::size_t N>
 facts<N> broadcast_numbers(const world_state& world, std::size_t worker, facts<N> own) {
   check(MPI_Bcast(own.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
@@ -100,8 +101,8 @@ facts<N> maximum_over_workers(const world_state& world, const facts<N>& own) {
   return all;
 }
 
-/// The bitwise exclusive or over all workers, word by word; every worker passes the same number of words. Collective.
-/// Cost: one MPI_Allreduce.
+/// Replaces each word by the bitwise exclusive or of that word over all workers. Every worker passes the same number of
+/// words. Collective. Cost: one MPI_Allreduce for each 4 GiB of words.
 inline void xor_over_workers(const world_state& world, std::vector<std::uint32_t>& words) {
   constexpr std::size_t most = std::size_t{1} << 30U;
   for (std::size_t done = 0; done < words.size(); done += most)
@@ -111,8 +112,7 @@ inline void xor_over_workers(const world_state& world, std::vector<std::uint32_t
           "MPI_Allreduce");
 }
 
-/// Whether a condition holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
-/// MPI_Allreduce.
+/// Whether a condition holds on every worker. Collective. Cost: that of an agreement, see world_state::agree.
 inline bool is_true_on_all(world_state& world, bool is_true_here) { return world.is_true_on_all(is_true_here); }
 
 }  // namespace partita::detail

@@ -8,8 +8,9 @@
 
 namespace partita {
 
-/// Groups of workers of a mesh whose positions differ in these axes only, for example "data" or "data+model". Worker 0
-/// of the mesh has the id `first` in the world. Throws partition_error for ids that MPI cannot count.
+/// The groups of workers of a mesh whose positions differ only in the axes that `axes` names, for example "data" or
+/// "data+model". Worker 0 of the mesh has the id `first` in the world. Throws partition_error for ids that MPI cannot
+/// count.
 PARTITA_DECL worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0);
 
 }  // namespace partita

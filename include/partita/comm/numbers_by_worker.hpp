@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// A list of numbers for each worker, or from each worker.
 struct number_lists_by_worker {
-  std::vector<std::size_t> first;  ///< where the list of each worker begins; last, the total length
+  std::vector<std::size_t> first;  ///< the index in `all` of the start of each list; last, the total length
   std::vector<std::uint64_t> all;
 
   /// Makes one list for each worker, of the given lengths.
@@ -29,8 +29,8 @@ struct number_lists_by_worker {
 };
 
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
-/// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker
-///       sends or receives more than `most` numbers, because counts of MPI are ints.
+/// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv. Because counts of MPI are ints, the
+///       MPI_Alltoallv is repeated if some list has more than `most` / (number of workers) numbers.
 PARTITA_DECL number_lists_by_worker exchange_lists(const world_state& world, const number_lists_by_worker& mine,
                                                    std::size_t most = std::numeric_limits<int>::max());
 

@@ -69,9 +69,9 @@ struct combinable_value<X> {
 /// before it.
 enum class scan_range { all, up_to_this_worker, before_this_worker };
 
-/// Reduces the values of some workers to one value, in the order of the workers' ids. Every worker does the same
-/// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time: chosen to keep the
-/// buffer small.
+/// Combines the values of the workers in `worker_range`, element by element, in the order of the workers' ids. Workers
+/// that combine the same values do the same operations, so they get the same bits. At most 64 KiB per worker are
+/// gathered at a time: chosen to keep the buffer small.
 template <class R, class X>
 typename combinable_value<X>::result combine_over_workers(const world& everyone, const X& x, scan_range worker_range,
                                                           const char* call) {
@@ -158,7 +158,7 @@ auto reduce_over(const world& everyone, const X& x, Named) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
       everyone, x, detail::scan_range::all, "partita::reduce_over(everyone, x)");
 }
-template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
+template <class X>  // `sum` and `mean` are overloaded functions; this parameter type selects one overload
 auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return reduce_over(everyone, x, sum_t{});
 }
@@ -217,13 +217,14 @@ auto any_of(const world& everyone, const X& condition) {
 /// Combines the values of the workers before this worker, by default to their sum. The scan of a count gives the first
 /// index of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum).
 /// Example: `exclusive_scan(everyone, n, maximum)`.
-/// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a sum over the first k workers.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a reduction of the values of
+/// workers 0 … k - 1 alone.
 template <class X, class Named = sum_t>
 auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
       everyone, x, detail::scan_range::before_this_worker, "partita::exclusive_scan(everyone, x)");
 }
-template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
+template <class X>  // `sum` and `mean` are overloaded functions; this parameter type selects one overload
 auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, sum_t{});
 }
@@ -237,7 +238,7 @@ auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(
       everyone, x, detail::scan_range::up_to_this_worker, "partita::inclusive_scan(everyone, x)");
 }
-template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
+template <class X>  // `sum` and `mean` are overloaded functions; this parameter type selects one overload
 auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return inclusive_scan(everyone, x, sum_t{});
 }

@@ -16,7 +16,8 @@
 namespace partita {
 
 namespace detail {
-/// Throws the error for a worker that the world does not have; one function for all extents of a rank.
+/// Throws the error for a worker that the world does not have. The function depends on the rank only, so that all types
+/// of extents of one rank share it.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void throw_too_few_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
                                                        std::size_t size_of_world) {
@@ -39,7 +40,7 @@ class partition {
 };
 
 /// The workers of a world in a Cartesian arrangement, one worker for each block of a tensor. A value type: two
-/// partitions are equal if their workers, the order of the workers and the extents are equal.
+/// partitions are equal if their worlds, their workers, the order of the workers and the extents are equal.
 template <class Extents>
   requires is_extents<Extents>
 class partition<Extents> {
@@ -70,7 +71,7 @@ class partition<Extents> {
   }
   const Extents& extents() const { return grid_.extents(); }
   std::size_t size() const { return grid_.size(); }
-  /// The id of the worker at a position inside the extents [partition_error].
+  /// The id of the worker at a position. Requires: a position inside the extents [partition_error].
   template <class Index = partita::index<0>>  // the default makes worker({}) compile: {} has no type to deduce
   std::size_t worker(const Index& i) const {
     static_assert(std::is_same_v<Index, partita::index<rank()>>,
@@ -110,7 +111,8 @@ class partition<Extents> {
   /// `dynamic_partition`, for example in `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
-  /// A partition of some workers of this partition. `chosen` are their places in this partition, in the new order.
+  /// A partition of some workers of this partition. `chosen` lists the places of these workers in this partition, from
+  /// 0 on in C order, in the order of the new partition.
   template <std::size_t... E>
   partition<partita::extents<E...>> subset(const partita::extents<E...>& shape, const partita::workers& chosen) const {
     return {world_, partita::grid<partita::extents<E...>>(shape, grid_.workers().subset(chosen))};
@@ -141,7 +143,7 @@ class partition<Extents> {
   std::size_t place_;
 };
 
-/// A partition of rank R with extents known at run time. Every partition of rank R converts to this type.
+/// A partition of rank `Rank` with extents known at run time. Every partition of this rank converts to this type.
 template <std::size_t Rank>
 using dynamic_partition = partition<dynamic_extents<Rank>>;
 
@@ -172,7 +174,8 @@ partition<dynamic_extents<Rank>> erase_extents(const partition<Extents>& p) {
 }
 }  // namespace detail
 
-/// The workers of p in order, followed by those of q that are not in p, in one dimension.
+/// A partition of rank 1 of the workers of p in order, followed by the workers of q that are not in p. Requires:
+/// partitions of one world [partition_error].
 template <class P, class Q>
 partition<extents<dynamic>> union_of(const partition<P>& p, const partition<Q>& q) {
   if (!(p.world() == q.world()))

@@ -11,7 +11,8 @@
 
 namespace partita {
 
-/// The memory that pooled tensors of this worker use, in bytes as requested.
+/// The memory that pooled tensors and temporary blocks of exchanges use on this thread, in bytes as they were
+/// requested, without padding.
 struct pool_use {
   std::size_t bytes_in_use = 0, most = 0;
 
@@ -26,7 +27,8 @@ struct pool_use {
 
 /// Takes memory from the arena that `make_pooled` sets, or else from the heap; releases it to where it came from. This
 /// allocator is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks
-/// are recognised by their addresses. A copy of a result goes to the heap; the arena is for results.
+/// are recognised by their addresses. A copy of a pooled tensor is allocated on the heap, because the arena is for
+/// results of kernels.
 template <class T>
 class pool_allocator {
  public:

@@ -1,4 +1,4 @@
-// The estimated and measured steps of a bound program in the trace of a run.
+// Records the estimated and the measured times of the steps of a bound program in the trace.
 #pragma once
 
 #include <cstddef>

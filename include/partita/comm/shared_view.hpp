@@ -25,9 +25,9 @@ struct alignas(64) lent_header {
 };
 static_assert(sizeof(lent_header) == 64);
 
-/// The blocks that this worker has lent. A pool belongs to its worker, so the worker that drops the last view cannot
-/// release the block. The lender therefore releases unused blocks when it lends the next block; a steady loop then
-/// needs no new block.
+/// The blocks that this worker has lent. The memory pool of a block belongs to the lender, so the worker that drops the
+/// last view cannot release the block. The lender therefore releases unused blocks when it lends the next block; a loop
+/// that lends one block in each iteration then needs no new memory.
 class lent_blocks {
  public:
   /// Lends a block with room for `bytes` bytes of elements to `views` views. The elements begin on a cache line.
@@ -49,7 +49,7 @@ class lent_blocks {
 class lent_block_lease {
  public:
   lent_block_lease() = default;
-  /// Makes a view of a lent block that the lender has already counted.
+  /// Makes a view of a lent block; the lender has already counted this view.
   explicit lent_block_lease(lent_header* header) : header_(header) {}
   lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->view_count.fetch_add(1, std::memory_order_relaxed);

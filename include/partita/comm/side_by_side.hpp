@@ -24,8 +24,8 @@ inline constexpr std::size_t joint_dimension_count = (Rank + ...) + sizeof...(Ra
 /// workers are in the order of the tensors. Cost: O(boxes × tensors).
 PARTITA_DECL lowered_plan join_plans(const std::vector<lowered_plan>& plans);
 
-/// The address of several blocks of one element type: the address of one of the blocks, all strides, and all shapes in
-/// sequence.
+/// The addresses of several blocks of one element type: the address of the first block that is not null, the shapes and
+/// strides of all blocks in sequence, and the distances from the first block to the others.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
   static constexpr std::size_t dimensions = joint_dimension_count<Rank...>;
@@ -47,7 +47,8 @@ struct blocks_side_by_side {
   }
 
  private:
-  /// The distance between two addresses in elements; addresses are multiples of the size of an element.
+  /// The distance from `data` to another block, in elements. Requires: a distance that is a multiple of the size of an
+  /// element.
   std::ptrdiff_t steps_from_first_block(const T* block) const {
     const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
     return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));

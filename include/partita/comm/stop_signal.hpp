@@ -9,7 +9,8 @@
 
 namespace partita {
 
-/// Remembers a signal, which does not end this worker: `if (stop.received_by_any_worker()) { save_and_leave(); }`.
+/// While this object lives, the signal does not end this worker, and the object remembers that the signal has arrived.
+/// A call: `if (stop.received_by_any_worker()) { save_and_leave(); }`.
 /// Requires: one object at a time, destroyed before its world. mpirun sends SIGTERM to all workers and kills them a
 ///           second later, unless a larger timeout is given (--mca odls_base_sigkill_timeout 60).
 /// Cost:     that of an agreement for each call of `received_by_any_worker`.

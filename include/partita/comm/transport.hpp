@@ -17,7 +17,8 @@
 
 namespace partita::detail {
 
-/// Makes a channel of a kernel; the kernel has a number among those of the world. Collective.
+/// A function that makes a channel for one kernel of the workers `everyone`; `number` identifies the kernel.
+/// Collective.
 using make_channel = std::unique_ptr<way> (*)(MPI_Comm everyone, std::uint64_t number);
 /// The channels that a program adds, in the order in which kernels try them: after the memory of a node, before
 /// messages. Requires: all workers add the same channels before they construct a kernel.
@@ -64,7 +65,8 @@ class transport {
   /// over the workers of the node.
   PARTITA_DECL way& forwarding_channel(const element_kind& kind);
 
-  /// The workers whose plans an exchange needs to know besides its own: all workers of this node, in order, or none.
+  /// The workers whose plans exchange() needs in `plans_of_node`: with joint messages all workers of this node, in
+  /// ascending order; without joint messages none.
   PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
   /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
@@ -87,8 +89,8 @@ class transport {
   bool has_joint_messages() const { return joint_channels_ != nullptr; }
 
  private:
-  /// Throws on all workers or on none: all know equally whether the world has one node only, and whether the workers of
-  /// that node share memory.
+  /// Throws a communication_error on all workers if they are on several nodes or do not share memory. No worker throws
+  /// alone, because all workers know both facts.
   PARTITA_DECL void require_one_memory() const;
 
   MPI_Comm everyone_;
@@ -101,7 +103,7 @@ class transport {
   memory_way memory_way_;
   message_way message_way_;
   std::vector<std::unique_ptr<way>> added_channels_;
-  std::vector<way*> channels_by_preference_;  // the nearest channel first
+  std::vector<way*> channels_by_preference_;  // in the order in which boxes try them
   std::shared_ptr<joint_channels> joint_channels_;
   std::unique_ptr<node_local_channel> forwarding_channel_;
 };

@@ -30,7 +30,7 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
   });
 }
 
-/// Broadcasts the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
+/// Broadcasts the root's n elements to all members along a binomial tree, in ceil(log2 g) steps for g members.
 template <class T>
 void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag message_tag) {
   const binomial_tree tree{group.members.size()};
@@ -40,9 +40,10 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
       me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], message_tag); });
 }
 
-/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` is this
-/// member's value, or nullptr for none. `into` is the buffer for partial results, which the root and every member that
-/// combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
+/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` are
+/// this member's n values, or nullptr if the member contributes nothing. `into` is the buffer for partial results,
+/// which the root and every member that combines need. `incoming` is a buffer for one message. combine(into, from)
+/// combines one value into another.
 template <class T, class Combine>
 void collect(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
              std::size_t n, tag message_tag, Combine combine) {

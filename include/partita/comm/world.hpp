@@ -28,7 +28,7 @@ inline constexpr bool false_for_types = false;
 template <class Result>
 Result rejected_argument_name();
 
-/// Makes a world of the workers that pass the same colour, in ascending order. Collective.
+/// The ids of the workers that pass the same colour as this worker, in ascending order. Collective.
 PARTITA_DECL std::vector<std::size_t> workers_with_colour(world_state& state, std::uint64_t colour);
 }  // namespace detail
 
@@ -53,7 +53,8 @@ class world {
                   "program; some of them are world().part(workers(0, n))");
   }
 
-  /// Whether this worker belongs to the world. The result is false only for a part() of other workers.
+  /// Whether this worker belongs to the world. The result is false only for a part() of other workers, or for a world
+  /// that was moved from.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return there().size(); }  ///< The number of workers.
   /// The id of this worker, which is its rank in the communicator.

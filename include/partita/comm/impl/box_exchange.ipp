@@ -52,7 +52,8 @@ PARTITA_DEF void box_exchange::divide_boxes(const std::vector<way*>& ways) {
       channel_plans_[w].kept = plan_.kept, channel_plans_[w].kept_destinations = plan_.kept_destinations;
       channel_keeps_boxes_ = true;
     }
-  // Prepare the channels that have boxes; open channels follow the new plan, if they can.
+  // Prepare a transport for each channel that has boxes. A transport that is already open on the channel takes over the
+  // new plan, if it can.
   std::size_t used = 0;
   for (std::size_t w = 0; w < ways.size(); ++w) {
     if (!channel_plans_[w].has_boxes()) continue;

@@ -5,8 +5,8 @@
 
 namespace partita::detail::tree_order {
 
-/// Combines the block of a position and the blocks of those below it in the tree into `to`. Returns false if the
-/// position has only its own block, which stays in place.
+/// Combines the blocks of a position and of all positions below it in the tree into `to`; without `contributes_block`
+/// the block of the position itself is left out. Returns false if only one block is combined, which stays in place.
 PARTITA_DECL bool combine_subtree(const element_operation& op, const char* const* blocks, const binomial_tree& tree,
                                   std::size_t position, bool contributes_block, std::size_t n, char* to) {
   const char* together = contributes_block ? blocks[position] : nullptr;
@@ -26,7 +26,7 @@ namespace partita::detail {
 
 PARTITA_DEF const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                        std::size_t size, std::size_t n, char* to) {
-  // the binomial tree, too, rounds a sum of two numbers only once
+  // for two blocks, the binomial tree also rounds each sum only once
   if (op.combine_exactly != nullptr && (size - first > 2 || op.result_block_count > 1)) {
     op.combine_exactly(blocks + first, size - first, n, to);
     return to;

@@ -18,7 +18,7 @@ PARTITA_DEF file_size_errors::file_size_errors() {
 }
 
 file_size_errors::~file_size_errors() {
-  if (!has_blocked_signal_) return;  // the program blocks the signal itself
+  if (!has_blocked_signal_) return;  // the program itself blocks the signal, or the signal was pending
   const int error = errno;
   const std::timespec at_once{};
   while (::sigtimedwait(&blocked_signals_, nullptr, &at_once) < 0 && errno == EINTR) {

@@ -28,7 +28,8 @@ PARTITA_DEF lowered_plan join_plans(const std::vector<lowered_plan>& plans) {
     in_place(tensor, box_start, at, 0);
     if (tensor > 0) at[dimensions - plans.size() + tensor] = 1;
   };
-  /// Calls f(which, k, worker) for the boxes of one list in all plans, in ascending order of the workers.
+  /// Calls f(plan, box, worker) for the boxes of one list in all plans, in ascending order of the workers; `plan` is
+  /// the index of the plan and `box` the index in its list.
   const auto by_worker = [&](box_list lowered_plan::*list, auto f) {
     std::vector<std::size_t> next(plans.size(), 0);
     for (;;) {

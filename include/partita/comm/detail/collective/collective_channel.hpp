@@ -16,8 +16,8 @@
 
 namespace partita::detail {
 
-/// The blocks of one worker in a broadcast of n elements, or in a sum: x is what the worker contributes (nullptr:
-/// nothing), y is where its result goes, if it gets one.
+/// The blocks of one worker in a broadcast of n elements, or in a sum: x is the block that the worker contributes, or
+/// nullptr; y is the block for its result, or nullptr if it gets no result.
 struct group_blocks {
   const char* x;
   char* y;
@@ -27,7 +27,7 @@ struct group_blocks {
 /// One worker's channel to the other members of one group.
 struct collective_channel {
   const worker_group* all = nullptr;
-  worker_group node_members;                ///< the members on this worker's node or channel, the leader first
+  worker_group node_members;                ///< members that share a node or a channel with this worker, leader first
   worker_group node_leaders;                ///< the leaders of all nodes, the root first; only a leader uses this group
   std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `node_members`; null: messages do
   bool is_leader = true;
@@ -36,13 +36,14 @@ struct collective_channel {
   posted_messages sent;
   std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
   exact_reduction exact;            ///< the state of a sum over several nodes that is rounded once
-  bool has_begun_early = false;     ///< whether the part that waits for no other node, or worker, is already done
+  bool has_begun_early = false;     ///< whether the call has started speculatively, before all workers agree
   std::vector<std::max_align_t> early_node_sum;  ///< on the leader, if has_begun_early: the sum of this node's blocks
 
   /// Broadcast: copies the root's elements x to y on every member. At the root y is the block for the root's own copy,
   /// or nullptr if the root needs no copy. `has_started_broadcast` says that the root has already called start_spread.
   PARTITA_DECL void spread(const element_messages& group_messages, group_blocks b, bool has_started_broadcast = false);
-  /// Starts a broadcast at its root, without waiting. The root's block x must not change before it calls spread().
+  /// Starts a broadcast at its root, without waiting. The root's block x must not change until the root's call of
+  /// spread() has returned.
   PARTITA_DECL void start_spread(const element_messages& group_messages, const group_blocks& b);
 
   /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
@@ -67,8 +68,8 @@ struct collective_channel {
   void start_sum(const element_operation& op, const group_blocks& b, bool to_all) {
     if (can_sum_on_node(op)) shared->start(make_node_sum(op, b, to_all && is_on_one_node));
   }
-  /// For a sum that stays pending after start_sum: a member that only contributes sends its block at once. All other
-  /// messages of the sum are sent when the sum is finished.
+  /// For a sum that stays pending after start_sum and whose group uses messages: a member that combines no blocks sends
+  /// its own block at once. All other messages of the sum are sent when the sum is finished.
   PARTITA_DECL void post_send(const element_messages& group_messages, const element_operation& op,
                               const group_blocks& b, bool to_all);
 
@@ -141,9 +142,10 @@ struct collective_channel {
   PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
                                        const group_blocks& b);
   bool is_root() const { return is_leader && node_leaders.position == 0; }
-  /// Whether the members on this node first combine their blocks among themselves.
+  /// Whether the members on this node first combine their blocks through shared memory.
   PARTITA_DECL bool can_sum_on_node(const element_operation& op) const;
-  /// Describes the sum on this node; of an exact sum that other nodes add to, it has two terms, in a separate buffer.
+  /// Describes the sum of this node's blocks. If an exact sum spans several nodes, the result on this node has two
+  /// terms, and the caller must set `y` to a buffer for both terms.
   PARTITA_DECL block_sum make_node_sum(const element_operation& op, const group_blocks& b, bool to_all) const;
 
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms

@@ -52,7 +52,7 @@ class group_transport {
   /// Makes a block of the root readable for all members. Returns the block's address on this member, or nullptr on all
   /// members if they cannot reach the block.
   virtual char* show_root_block(void*) { return nullptr; }
-  /// Whether data that other members will read should be written past the caches.
+  /// Whether data that other members will read should be written with streaming stores, which bypass the caches.
   virtual bool far() const { return false; }
 };
 

@@ -1,5 +1,6 @@
 // Prints the last calls of a worker from its status slot. The worker prints its calls when an exception leaves main;
-// another worker of its machine prints them when the process was killed or the worker does not come to a call.
+// another worker of its machine prints them when the process has ended, or when other workers wait for it for a long
+// time.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct call_report {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
   std::uint64_t operations_hash = 0;  ///< the hash of the worker's local operations
-  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< since the last agreement
+  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< their hashes since the last agreement
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; the index is `none` if
@@ -34,7 +34,8 @@ struct first_difference {
 /// description, the text adds what else may differ.
 PARTITA_DECL text describe_difference(const std::vector<call_report>& reports);
 
-/// Throws the error of the first worker that has an error. All workers throw it, as none can continue the call.
+/// Throws the error of the worker with the lowest id among those that have an error. All workers throw this error,
+/// because no worker can continue the call.
 PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<call_report>& reports);
 
 /// The error message for a world whose workers pass different levels of checks.

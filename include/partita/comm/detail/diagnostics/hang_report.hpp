@@ -1,8 +1,8 @@
 // The hang report: a line that a worker prints after a long wait, which says where each worker of its world waits.
 //
-// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the lowest
-// of the waiting workers prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns a
-// longer wait into an error. A worker whose process has ended is reported at once.
+// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the waiting
+// worker with the lowest id prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns
+// a longer wait into an error. A worker whose process has ended is reported at once.
 #pragma once
 
 #include <array>
@@ -39,16 +39,17 @@ class hang_report final : public wait_watcher {
   /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
   /// while workers read files; after a longer time users would have given up. Only tests change it.
   static inline std::atomic<double> seconds_until_report = 10;
-  /// The value of the environment variable PARTITA_PATIENCE, or 0 if that is not set.
+  /// The value of the environment variable PARTITA_PATIENCE in seconds, or 0 if it is not set or not valid.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits for workers that may never come, where it cannot throw an error.
   PARTITA_DECL static double max_wait_seconds();
-  /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
+  /// The highest number of a world that this process knows. A new world gets the next number after the highest number
+  /// that any of its workers knows.
   PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
 
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
   PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);
-  /// Called when a world is made: gives the world a number, and finds the status slots of its workers.
+  /// Called when a world is made: gives the world a number, and finds the status slots of the other workers.
   PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
 
   /// Notes a call of this world; a later wait is reported as a wait in this call.
@@ -62,8 +63,8 @@ class hang_report final : public wait_watcher {
   }
   text call_name() const { return own_slot_->find_description(fingerprint_); }
   void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
-  /// How far this worker is in a call of all workers, see one_call. If the agreement is complete (committed), the other
-  /// workers depend on this worker.
+  /// Whether this worker is in a call of all workers (see one_call), before or after the agreement on the call. After
+  /// the agreement the other workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
   progress call_progress() const { return progress_; }
   void call_progress(progress now) { progress_ = now; }
@@ -85,8 +86,8 @@ class hang_report final : public wait_watcher {
   void note_world_destroyed() {
     if (number_ != 0) own_slot_->note_departure(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
-  /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
-  /// the error.
+  /// Stores the message of an error of this worker. The job ends with this message if the other workers never enter an
+  /// agreement in which they get the error.
   void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }
 
@@ -102,8 +103,8 @@ class hang_report final : public wait_watcher {
 
   PARTITA_DECL [[noreturn]] void give_up(const text& sentence);
 
-  /// Gives up the wait if a worker for which this worker waits can no longer come. The error is delayed, because a
-  /// message that the other worker sent before it left may still arrive.
+  /// Gives up the wait if a worker for which this worker waits has left the world or has called MPI_Finalize. The error
+  /// is delayed, because a message that the other worker sent before it left may still arrive.
   PARTITA_DECL void require_no_worker_has_left();
   PARTITA_DECL void require_all_can_make_world();
 
@@ -131,8 +132,8 @@ class hang_report final : public wait_watcher {
   }
   standing own_standing() const { return number_ == 0 ? standing::is_making_world : standing::is_waiting; }
 
-  /// Whether this worker prints the hang report. Among the workers that wait in a call, the lowest prints; a worker
-  /// that makes a world prints only if no worker waits in a call.
+  /// Whether this worker prints the hang report. Among the workers that wait in a call, the worker with the lowest id
+  /// prints; a worker that makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];

@@ -30,11 +30,12 @@ class [[gnu::visibility("default")]] trace {
                                                         const call_description& describe);
   /// Records that the next work of this thread belongs to no call.
   static void leave() { current_call_ = none; }
-  /// The index of this thread's current call, for code that ends it later.
+  /// The index of this thread's current call in the trace, for code that records the end of the call later.
   static std::size_t current_call() { return current_call_; }
-  /// Records the end of the current call, as far as it is known; a later end_call may extend the call.
+  /// Records the present time as the end of the current call; a later end_call() may record a later end.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
-  /// Records the end of one movement of a call, and adds its messages and bytes to those of the call's other movements.
+  /// Records the end of one exchange of the call with index `number`, and adds the messages and bytes of the exchange
+  /// to those of the call.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
                                                       std::size_t shared);
   /// Makes the next agreement on the current call part of that call's record: the workers agree again on their plan.
@@ -44,7 +45,7 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
-  /// Records for program_trace.
+  /// Records a bound program, for the class program_trace, and returns the index of the program.
   PARTITA_DECL static std::uint32_t add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
   PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);

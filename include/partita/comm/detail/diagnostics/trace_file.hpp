@@ -1,5 +1,5 @@
-// Writes the file of a trace, in the format that chrome://tracing, Perfetto and partita-explain read. When a worker
-// ends, the worker adds its calls, and the steps of its bound programs, to the file.
+// Writes the file of a trace, in the format that chrome://tracing, Perfetto and partita-explain read. In MPI_Finalize
+// each worker adds its calls, and the steps of its bound programs, to the file.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ struct listed_box {
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
-  const block_writer* written = nullptr;  ///< not null if this writes the boxes; then the block has no other memory
+  const block_writer* written = nullptr;  ///< if not null, writes the boxes; the other members are unused
 };
 
 /// Boxes of one rank, stored contiguously in one vector.
@@ -69,8 +69,8 @@ PARTITA_DECL char* box_address(const listed_box& b, const block_memory& block, s
 /// Whether the elements of a box are contiguous in a block with these strides.
 PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank);
 
-/// Copies a box from its block to dense memory (`out`), in the box's own order, or from dense memory to its block.
-/// Returns the address behind the last byte of the box in the dense memory.
+/// With `out`, copies a box from its block to the dense memory `packed`, in C order; without `out`, copies the box from
+/// `packed` to its block. Returns the address behind the last byte of the box in the dense memory.
 PARTITA_DECL char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                             char* packed, bool out, stores mode);
 

@@ -68,8 +68,8 @@ class joint_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   PARTITA_INLINE void roll_back() override;
-  /// The first advance() of an exchange waits until the workers of the node have written their boxes, and sends the
-  /// messages, which nothing else in the call delays.
+  /// The first advance() of an exchange waits until the workers of the node have written their boxes into this worker's
+  /// staging area, and then sends this worker's joint messages at once.
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;
   bool is_needed() const override { return true; }

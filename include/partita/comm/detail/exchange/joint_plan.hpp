@@ -13,9 +13,10 @@
 
 namespace partita::detail {
 
-/// One worker's work for joint messages. Each joint message has an owner on the sending node and an owner on the
-/// receiving node. All senders of the message write their boxes into a staging area of its owner on their node; the
-/// owner on the other node receives the message into a staging area, and writes the boxes from there to their workers.
+/// What one worker copies, sends and receives for joint messages. Each joint message has an owner on the sending node
+/// and an owner on the receiving node. All senders of the message write their boxes into a staging area of its owner on
+/// their node; the owner on the other node receives the message into a staging area, and writes the boxes from there to
+/// their workers.
 struct joint_plan {
   lowered_plan direct_plan;                           ///< the boxes that do not travel in joint messages
   lowered_plan collecting_boxes, distributing_boxes;  ///< on this node: boxes into staging areas, and out of them
@@ -32,7 +33,7 @@ struct joint_plan {
 
 /// A box that this worker copies to or from the staging area of a joint message.
 struct staged_joint_box {
-  // key: the worker by which the box is sorted; plan, box: the place of the box in the lists
+  // key: the worker by which boxes are sorted; plan, box: the index of the plan and of the box in the plan's list
   std::size_t key, plan, box, elements;
   std::size_t stage;  // the offset in the owner's staging area, in elements
 };
@@ -60,7 +61,7 @@ class node_numbers {
 };
 
 /// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of that worker's
-/// node, in ascending order; `node_table` gives the lowest worker on the same node.
+/// node, in ascending order; `node_table` gives, for each worker, the lowest worker of its node.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,

@@ -18,7 +18,7 @@ struct lowered_plan {
   std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
   std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
   box_list sends, receives;
-  std::vector<std::ptrdiff_t> there;  ///< for each send: the offset and strides in the receiver's dense block
+  std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides, in elements, in the receiver's block
   box_list kept, kept_destinations;   ///< the positions, in source and destination, of boxes that stay on this worker
   bool accumulate = false;            ///< whether received boxes are staged and then added
   bool is_polled = false;  ///< whether give() does not wait for receivers, and advance() sends to each when it is ready

@@ -43,8 +43,8 @@ class box_transport {
   /// Starts to send x, for which it may wait until the receivers have called expect().
   virtual void give(const block_memory& x) = 0;
   /// All workers of a node call this function when they have agreed on the exchange, but other nodes have not yet:
-  /// messages to other nodes that need no answer may be sent now. After send_speculatively() follow expect() and give()
-  /// with the same x, or roll_back().
+  /// messages to other nodes that need no answer may be sent now. The caller must then call expect(), and give() with
+  /// the same x, or roll_back().
   virtual void send_speculatively(const block_memory&) {}
   /// Undoes the parts of the exchange that were started before the workers failed to agree on it.
   virtual void roll_back() {}
@@ -52,9 +52,9 @@ class box_transport {
   virtual bool advance() = 0;
   /// Completes the exchange after the last advance(). When finish() returns, y is complete and x may change.
   virtual void finish() = 0;
-  /// Makes the transport carry the boxes of another plan, with what it has opened and allocated, and returns the old
-  /// plan. Returns false, and changes nothing, if the transport cannot carry that plan: then prepare() opens another
-  /// transport. The two workers of a pair may get different results of follow().
+  /// Makes the transport carry the boxes of another plan, for which it reuses its memory, and stores the old plan in
+  /// the parameter. Returns false, and changes nothing, if the transport cannot carry that plan: then prepare() opens
+  /// another transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
   virtual carried counts() const = 0;
   /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards

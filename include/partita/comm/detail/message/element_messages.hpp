@@ -33,7 +33,7 @@ class element_messages {
   void count_shared_bytes(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
-  /// block_routes chooses. When the broadcast returns, no message in `pending` is incomplete.
+  /// block_routes chooses. When the function returns, all messages in `pending` are complete.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& pending) const;
   /// Starts a broadcast at its root: sends the root's messages and leaves them pending in `sent`.
   PARTITA_DECL void start_spread(posted_messages& sent, const worker_group& group, const char* data,
@@ -59,8 +59,8 @@ class element_messages {
     if (me != 0) send(together, n, group.members[tree.above(me)]);
     else if (together != into) element_kind_->copy_row(into, together, n);
   }
-  /// The member to which a leaf of the tree sends its block when blocks are reduced; this member's own position if it
-  /// is no leaf.
+  /// The position of the member to which this member sends its own block in a reduction; this member's own position if
+  /// it first combines the blocks of other members.
   PARTITA_DECL std::size_t first_receiver(const worker_group& group, std::size_t n) const;
 
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
@@ -149,7 +149,7 @@ class element_messages {
       }
       return pending.size();
     };
-    // the requests of one piece; messages that were sent speculatively are waited for at the end
+    // [first, last): requests of the current piece; pending.wait() at the end completes the speculative sends
     std::size_t first = pending.size(), last = n == 0 ? first : begin(0), next = last;
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
@@ -159,8 +159,8 @@ class element_messages {
     }
     pending.wait();
   }
-  /// An allreduce in which each member receives one part of all blocks, combines the part, and sends the result to all
-  /// (reduce-scatter, then allgather).
+  /// An allreduce in which each member receives one part of every member's block, combines these parts, and sends the
+  /// result to all members (reduce-scatter, then allgather).
   template <class Incoming>
   void reduce_to_all_by_parts(const worker_group& group, const element_operation& op, const char* own_block, char* into,
                               std::size_t n, posted_messages& pending, std::vector<const char*>& blocks,

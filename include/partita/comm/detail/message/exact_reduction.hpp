@@ -57,7 +57,7 @@ class exact_reduction {
       }
     }
   }
-  /// Sends the block of a worker that is not its node's leader, if the leader needs the blocks.
+  /// Sends this worker's block to the leader of its node, in the pieces that the leader's collect() receives.
   static void send_block(const element_messages& group_messages, const char* x, std::size_t n, std::size_t leader) {
     const std::size_t element = group_messages.of().bytes, most = piece / element;
     for (std::size_t at = 0; at < n; at += most)
@@ -65,7 +65,7 @@ class exact_reduction {
   }
 
  private:
-  static constexpr std::size_t piece = std::size_t{64} << 10;  // few messages, and small enough for the caches
+  static constexpr std::size_t piece = std::size_t{64} << 10;  // chosen: few messages, and small enough for a cache
 
   std::unique_ptr<exact_terms> node_terms_;
   const element_kind* element_kind_ = nullptr;

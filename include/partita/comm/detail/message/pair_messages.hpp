@@ -28,8 +28,8 @@ class pair_messages : public box_transport {
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
   /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
   /// makes its sender send at once, and the request for this worker's message would queue behind all those bytes in the
-  /// NIC of the rank that came first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2
-  /// workers at 1 Gbit).
+  /// NIC of the worker whose receive was posted first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2
+  /// hosts of 2 workers at 1 Gbit).
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
@@ -44,8 +44,8 @@ class pair_messages : public box_transport {
 
   bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
-  /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. If a worker is in the
-  /// list of another worker, the other worker is also in its list.
+  /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. The lists are
+  /// symmetric: if worker a is in the list of worker b, then b is in the list of a.
   PARTITA_DECL std::vector<std::size_t> partners_to_measure() const;
 
   /// The form (packed, chunked or typed) of the messages exchanged with one worker.
@@ -54,9 +54,9 @@ class pair_messages : public box_transport {
   PARTITA_DECL void choose_forms();
 
   /// Exchanges the boxes of all large pairs in every form, three times each; the first time only faults in the buffers.
-  /// Each pair then takes the form whose slower side was fastest, so that both workers choose the same form. MPI's
-  /// derived types must win by a quarter, because they become three times slower when a hypervisor later moves the
-  /// workers to distant cores.
+  /// Each pair then takes the form in which its slower worker was fastest, so that both workers choose the same form.
+  /// MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later moves
+  /// the workers to distant cores.
   PARTITA_DECL void measure(const block_memory& x);
 
   MPI_Comm comm_;
@@ -68,7 +68,7 @@ class pair_messages : public box_transport {
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, is_unmeasured_ = false;
-  std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form of the messages to each worker
+  std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form for each measured worker
   std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
   block_memory y_;
 };
@@ -76,8 +76,8 @@ class pair_messages : public box_transport {
 /// The channel by messages: it reaches every other worker.
 class message_way : public way {
  public:
-  /// The MPI tag `tag` distinguishes this kernel's messages from others on `comm`; `node_or_null` counts the changes of
-  /// tags of the node, or is null.
+  /// The MPI tag `tag` distinguishes this kernel's messages from others on `comm`; `node_or_null` is the node whose
+  /// tags change after discarded messages, or null if no message is sent speculatively.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
               const own_node* node_or_null = nullptr)
       : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_or_null_(node_or_null) {

@@ -66,8 +66,9 @@ class persistent_messages {
   /// Makes one MPI type for all boxes of a message, relative to the first box.
   PARTITA_DECL MPI_Datatype make_message_type(const message& p) const;
 
-  /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunks of messages use a set of
-  /// slots in turn, with a share for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
+  /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunked messages share a set of
+  /// slots, which they use in turn: two for each other worker, and at least eight, so that the oldest chunk of any pair
+  /// never waits for a younger chunk.
   PARTITA_DECL void assign_slots();
 
   /// Makes the request of a message for the current block and buffer.

@@ -15,8 +15,8 @@ struct traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
-/// Calls f(first byte, count) for consecutive pieces of at most `max_bytes`; the length of a piece fits in an int, and
-/// MPI can send it in one message.
+/// Divides n elements into consecutive pieces of at most `max_bytes` bytes, but at least one element, and calls f(first
+/// byte, number of elements) for each piece. MPI can send each piece in one message.
 template <class F>
 void for_each_message_part(const element_kind& of, std::size_t n, std::size_t max_bytes, F f) {
   const std::size_t most = max_bytes < of.bytes ? 1 : max_bytes / of.bytes;

@@ -28,18 +28,20 @@ namespace partita::detail {
 /// One worker's part of its node's shared memory, and access to the parts of the node's other workers.
 ///
 /// The memory is reserved once, collectively, and is far larger than needed: pages that are never touched cost nothing.
-/// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a steady loop
-/// neither allocates nor causes page faults. If spare and used memory together would exceed 1.5 times the peak use,
-/// spare blocks are first merged and reused; what does not fit is returned to the system. Where a node has no shared
-/// memory, or too little, blocks come from the heap: `is_in_own_part` reports where a block is, and nothing else
-/// changes for the caller. All threads of a process share an arena.
+/// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a loop that
+/// repeats the same calls neither allocates nor causes page faults. If spare and used memory together would exceed 1.5
+/// times the peak use, spare blocks are first merged and reused; if no merged piece is large enough, their memory is
+/// returned to the system. Where a node has no shared memory, or too little, blocks come from the heap:
+/// `is_in_own_part` reports where a block is, and nothing else changes for the caller. All threads of a process share
+/// an arena.
 class arena {
  public:
   /// The arena of a node. The first call for the node's workers makes the arena; later calls reuse it, and it is kept
   /// until the process ends, because results may keep its blocks until then. The first call for a node is collective.
   /// Each worker gets at most `most` bytes; with 0, all blocks are on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
-  /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment that arena leaves everything on the heap.
+  /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment, this arena allocates all blocks on the
+  /// heap.
   static arena& arena_by_environment(const own_node& members) {
     return of(members, environment_allows_sharing() ? ~std::size_t{0} : 0);
   }
@@ -55,7 +57,7 @@ class arena {
   std::uint64_t offset(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
   }
-  /// The address, on this worker, of a block of another worker, given by its offset.
+  /// The address, on this worker, of the block at an offset in the part of the worker at a place of the node.
   char* at(std::size_t place, std::uint64_t offset) const { return memory_.part(place) + offset; }
 
   /// Allocates a page-aligned block: from the pool if a block there fits, or from new memory. Never null.
@@ -72,7 +74,8 @@ class arena {
   /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
   std::size_t resident_bytes() const { return mapped_bytes_; }
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
-  /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
+  /// The number of blocks that were newly allocated, because no spare block fitted. A loop that repeats the same calls
+  /// does not increase this number.
   std::size_t allocated_block_count() const { return new_block_count_ + heap_pool::instance().allocated_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
@@ -80,7 +83,7 @@ class arena {
   PARTITA_DECL static std::size_t free_shared_bytes();
 
  private:
-  static constexpr std::size_t min_bytes = 16 * page;  // less is not worth a mapping: one channel already takes pages
+  static constexpr std::size_t min_bytes = 16 * page;  // chosen: one channel alone takes several pages of it
 
   PARTITA_DECL arena(const own_node& members, std::size_t most);
 
@@ -101,8 +104,9 @@ class arena {
   /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
   /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* allocate_new_block(std::size_t bytes);
-  /// Merges spare blocks and returns a piece that is large enough. If there is no such piece, and a new block would
-  /// exceed the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
+  /// Returns a piece of the merged spare blocks, or null. If no piece is large enough, and a new block would exceed
+  /// memory_use::allowed_bytes, all spare blocks are merged first; if that does not help, their memory goes back to the
+  /// system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
 
   std::size_t max_bytes_;

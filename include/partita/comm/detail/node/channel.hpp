@@ -1,5 +1,5 @@
-// The signals between the workers of a node for one kind of exchange, and the ring buffers for boxes that cannot be
-// written in place. Only pairs of workers synchronise; there is no barrier.
+// The signals between the workers of a node for the exchanges of one kernel, and the ring buffers for boxes that cannot
+// be written in place. Only pairs of workers synchronise; there is no barrier.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct announced_memory {
 };
 
 /// The signals and rings of a node. In each exchange every receiver announces to its senders where their boxes go; each
-/// sender waits for that, writes, and signals that its boxes have arrived. All counters only grow: nothing is reset,
-/// and an exchange that one worker has started waits for the other worker, as a message would.
+/// sender waits for the announcement, writes its boxes, and signals that they have arrived. All counters only grow:
+/// nothing is reset, and an exchange that one worker has started waits for the other worker, as a message would.
 class node_channel {
  public:
   static constexpr std::size_t slot_count = 4;

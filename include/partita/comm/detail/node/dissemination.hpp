@@ -13,7 +13,7 @@ namespace partita::detail {
 struct dissemination {
   std::size_t nodes = 1, radix = 2;
 
-  static constexpr std::size_t max_messages = 63;  ///< in one round; chosen: each message has its own place in memory
+  static constexpr std::size_t max_messages = 63;  ///< the most messages of a node in one round (chosen)
 
   /// The fastest radix for this link: with expensive messages many rounds are best, with a long latency few.
   static constexpr dissemination choose_radix(std::size_t nodes, const link_cost& link) {

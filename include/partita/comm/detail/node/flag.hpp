@@ -21,9 +21,11 @@ class wait_watcher {
   virtual ~wait_watcher() = default;
   virtual void on_long_wait(double seconds) = 0;
   virtual void on_wait_end() noexcept = 0;
-  /// Reports that memory for a result is missing while the other workers depend on this one; returns if they do not.
+  /// Called when there is no memory for a result of `bytes` bytes. Ends the job if the other workers depend on this
+  /// worker; returns if they do not.
   virtual void on_memory_lack(std::size_t bytes) noexcept = 0;
-  /// Reports that memory is missing in a call that this worker can no longer leave, whatever the memory is for.
+  /// Called when memory of any kind is missing in a call that this worker can no longer leave. Ends the job if there
+  /// are other workers.
   virtual void on_memory_lack_midcall() noexcept = 0;
 };
 /// The watcher of the world whose call this thread makes, or made last. The watcher is a plain pointer, because worlds

@@ -28,7 +28,7 @@ class group_meeting {
 
   std::size_t size() const { return member_pages_.size(); }
 
-  /// Whether data that other members will read should be written past the caches.
+  /// Whether data that other members will read should be written with streaming stores, which bypass the caches.
   PARTITA_DECL bool far() const;
 
  protected:
@@ -40,10 +40,10 @@ class group_meeting {
   group_page& own_page() const { return *member_pages_[own_index_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
-  /// Waits until no member still reads what this worker showed `slot_count` calls ago, so that the place can be
-  /// reused.
+  /// Waits until no member still reads what this worker showed `slot_count` calls before call e, so that call e can
+  /// reuse the flag and the slot.
   PARTITA_DECL void make_room(std::uint64_t e);
-  /// Whether the place for the next call can be reused without waiting.
+  /// Whether call e can reuse its flag and its slot without waiting.
   PARTITA_DECL bool has_room(std::uint64_t e);
   group_page::call_flag& ready(std::size_t k, std::uint64_t e) const {
     return member_pages_[k]->ready[e % group_page::slot_count];
@@ -54,7 +54,8 @@ class group_meeting {
 
   bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }
   PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
-  /// Whether the members measure in this call how far their caches are from each other: in every 16th large call.
+  /// Whether the members measure in call e how far their caches are from each other: in every 16th call, if its blocks
+  /// have at least 1024 bytes.
   bool measures_distance(std::uint64_t e, std::size_t bytes) const {
     return e % 16 == 1 && bytes >= min_measured_bytes;
   }

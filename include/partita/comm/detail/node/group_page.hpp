@@ -13,12 +13,12 @@
 namespace partita::detail {
 
 /// Measures how far the cache of one core is from that of another: one worker writes some cache lines, and another
-/// worker reads them one after the other and takes the time. On one machine a line may take 40 ns or 180 ns, depending
-/// on which caches the two cores share; and the cores of a virtual machine move.
+/// worker reads them one after the other and measures the time. On one machine a line may take 40 ns or 180 ns,
+/// depending on which caches the two cores share; and a hypervisor may move the cores of a virtual machine.
 ///
 /// If the distance is far, a line that the other core has read cannot be written without a slow request to that core.
-/// Data for the other core is then better written with streaming stores, past the caches, and read from memory (1 MiB:
-/// 86 us and 288 us; if the distance is near, the cache wins).
+/// Data for the other core is then better written with streaming stores, which bypass the caches, and read from memory
+/// (1 MiB: 86 us instead of 288 us). If the distance is near, writing through the caches is faster.
 class cache_distance {
  public:
   PARTITA_DECL void write();
@@ -40,10 +40,10 @@ class cache_distance {
 };
 
 /// What one worker of a group shows to the other members. Each counter of a page has one writer and only grows, except
-/// when a worker undoes a post that no other worker can have read yet. Data of a call has `slot_count` places,
-/// used in turn: a worker may be ahead of the others by fewer calls than there are places.
+/// when a worker undoes a post that no other worker can have read yet. A page has `slot_count` places for the data of
+/// calls, which use the places in turn: a worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
-  static constexpr std::size_t slot_bytes = 16384;  ///< the bytes of a slot
+  static constexpr std::size_t slot_bytes = 16384;  ///< the size of a slot in bytes
   static constexpr std::size_t slot_count =
       4;  ///< the number of places for calls, and of slots; calls use them in turn
 

@@ -19,10 +19,12 @@ namespace partita::detail {
 /// The measured link between nodes, the same on all workers of a world.
 struct measured_link {
   link_cost cost{};
-  /// bytes of a message that is sent eagerly, before the receiver asks; every MPI sends at least this many
+  /// the size in bytes of the largest message that MPI is known to send eagerly, before a receive is posted; every MPI
+  /// sends 2048 bytes eagerly
   std::size_t eager_bytes = 2048;
 
-  /// The message size for a block: blocks a few times longer than at_once are cut, so that messages are sent eagerly.
+  /// The most bytes of each message in which a block of `block` bytes is sent: `eager_bytes` if the block is larger
+  /// than `eager_bytes` and at most max_eager_bytes(), so that its messages are sent eagerly; if not, 1 GiB.
   PARTITA_DECL std::size_t message_bytes(std::size_t block) const;
   std::size_t max_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
 };
@@ -49,7 +51,8 @@ class link_trial {
     return value > min_value ? (value < max_value ? value : max_value) : min_value;  // `min_value` if the value is NaN
   }
 
-  /// The seconds from sending some messages until an answer to the last of them is back.
+  /// The seconds from the start of sending the messages until the other worker's answer arrives, which that worker
+  /// sends after it has received all of them.
   PARTITA_DECL double measure_link(std::uint64_t messages, std::uint64_t bytes);
   PARTITA_DECL double faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.

@@ -60,13 +60,15 @@ class memory_transport : public box_transport {
   PARTITA_DECL void pack(const block_memory& x);
   PARTITA_DECL void unpack(sending_worker& o);
 
-  /// A ring of at most this size stays in a cache. The slots of a larger ring are written with streaming stores: a
-  /// reader on a distant core would have to fetch lines from the writer's cache.
+  /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
+  /// Larger boxes are written into the ring with streaming stores, because a reader on a distant core would have to
+  /// fetch lines from the writer's cache.
   static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 
   PARTITA_DECL bool is_dense() const;
 
-  /// The size of a slot, which fits in a cache of both cores, and lets both sides work at the same time.
+  /// The slot size for `bytes` bytes of boxes: a quarter of them, so that sender and receiver work at the same time,
+  /// but at most 256 KiB, so that a slot fits in the caches of both cores.
   static constexpr std::size_t slot_bytes(std::size_t bytes) {
     const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slot_count + 1;
     return quarter < most ? quarter : most;
@@ -76,11 +78,12 @@ class memory_transport : public box_transport {
 
   PARTITA_DECL void await_destination_of_target(target& t);
 
-  /// Writes to all receivers in one pass over the source, which needs every block's address: waits for all receivers.
+  /// Waits until all receivers have announced their blocks, and then writes the boxes: in one pass over the source, if
+  /// all of them can be written in place.
   PARTITA_DECL void push_to_all_receivers();
 
-  /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
-  /// ready, while signals travel.
+  /// Writes to the receivers one by one, as they announce their blocks. The boxes that stay on this worker are copied
+  /// when no receiver is ready.
   PARTITA_DECL void push_in_announced_order();
   /// Writes boxes to the receivers that have announced their blocks. Returns whether there was such a receiver.
   PARTITA_DECL bool push_to_ready_receivers();
@@ -100,7 +103,7 @@ class memory_transport : public box_transport {
   std::vector<target> receivers_;
   std::vector<sending_worker> senders_;
   bool is_streaming_ = false;
-  std::size_t waiting_receivers_ = 0;  // the number of receivers to which nothing has been written
+  std::size_t waiting_receivers_ = 0;  // receivers whose announcement was not read yet
   bool has_staged_boxes_ = false, has_staging_buffers_ = false, is_packed_ = false, has_begun_early_ = false;
   std::uint64_t packed_exchange_count_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;
@@ -114,7 +117,7 @@ class memory_way : public way {
   bool reaches(std::size_t worker) const override {
     return channel_->is_usable() && members_->place_of_worker(worker) < members_->size();
   }
-  /// The smallest slot of a ring, in bytes: one page.
+  /// Whether an element fits in the smallest slot of a ring, which is one page.
   bool carries(const element_kind& kind) const override { return kind.bytes <= page; }
   PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 

@@ -29,10 +29,11 @@ class node {
   node& operator=(const node&) = delete;
   PARTITA_INLINE ~node();
 
-  /// The node of a communicator's workers, which is found at the first call and kept with the communicator. The first
-  /// call for a communicator is collective.
+  /// This worker's node among the workers of a communicator. The node is found at the first call and kept with the
+  /// communicator. The first call for a communicator is collective.
   ///
-  /// PARTITA_NODES=3 in the environment makes the workers act as if they were on three machines, in turn.
+  /// PARTITA_NODES=3 in the environment makes the workers act as if they were on three machines: worker k on machine k
+  /// mod 3.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
   /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.

@@ -17,7 +17,8 @@ namespace partita::detail {
 ///           or the block of the first member that gets the bytes, is in shared memory.
 class node_group final : public group_transport, private node_sum {
  public:
-  /// The base class takes the pages of all members, the root's first; the next argument is this worker's index.
+  /// Inherits the constructor of node_sum: `member_pages` are the pages of all members, the root's first, and
+  /// `own_index` is this worker's index among them.
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
@@ -42,8 +43,9 @@ class node_group final : public group_transport, private node_sum {
 
   PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e);
 
-  /// Executes the root's part of a broadcast. The other members copy from x if it is in shared memory; if not, from the
-  /// block of the first of them, into which the root writes while they read.
+  /// Executes the root's part of a broadcast. The other members copy from the root's x or y, if one of them is in
+  /// shared memory. If not, the root copies x in chunks, while the others read, to the block of the first other member
+  /// (only if y is null) or to a staging block.
   PARTITA_DECL bool broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
   PARTITA_DECL void write_block_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t e,
                                           std::uint64_t block);

@@ -16,7 +16,7 @@
 namespace partita::detail {
 
 /// A group of a node that reduces blocks. The order of the operations depends on the group alone, not on which member
-/// comes first or how blocks are passed. Every sum that is started is finished before the group's next call.
+/// is ready first or how blocks are passed. Every sum that is started is finished before the group's next call.
 class node_sum : protected group_meeting {
  public:
   node_sum(arena& memory, std::vector<std::size_t> member_places, std::vector<group_page*> member_pages,
@@ -45,7 +45,7 @@ class node_sum : protected group_meeting {
   static bool is_small(const block_sum& s) { return s.bytes() <= group_page::slot_bytes; }
   static std::size_t chunk_elements(const block_sum& s) { return chunk_bytes / s.element(); }
 
-  /// The block of another member, as this worker sees it.
+  /// The block of one member, at its address on this worker.
   struct source {
     const char* data = nullptr;
     /// Whether the whole block is at `data`; if not, chunks of it pass through two slots.
@@ -58,7 +58,7 @@ class node_sum : protected group_meeting {
   /// How a member writes the sums that it has computed.
   struct result_write_mode {
     std::size_t results;                             ///< the number of members that get the sum
-    bool streams_own_results, streams_peer_results;  ///< whether results are written past the caches
+    bool streams_own_results, streams_peer_results;  ///< whether results bypass the caches (streaming stores)
   };
 
   bool contributes_block(const block_sum& s) const { return own_index_ != 0 || s.root_gives; }
@@ -91,7 +91,7 @@ class node_sum : protected group_meeting {
   PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
                                   const result_write_mode& write_mode);
 
-  std::vector<source> peer_blocks_;  // the other members' blocks in the current call
+  std::vector<source> peer_blocks_;  // the members' blocks in the current call
   std::vector<char*> result_addresses_;
   std::vector<const char*> blocks_;
   std::optional<arena_block> result_memory_;  // memory for the result of the pending sum

@@ -26,9 +26,10 @@ class push_list {
 
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
   /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
-  /// distant cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays
-  /// in the cache, or that consists of many small boxes, is copied box by box. `shape` is the shape of the source, null
-  /// if the source is staged or several blocks; `blocks` are the receivers' blocks, by place on the node.
+  /// distant cores: 0.78 of the time of a memcpy with slabs of 32 KB, and 0.90 with slabs of 256 KB or receiver by
+  /// receiver). Data that stays in the cache, or that consists of many small boxes, is copied box by box. `shape` is
+  /// the shape of the source; null if the source is staged, is written by a block_writer, or consists of several
+  /// blocks; `blocks` are the receivers' blocks, by place on the node.
   PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 
@@ -41,7 +42,8 @@ class push_list {
   };
   const std::size_t* at(const entry& e) const { return shapes_and_starts_.data() + e.shape_index + rank_; }
 
-  /// Whether a box is transposed in its innermost dimension: then a slab of a few rows leaves no square to transpose.
+  /// Whether one of the boxes [first, last) is transposed in its innermost dimension. A slab of a few rows is too thin
+  /// to transpose it in squares.
   PARTITA_DECL bool is_transposed(std::size_t first, std::size_t last) const;
 
   /// Copies the part of a box that begins `skipped_extents` after the box's start; all of the box if `skipped_extents`

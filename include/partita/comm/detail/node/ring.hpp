@@ -11,7 +11,8 @@
 
 namespace partita::detail {
 
-/// The boxes of one pair of workers, cut to the size of slots. The cut is kept while the size of slots stays the same.
+/// The boxes of one pair of workers, cut into pieces of at most the size of a slot. The pieces are kept while the size
+/// of slots stays the same.
 class boxes_through_ring {
  public:
   /// The boxes of a pair are consecutive in `whole`, from `first` on. The list `whole` must outlive this object.
@@ -23,7 +24,7 @@ class boxes_through_ring {
   std::size_t first() const { return first_box_; }
   std::size_t last() const { return end_box_; }
   std::size_t bytes() const { return bytes_; }
-  /// The offset of the first box in the staging area, if there is one.
+  /// The offset in bytes of the first box in the staging area, if there is a staging area.
   std::size_t stage() const { return (*boxes_)[first_box_].stage; }
 
   PARTITA_DECL void start(const announced_memory& at);

@@ -78,7 +78,7 @@ class shared_flags {
   /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
   /// grows with its square. 16 is chosen: reading 16 lines takes about as long as the two steps through a first worker.
   static constexpr std::size_t max_direct_readers = 16;
-  /// cache lines: two each for a worker's words, the final result, and the node's result
+  /// the number of `posted_words` of a worker: two each for its own words, the final result, and the result of its node
   static constexpr std::size_t lines = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 

@@ -22,8 +22,8 @@ inline constexpr std::size_t page = 4096;
 class shared_mapping {
  public:
   shared_mapping() = default;
-  /// Maps parts of `wished_bytes` bytes, or less if a member has less address space; maps nothing if that is below
-  /// `min_bytes`. Collective.
+  /// Maps parts of `wished_bytes` bytes, or less if a member has less address space; maps nothing if a part would have
+  /// less than `min_bytes` bytes. Collective.
   PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished_bytes, std::size_t min_bytes);
 
   /// The number of bytes that each member of the node has in this memory, or 0 if there is no shared memory.

@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// Released blocks of a pool, by size. Sizes are whole pages, from four pages on four sizes per power of two, so
-/// that a block of more than three pages wastes less than a quarter even if shapes change.
+/// Released blocks of a pool, by size. Sizes are whole pages. From four pages on there are four sizes per power of two,
+/// so that a block of more than three pages wastes less than a quarter of its memory.
 class spare_blocks {
  public:
   static constexpr std::size_t round_up_block_bytes(std::size_t bytes) {
@@ -46,7 +46,7 @@ class spare_blocks {
   std::vector<std::vector<void*>> blocks_;
 };
 
-/// The bytes in use and their peak, in whole pages, as the sizes of spare blocks are.
+/// The bytes in use and their peak; each allocation counts as whole pages.
 class memory_use {
  public:
   PARTITA_DECL void add(std::size_t bytes);

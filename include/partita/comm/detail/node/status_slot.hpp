@@ -21,7 +21,7 @@ namespace partita::detail {
 
 struct status_slot {
   enum class standing : std::uint64_t { is_computing, is_waiting, is_making_world, has_ended, has_failed, got_sigterm };
-  static constexpr std::size_t kept_call_count = 64;  // the number of calls that fit in half a page
+  static constexpr std::size_t kept_call_count = 64;  // chosen: 64 calls take 1536 bytes
   static constexpr std::size_t description_set_count = 256,
                                descriptions_per_set = 4;  // chosen: enough for most programs
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice

@@ -27,7 +27,8 @@ class and_allreduce {
   bool has_flags() const { return flags_ != nullptr; }
   /// Whether flags exist and the workers are on several nodes; the same on all workers.
   bool has_flags_between_nodes() const { return flags_ && flags_->has_several_nodes(); }
-  /// Passes numbers with the words of the next AND, as shared_flags does. Returns false if workers share no flags.
+  /// Passes numbers with the words of the next AND, as shared_flags does. Returns false if there are no flags, or if
+  /// the workers are on several nodes.
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->publish_numbers(numbers, count);
   }

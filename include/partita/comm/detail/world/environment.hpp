@@ -15,7 +15,8 @@ PARTITA_DECL int parse_node_count(const char* setting_text);
 inline bool parse_sharing(const char* setting_text) {
   return setting_text == nullptr || std::strtol(setting_text, nullptr, 10) != 0;
 }
-/// PARTITA_SHARED_FREE: the number of bytes for which shared memory pretends to have room.
+/// PARTITA_SHARED_FREE: the number of free bytes of shared memory that the library assumes instead of asking the
+/// system.
 inline std::size_t parse_free_bytes(const char* setting_text) { return std::strtoull(setting_text, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.

@@ -9,8 +9,9 @@
 
 namespace partita::detail {
 
-/// A hash of all local operations of one worker since its world was made, equal on all workers if they all execute the
-/// same operations. The first operations since the last agreement are also kept by name, for an error message.
+/// A hash of all local operations of one worker since its world was made, or since the last reset(). The hash is equal
+/// on all workers if they all execute the same operations. The first operations since the last agreement are also kept
+/// by name, for an error message.
 class local_operations {
  public:
   static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one
@@ -24,9 +25,10 @@ class local_operations {
   /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
   std::uint64_t history_hash() const { return history_hash_; }
-  /// Called if all workers had made the same operations: the next agreement compares only later operations.
+  /// Called when all workers have executed the same operations: the next error message names only later operations.
   void clear_named_operations() { count_ = 0; }
-  /// Called if the workers' operations differed and all workers have thrown: all start again from an empty list.
+  /// Called before all workers throw an error after which their operations may differ: all workers start again from an
+  /// empty list.
   void reset() { history_hash_ = count_ = 0; }
 
   /// The fingerprint of operation k since the last agreement; it is 0 if there were fewer operations.

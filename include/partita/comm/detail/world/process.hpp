@@ -18,10 +18,11 @@ class process {
   PARTITA_DECL static void expect_worker(const char* call);
   /// Whether this process may still communicate with the other workers.
   PARTITA_DECL static bool is_worker();
-  /// Whether this process is a worker whose calls are not traced. A call needs no other test.
+  /// Whether this process is a worker whose calls are not traced. If the result is true, a call needs no further test
+  /// of the process.
   static bool is_untraced_worker() { return current_state().load(std::memory_order_relaxed) == standing::worker; }
   PARTITA_DECL static void mark_as_traced();
-  /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.
+  /// The function that is called when MPI_Finalize begins on this worker, or null; only the library sets it.
   PARTITA_DECL static std::atomic<void (*)()>& finalize_callback();
   static bool is_forked() { return current_state().load(std::memory_order_relaxed) == standing::in_forked_child; }
 

@@ -17,8 +17,7 @@ class speculative_send : private shared_flags::listener {
  protected:
   ~speculative_send() = default;
   /// Starts the send. `choices` has a bit for each choice, such as a cached plan, that all workers of this node offered
-  /// in
-  /// the agreement (world_state::agree).
+  /// in the agreement (world_state::agree).
   virtual void begin(std::uint64_t choices) = 0;
   /// Starts a send that this worker can undo without the other workers.
   virtual void begin_undoable_send() = 0;

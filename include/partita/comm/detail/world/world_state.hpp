@@ -81,7 +81,8 @@ class world_state {
   /// before such an error may have succeeded on some workers only.
   std::uint64_t failure_count() const { return failure_count_; }
   /// Notes an operation that all workers make without messages. The next agreement compares the operations that the
-  /// workers noted. The hash `fingerprint` covers what must be equal on all workers. Returns the operation's number.
+  /// workers noted. The hash `fingerprint` covers what must be equal on all workers. Returns a hash of all operations
+  /// so far, which identifies the result of the operation. At checks::local nothing is noted, and the result is 0.
   /// Cost: no message.
   std::uint64_t log_local_operation(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
@@ -188,7 +189,7 @@ class world_state {
   std::uint64_t failure_count_ = 0;
   own_node* tags_ = nullptr;
   bool has_tried_making_flags_ = false;
-  bool skips_work_after_agreement_ = false;  // an agreement needs no work after it
+  bool skips_work_after_agreement_ = false;  // whether agreements need no work after them
   and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_operations_;

@@ -56,7 +56,7 @@ void hang_report::on_long_wait(double seconds) {
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << describe_last_call(w)
                                      << ", and worker " << id_ << " waits for it in " << call_name());
   }
-  // This worker has an error, and the other workers have not come to an agreement in which they would get that error.
+  // This worker has an error, and the other workers have not entered an agreement in which they would get this error.
   if (has_final_message_ && seconds > seconds_until_report) end_job(final_message_);
   if (seconds > seconds_until_report) require_no_worker_has_left();
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.

@@ -21,7 +21,7 @@ class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
   static constexpr std::size_t max_records =
-      1'000'000;  // chosen: 72 MB of calls, 48 MB of steps; further calls are only counted
+      1'000'000;  // chosen: 64 MB of calls, 40 MB of steps; further records are only counted
 
   static trace_record& instance() {
     static trace_record& it = *new trace_record;
@@ -29,7 +29,7 @@ class trace_record : public recorded_trace {
   }
   /// Nanoseconds since 1970, by a clock that never jumps.
   static std::int64_t now() { return clock_offset() + nanoseconds_of(std::chrono::steady_clock::now()); }
-  /// Nanoseconds since 1970 of a time of the steady clock in seconds.
+  /// Converts a time of the steady clock, in seconds, to nanoseconds since 1970.
   static std::int64_t trace_time(double seconds) { return clock_offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
   static void edit_call(std::size_t number, Edit edit) {
@@ -65,7 +65,7 @@ PARTITA_DEF void trace::begin() {
     const char* const path = std::getenv("PARTITA_TRACE");
     if (path == nullptr || *path == '\0') return false;
     trace_record::instance().path = path;
-    int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
+    int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, which writes the file
     check(MPI_Comm_create_keyval(
               MPI_COMM_NULL_COPY_FN,
               [](MPI_Comm, int, void*, void*) -> int {

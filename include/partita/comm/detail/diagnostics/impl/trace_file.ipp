@@ -52,7 +52,7 @@ class trace_sink {
     if (text.size() >= enough) flush();
   }
   PARTITA_DECL void flush();
-  /// Writes the remaining text and ends the file at this place.
+  /// Writes the remaining text and truncates the file after it. Returns false if a write has failed.
   PARTITA_DECL bool end();
   std::string text;
   bool is_good = true;
@@ -78,12 +78,13 @@ PARTITA_DEF bool trace_sink::end() {
 }
 
 /// Writes the bound programs: one line for each program, one for each entry of its estimated timetable, and one for
-/// each measured step. A viewer shows computations on one row, and movements on a row for each lane.
+/// each measured step. A viewer shows the computations of a program on one row, and its communication on one row for
+/// each lane.
 PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const auto row_of = [](std::size_t program, const traced_timetable& one, std::size_t entry) {
     const std::int64_t lane = one.estimated_times.entries[entry].moves ? std::int64_t{one.lanes[entry]} + 1 : 0;
-    return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // worlds have lower numbers than programs
+    return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // rows of worlds have lower numbers
   };
   const auto name_of = [](const timetable::entry& one) {
     std::string name(one.operation.empty() ? "a value" : one.operation.c_str());
@@ -129,7 +130,8 @@ PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker,
 }
 
 /// Writes one line for each worker and one for each call, and then the lines of bound programs, as partita-explain
-/// expects. Text that calls share is formatted once and copied, because printf would take longer than many calls.
+/// expects. Text that calls share is formatted once and copied, because formatting by printf would take longer than
+/// many of the calls took.
 PARTITA_DECL void write_trace_lines(trace_sink& to, std::size_t worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const std::string of = std::to_string(worker);

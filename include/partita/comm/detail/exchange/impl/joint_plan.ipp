@@ -42,10 +42,10 @@ PARTITA_DEF node_messages joint_planner::messages_in_direction(bool is_leaving) 
 
 PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   const node_messages all = messages_in_direction(is_leaving);
-  // the elements that are already in the staging area of each worker of the node
+  // for each worker of the node, the number of elements that its staging area already contains
   std::vector<std::size_t> filled(plans_.size(), 0);
   std::vector<char> joined(is_leaving ? own_plan().sends.size() : own_plan().receives.size(), 0);
-  list written, read, messages;  // sorted by the worker on the other side of the staging area, or of the network
+  list written, read, messages;  // sorted by `key`: the other worker of the copy or of the message
   for (const node_message& m : all.messages) {
     if (!m.is_joint) continue;
     const std::size_t owner = is_leaving ? m.from : m.to;

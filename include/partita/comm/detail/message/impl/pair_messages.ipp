@@ -109,7 +109,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k + 1]), "MPI_Isend");
   }
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-  // Choose the form of each pair by the times of its slower side.
+  // For each pair, choose the form with the shortest time of the slower worker.
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto slower = [&](std::size_t f) {
       const double taken = own[f] > others[k][f] ? own[f] : others[k][f];

@@ -55,7 +55,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
     return plan_.is_agreed_between_calls && !plan_.accumulate &&
            ring.bytes() <= staged_boxes::max_bytes(oversubscribed_);
   };
-  // the bytes that are read and written: only the ghosts of a halo, however large the blocks are
+  // the bytes that an exchange reads and writes: for a halo exchange only the ghosts, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
   for (target& t : receivers_)
     moved += t.ring.bytes(), t.is_staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.is_staged;

@@ -42,7 +42,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
       copy(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
     return;
   }
-  // slabs run along dimension `cut`, for each index of the dimensions outside of it
+  // a slab is a range of dimension `cut`, at one index of each dimension outside of `cut`
   std::size_t cut = 0, row = kind.bytes;
   for (std::size_t d = 1; d < rank_; ++d) row *= shape[d];
   while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];

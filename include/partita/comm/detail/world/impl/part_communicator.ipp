@@ -27,7 +27,7 @@ PARTITA_DEF std::uint64_t part_fingerprint(const workers& chosen) {
   return ids.value();
 }
 
-/// Whether all chosen workers make this call with the same choice. If one does not, MPI_Comm_create_group hangs.
+/// Whether all chosen workers make this call with the same choice. If not, MPI_Comm_create_group would hang.
 PARTITA_DECL bool have_equal_choices(MPI_Comm everyone, std::size_t id, const workers& chosen,
                                      std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)

@@ -51,7 +51,7 @@ PARTITA_DEF void process::update_process_state(const char* call) {
   if (!current_state().compare_exchange_strong(expected, finalized != 0 ? standing::after_finalize : standing::worker))
     return;
   if (finalized != 0) return;
-  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
+  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, which calls this function
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(
             MPI_COMM_NULL_COPY_FN,

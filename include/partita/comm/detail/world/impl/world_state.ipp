@@ -240,7 +240,7 @@ PARTITA_DEF bool world_state::announce_departure() {
       try_gather({departure_code, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
     }
-  is_world_lost_ = !is_same_call;  // freeing is collective, and the other workers do not come to it
+  is_world_lost_ = !is_same_call;  // MPI_Comm_free is collective, and the other workers do not call it
   // all workers must have read this worker's words before another thread reuses their memory
   if (is_same_call && and_allreduce_.has_flags()) MPI_Barrier(communicator_);
   return is_same_call;
