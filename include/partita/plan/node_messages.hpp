@@ -93,9 +93,9 @@ struct node_messages {
                                  std::size_t other_node, std::size_t lane) const;
 };
 
-/// The messages that leave the node of the workers `members` (all workers of the node, in ascending order), or that
-/// arrive at it: `make_plan(worker)` is the exchange plan of a worker, node_of(worker) the number of its node. Cost:
-/// that of the plans of the node and of a sort of their boxes.
+/// The messages that leave the node of the workers `members` (in ascending order, all on one node), or that arrive at
+/// it: `make_plan(worker)` is the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the
+/// plans of the node and of a sort of their boxes.
 template <class PlanOf, class NodeOf>
 node_messages plan_node_messages(const std::vector<std::size_t>& members, bool sending, std::size_t element_bytes,
                                  PlanOf make_plan, NodeOf node_of, bool join = true) {

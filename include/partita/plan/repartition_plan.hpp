@@ -152,7 +152,8 @@ exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, con
 
 /// The plan of worker `worker` for moving a replicated tensor: each receiver gets every element once, from the owner
 /// with the number that `choose(receiver, number of owners, owner)` returns, where owner(k) is the id of owner k.
-/// `choose` must return the same on all workers. The reversed plan sums the blocks of the replicas of the destination.
+/// `choose` must return the same number on all workers. The reversed plan sums the blocks of the replicas of the
+/// destination.
 /// Requires: replicas of equal shapes, at least one on each side [partition_error].
 /// Cost:     time in O(overlaps of the worker's blocks with all replicas).
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>

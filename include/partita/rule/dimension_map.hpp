@@ -34,7 +34,8 @@ class dimension_map {
   constexpr std::size_t target(std::size_t j) const { return targets_[j]; }
   /// The operand dimension that is mapped to result dimension d, or `unmapped`.
   constexpr std::size_t source(std::size_t d) const { return sources_[d]; }
-  constexpr const short_list<std::size_t>& targets() const { return targets_; }  ///< Result dimension of each j.
+  /// The result dimensions to which the operand dimensions are mapped, in the order of the operand.
+  constexpr const short_list<std::size_t>& targets() const { return targets_; }
 
   /// Whether the operand's dimensions have the same order in the result.
   constexpr bool is_increasing() const {

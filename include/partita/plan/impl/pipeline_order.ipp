@@ -177,7 +177,7 @@ class pipeline_chooser {
   bool is_allowed(const pipeline_task& one) {
     if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // Let n be the number of stages from this stage to the last. At most n micro-batches of the stage wait for their
-    // backward pass, and at most 2 n for the gradients of its weights.
+    // backward pass, and at most 2 n wait for the gradients of weights.
     if (one.pass == pipeline_pass::forward) {
       const std::uint32_t to_last = shape_.stages() - one.stage;
       if (one.micro_batch - next_batch(pipeline_pass::backward, one.stage) >= to_last) return false;
