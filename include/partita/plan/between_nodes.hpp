@@ -1,5 +1,5 @@
-// The algorithms for blocks between workers on different nodes. The choice depends only on the cost of messages, and is
-// the same on all workers.
+// The algorithms that broadcast or sum a block among workers on different nodes. The choice of an algorithm depends
+// only on the number of workers, the bytes of the block and the cost of messages, and is the same on all workers.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace partita {
 
-/// How a block is broadcast from one member, summed on one member, or summed on all members.
+/// How a block is broadcast from one member of a group, or blocks are summed on one member or on all members.
 enum class block_route {
-  along_tree,  ///< whole blocks, along the binomial tree
-  direct,      ///< whole blocks, directly from each member that has one to each that needs one
-  split        ///< parts of blocks; each part is passed on by one member
+  along_tree,  ///< whole blocks are sent along the binomial tree
+  direct,      ///< each member that has a block sends it whole to each member that needs it
+  split        ///< blocks are sent in parts; each part is passed on by one member
 };
 
-/// The cost of messages between two nodes in seconds, measured with MPI on 80 Gbit; similar on slower links.
+/// The cost of messages between two nodes, in seconds. The default values were measured with MPI on links of 80 Gbit/s.
 struct link_cost {
   double latency = 10e-6, seconds_per_message = 1e-6, seconds_per_byte = 1e-10;
   /// The time of one message of this many bytes, without the latency.
   constexpr double message_seconds(double bytes) const { return seconds_per_message + bytes * seconds_per_byte; }
 };
 
-/// What one member of a group sends and receives: the elements, and the messages in both directions.
+/// What one member of a group sends and receives: the elements, and the number of messages in both directions together.
 struct block_traffic {
   std::size_t sent_elements = 0, received_elements = 0, messages = 0;
 };
 
-/// The algorithms for broadcasting a block of `bytes`, or for summing blocks, among `members`.
+/// The algorithms for broadcasting a block of `bytes` bytes, or for summing such blocks, among `members` workers.
 struct block_routes {
   std::size_t members = 1, bytes = 0;
   link_cost link{};
@@ -46,7 +46,7 @@ struct block_routes {
     return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
   }
   constexpr std::size_t forwarding_member(std::size_t piece) const { return 1 + piece % (members - 1); }
-  /// The number of elements in piece k of a block of n elements that is cut into a number of pieces.
+  /// The range of the elements in piece k of a block of n elements that is divided into `pieces` pieces.
   static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
     return balanced_part(n, pieces, k);
   }
@@ -94,13 +94,15 @@ struct block_routes {
     return members < 3 ? block_route::along_tree
                        : choose(&block_routes::seconds_of_broadcast, {block_route::direct, block_route::split});
   }
-  /// The fastest algorithm for a sum at one member. Its link is the bottleneck: to divide blocks would not help.
+  /// The fastest algorithm for a sum at one member. The link of this member is the bottleneck, so that dividing the
+  /// blocks would not help.
   constexpr block_route sum() const {
     return members < 3 || bytes > max_gathered_bytes ? block_route::along_tree
                                                      : choose(&block_routes::seconds_of_sum, {block_route::direct});
   }
-  /// The fastest algorithm for a sum on all members of a group. If there are two members, they exchange whole blocks.
-  /// More members exchange whole blocks only if these are no longer than a message's overhead: parts need fewer bytes.
+  /// The fastest algorithm for a sum on all members of a group. Two members exchange whole blocks. Three or more
+  /// members exchange whole blocks only if a block is no longer than the overhead of a message, because an exchange in
+  /// parts sends fewer bytes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::direct;
     return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::direct})
@@ -122,11 +124,11 @@ struct block_routes {
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t max_gathered_bytes = 16384;  // one member has such a buffer for each other member
+  static constexpr std::size_t max_gathered_bytes = 16384;  // the member that sums has a buffer for each other member
   static constexpr std::size_t max_header_bytes = 256;      // three times the headers of a packet
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
-  /// The fastest algorithm for a block: the binomial tree or one of the routes listed here.
+  /// The fastest algorithm for a block: the binomial tree or one of `routes`.
   constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
                                std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;
@@ -142,8 +144,9 @@ struct node_traffic {
   std::size_t senders = 0, receivers = 0, worker_pairs = 0, bytes = 0;
   link_cost link{};  ///< the cost of messages between the nodes
 
-  /// The number of joint messages between the two nodes; it is 0 if one message for each pair of workers costs less.
-  /// Joint messages cost a short wait for each sender and receiver, and another copy of all bytes on both nodes.
+  /// The number of joint messages from one node to the other, each of which carries boxes of several pairs of workers;
+  /// it is 0 if one message for each pair of workers costs less. Joint messages cost a short wait for each sender and
+  /// receiver, and another copy of all bytes on both nodes.
   constexpr std::size_t joint_message_count() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double short_wait = 0.25e-6, copied_byte = 0.5e-9;
@@ -154,7 +157,8 @@ struct node_traffic {
                          static_cast<double>(bytes) * copied_byte;
     return lanes < worker_pairs && joint < static_cast<double>(worker_pairs) * link.seconds_per_message ? lanes : 0;
   }
-  /// The worker that posts a joint message, among those that take part in it: a different worker for each other node.
+  /// The index of the worker that posts joint message `lane`, among the `workers` workers of the node that take part in
+  /// the message. The index depends on the number of the other node, so that different workers post the messages.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
     return (other_node + lane) % workers;
   }

@@ -5,7 +5,7 @@
 
 namespace partita {
 
-/// The binomial tree over positions 0 … size - 1 with its root at 0: ceil(log2 size) steps from the root to all others.
+/// The binomial tree over positions 0 … size - 1 with its root at 0. A broadcast along it takes ceil(log2 size) rounds.
 struct binomial_tree {
   std::size_t size = 1;
 
@@ -14,13 +14,15 @@ struct binomial_tree {
 
   /// Whether a position in the tree has no child.
   constexpr bool is_leaf(std::size_t position) const { return subtree_size(position) == 1 || position + 1 >= size; }
-  /// Calls f(position) for the children of a position, the one with the largest subtree first: the order of sending.
+  /// Calls f(position) for the children of a position, the child with the largest subtree first: the order in which a
+  /// broadcast sends.
   template <class F>
   constexpr void for_each_child(std::size_t position, F f) const {
     for (std::size_t step = subtree_size(position) / 2; step > 0; step /= 2)
       if (position + step < size) f(position + step);
   }
-  /// Calls f(position) for the children of a position, the one with the smallest subtree first: the order of receiving.
+  /// Calls f(position) for the children of a position, the child with the smallest subtree first: the order in which a
+  /// sum receives.
   template <class F>
   constexpr void for_each_child_smallest_first(std::size_t position, F f) const {
     for (std::size_t step = 1; step < subtree_size(position) && position + step < size; step *= 2) f(position + step);

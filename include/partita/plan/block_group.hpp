@@ -11,7 +11,8 @@
 
 namespace partita {
 
-/// The workers of a grid whose index equals that of a given worker in the kept dimensions, arranged along the others.
+/// The workers of a grid whose index equals that of a given worker in the kept dimensions, arranged along the other
+/// dimensions.
 template <std::size_t Rank>
 struct block_group {
   std::vector<std::size_t> members;       ///< worker ids in C order; empty for a worker that is not in the grid
@@ -35,7 +36,7 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
   return group;
 }
 
-/// The parts that the members of a group hold of one tensor, by position in the group.
+/// The boxes of one tensor that the members of a group hold, in the order of the members.
 template <std::size_t Rank>
 struct tensor_parts {
   text error_message;  ///< empty if the blocks fit together
@@ -79,7 +80,8 @@ tensor_parts<Rank> balanced_parts(const std::array<std::size_t, Rank>& extents,
 }
 
 /// The plan of one member of a group that gathers the parts of a tensor on all members: every part goes to every
-/// member. The reversed plan adds up the members' tensors in parts. A worker outside the group has an empty plan.
+/// member. The reversed plan is a reduce-scatter: it adds up the members' tensors, and leaves each part of the sum on
+/// its member. A worker outside the group has an empty plan.
 template <std::size_t Rank>
 exchange_plan<Rank> plan_allgather(const block_group<Rank>& group, const tensor_parts<Rank>& tensor,
                                    std::size_t worker) {

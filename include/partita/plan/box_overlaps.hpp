@@ -1,5 +1,5 @@
-// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. The workers
-// may have any boxes, also on two meshes.
+// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. Workers may
+// hold and want any boxes, also the blocks of two different meshes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ struct worker_box {
   std::size_t summand_index = 0;
   bool there = false;  ///< false for a worker that holds, or wants, no box
   /// Selects one of several copies: the sender of a wanted box is the worker with copy number `replica` modulo the
-  /// number of copies. The default is the id of the worker that wants the box; copies are numbered by worker id.
+  /// number of copies. The default is the id of the worker that wants the box. Copies are numbered in the order of
+  /// their own `replica`, and then of worker ids.
   std::size_t replica = by_worker;
   static constexpr std::size_t by_worker = ~std::size_t{0};
 
@@ -30,7 +31,8 @@ struct worker_box {
   }
 };
 
-/// A transfer from or to another worker: the intersection of two boxes.
+/// A transfer from or to worker `worker`: the intersection of a box that the sender holds and a box that the receiver
+/// wants.
 struct box_overlap {
   std::size_t worker = 0;
   short_list<interval> where{};
@@ -43,15 +45,15 @@ class box_overlaps {
  public:
   PARTITA_DECL box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted);
 
-  /// Makes workers receive from copies on their own node, if the node has any. If the node has no copy, and several of
-  /// its workers want the same part of a box, one of them receives the part and passes it on to the others.
+  /// Makes workers receive from copies on their own node, if the node has copies. If the node has no copy, and several
+  /// of its workers want the same part of a box, one of them receives the part and passes it on to the others.
   void prefer_same_node(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
   const std::vector<worker_box>& held_boxes() const { return held_; }
   const std::vector<worker_box>& wanted_boxes() const { return wanted_; }
-  /// The transfers that a worker receives, including from itself, in the order of the senders. Cost: O(workers).
+  /// The transfers that a worker receives, including from itself, in ascending order of the senders. Cost: O(workers).
   PARTITA_DECL std::vector<box_overlap> receives(std::size_t worker) const;
-  /// The transfers that a worker sends, including to itself, in the order of the receivers.
+  /// The transfers that a worker sends, including to itself, in ascending order of the receivers.
   PARTITA_DECL std::vector<box_overlap> sends(std::size_t worker) const;
   /// The largest number of elements that any worker receives from others, or 0 if no element moves. Requires held boxes
   /// that are equal or disjoint, and that cover the wanted boxes. Cost: O(workers).
@@ -63,8 +65,9 @@ class box_overlaps {
   };
   /// Returns whether two boxes intersect, and writes the intersection to `where`.
   PARTITA_DECL static bool intersect(const worker_box& a, const worker_box& b, short_list<interval>& where);
-  /// The transfer of the box of worker `holder` to a receiver. The sender is a worker with the same box: the receiver
-  /// itself if possible, else each copy in turn, unless another receiver on the node passes the box on.
+  /// The transfer of the box of worker `holder` to a receiver. The sender is the receiver itself if it holds an equal
+  /// box; otherwise a worker with a copy, chosen by the receiver's `replica`; or a worker of the receiver's node that
+  /// wants the same box and passes it on.
   PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
                                          const short_list<interval>& where) const;
 

@@ -8,13 +8,14 @@
 
 namespace partita::detail {
 
-/// A cache of `Most` plans. If workers agree on a choice of plans, each plan has one bit in the set that they agree on.
+/// A cache of at most `Most` plans. A set of plans is a number with one bit for each plan, so that workers can agree on
+/// the plans that all of them have.
 template <class Structure, std::size_t Most = 32>
 class plan_cache {
  public:
   static constexpr std::size_t max_plans = Most;
 
-  /// The plan for which is_match(plan) holds, which becomes the last used plan; null if no plan fits.
+  /// The first plan for which is_match(plan) holds, which becomes the last used plan; null if there is no such plan.
   template <class Fits>
   Structure* find(Fits is_match) {
     for (std::size_t k = 0; k < plans_.size(); ++k)
@@ -32,7 +33,8 @@ class plan_cache {
       if (is_match(plans_[k])) plan_set |= std::uint64_t{1} << k;
     return plan_set;
   }
-  /// The plan that was used last among the plans in a set. The set of plans must not be empty.
+  /// Returns the plan that was used last among the plans in a set, and counts this call as a use. The set must not be
+  /// empty.
   Structure& use_last_plan(std::uint64_t plan_set) {
     std::size_t best = max_plans;
     for (std::size_t k = 0; k < plans_.size(); ++k)

@@ -1,4 +1,4 @@
-// Completion: from a few annotations to the shardings of all values of a program, and the necessary moves.
+// Completion finds the shardings of all values of a program from a few annotations, and the reshards between them.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ struct cut_origin {
   std::uint32_t of = 0;  ///< the value whose dimension the axis shards
   std::uint8_t dimension = 0, axis = 0;
   std::uint32_t operation = none;  ///< the operation that propagated the axis; `none` for an annotation
-  std::uint8_t factor = 0;         ///< the factor in the rule of that operation
+  std::uint8_t factor = 0;         ///< the number of the factor, in the rule of the operation
   std::uint32_t from = 0;          ///< the value from which the axis was propagated, and its dimension
   std::uint8_t from_dimension = 0;
   std::uint32_t next_origin = none;  ///< the index of the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
-/// A move of an operand before an operation, or of a result after it.
+/// A reshard of an operand before an operation, or of a result after the operation.
 struct graph_reshard {
   std::uint32_t operation = 0;
   std::uint8_t tensor = 0;  ///< the number of the tensor in the operation, operands first
@@ -33,12 +33,12 @@ struct graph_reshard {
   friend constexpr bool operator==(const graph_reshard&, const graph_reshard&) = default;
 };
 
-/// A move in the backward pass: of a cotangent, or of a value that a gradient reads.
+/// A reshard in the backward pass: of a cotangent, or of a value that the operation of a gradient reads.
 struct backward_reshard {
   text operation{};  ///< the operation that needs the move
   shape_list shape{};
   sharding from{}, to{};
-  /// The bytes that the busiest worker receives if `from` equals `to` because the operation itself moves something.
+  /// The bytes that the busiest worker receives in the communication of the operation itself; `from` then equals `to`.
   std::size_t bytes = 0;
   bool is_complex = false;  ///< whether an element is a pair of real numbers
 };
@@ -47,28 +47,28 @@ struct backward_reshard {
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;         ///< the program that was completed
-  std::vector<sharding> layouts{};        ///< the sharding in which each value is read; partial only for one reader
-  std::vector<graph_reshard> reshards{};  ///< the moves in the order of the program
-  std::vector<backward_reshard> back{};   ///< the moves of the backward pass, if the program was traced
+  std::vector<sharding> layouts{};        ///< the sharding of each value; partial only if one operation reads it
+  std::vector<graph_reshard> reshards{};  ///< the reshards in the order of the program
+  std::vector<backward_reshard> back{};   ///< the reshards of the backward pass, if the program was traced
   std::vector<cut_origin> cut_origins{};
   std::vector<std::uint32_t> first_cut_origin{};  ///< the index of each value's first origin, or `none`
   policy by{};
   std::size_t visits = 0;  ///< how many times the completion visited an operation
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
-  /// The origin of an axis of a dimension of a value; null if the axis does not shard the dimension.
+  /// The origin of axis a in dimension d of value v; null if the axis does not shard the dimension.
   const cut_origin* origin_of_cut(value v, std::size_t d, std::size_t a) const {
     for (std::uint32_t k = first_cut_origin[v.number]; k != cut_origin::none; k = cut_origins[k].next_origin)
       if (cut_origins[k].dimension == d && cut_origins[k].axis == a) return &cut_origins[k];
     return nullptr;
   }
-  /// The plan of a move, with its cost if a real number has `real` bytes.
+  /// The plan of a reshard, with its cost if a real number has `real` bytes.
   template <class Move>
   reshard_plan plan(const Move& move, const mesh_links& links = {}, std::size_t real = 4) const {
     const value v{move.of};
     return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, links, program->element_bytes(v, real));
   }
-  /// The move of tensor t of operation o (operands are numbered first), or null.
+  /// The reshard of tensor t of operation o (operands are numbered first), or null.
   const graph_reshard* reshard_of(std::size_t o, std::size_t t) const {
     std::size_t first = 0, end = reshards.size();  // the moves are in the order of the operations
     while (first < end) {
@@ -102,11 +102,12 @@ struct completion_of {
     return window_cost(*n.window, lies.data(), shapes.data(), n.operands, links,
                        program->element_bytes(value{n.first_result}, real));
   }
-  /// The bytes that the busiest worker receives in the window of operation o, for numbers of 4 bytes as in `plan`.
+  /// The bytes that the busiest worker receives in the communication of operation o itself; a real number has 4 bytes.
   std::size_t window_bytes(std::size_t o) const {
     return window(o).elements * program->element_bytes(value{program->operation(o).first_result}, 4);
   }
-  /// The bytes that a worker receives in all moves of the program together: reshards, and windows of operations.
+  /// The bytes that the busiest worker of each reshard and of each operation with a window receives, summed over the
+  /// program. A real number has 4 bytes.
   std::size_t bytes() const {
     std::size_t all = 0;
     for (const graph_reshard& one : reshards) all += plan(one).bytes();

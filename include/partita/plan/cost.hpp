@@ -6,14 +6,14 @@
 
 namespace partita {
 
-/// The cost of one repartition, summed over all workers.
+/// The cost of one repartition: sums over all workers, and the numbers of the busiest workers.
 struct movement_cost {
   std::size_t elements_moved = 0;  ///< the number of elements that move to another worker
   std::size_t elements_kept = 0;
   std::size_t messages = 0;   ///< the number of pairs of workers that exchange a message
   std::size_t most_sent = 0;  ///< the elements that the busiest sender sends
   std::size_t most_received = 0;
-  std::size_t most_messages = 0;  ///< the messages of the worker that sends and receives most of them
+  std::size_t most_messages = 0;  ///< the most messages that a worker sends, or that a worker receives
   std::size_t workers = 0;        ///< the number of workers that send, receive or keep elements
 
   /// The load of the busiest worker, relative to the average load: 1 is perfectly balanced.
@@ -32,7 +32,8 @@ struct movement_cost {
   friend bool operator==(const movement_cost&, const movement_cost&) = default;
 };
 
-/// The cost of moving a tensor from `from` on `src` to `to` on `dst`; `axes` is the order of the result's dimensions.
+/// The cost of moving a tensor from decomposition `from` on grid `src` to decomposition `to` on grid `dst`; `axes` is
+/// the order of the result's dimensions.
 /// Cost: time in O(all overlaps of blocks); memory for the plan of one worker at a time.
 template <class Src, class Dst, class From, std::size_t Rank>
 movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,

@@ -59,14 +59,15 @@ constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i
   return i < r * (q + 1) ? i / (q + 1) : r + (i - r * (q + 1)) / q;
 }
 
-/// The distribution of n indices over p parts, at least one. All members throw shape_error for a part, an index or a
+/// The distribution of n indices over p parts, p >= 1. All member functions throw shape_error for a part, an index or a
 /// range outside of the distribution.
 class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Makes a cut whose part k holds sizes[k] consecutive indices, also 0. The cut takes the memory of `reused_cut`.
+  /// Makes a cut whose part k holds sizes[k] consecutive indices; a size may be 0. The cut reuses the memory of
+  /// `reused_cut`.
   PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused_cut = balanced(0, 1));
   /// Makes a cut that is balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of
   /// the cut is innermost part number k; the last of `parts` varies fastest.
@@ -80,11 +81,11 @@ class cut {
   /// The number of parts over which the cut distributes the indices.
   std::size_t parts() const { return p_; }
 
-  /// The range of indices in part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
-  /// block-cyclic, because its parts are several ranges (for_pieces lists them) [shape_error].
+  /// The range of indices in part k: `c.part(k).start` is the first index. Requires a part of this cut, which must not
+  /// be block-cyclic, because its parts are several ranges (for_pieces lists them) [shape_error].
   PARTITA_DECL interval part(std::size_t k) const;
-  /// The number of the part with index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a
-  /// binary search.
+  /// The number of the part that holds index i. Requires i below extent() [shape_error]. Cost: constant; for explicit
+  /// sizes a binary search.
   PARTITA_DECL std::size_t owner(std::size_t i) const;
   /// The local index of index i in the block of its owner. Requires i below extent() [shape_error].
   PARTITA_DECL std::size_t place(std::size_t i) const;
@@ -109,9 +110,9 @@ class cut {
     }
   }
 
-  /// Calls f(part, piece, at, size) for each part's share of `range`, in ascending order. `at` is the local index where
-  /// the share starts in that part's block, which holds `size` indices. Only the first part is found by a search; the
-  /// others follow without a search or a division.
+  /// Divides `range` into pieces that each lie in one part, and calls f(part, piece, at, size) for the pieces in
+  /// ascending order. `at` is the local index where the piece starts in the block of `part`, which holds `size`
+  /// indices. Only the part of the first piece is found by a search.
   template <class F>
   void for_overlaps(interval range, F f) const {
     if (range.start >= range.stop) return;
@@ -139,7 +140,7 @@ class cut {
     }
   }
 
-  /// The number of pieces that `range` intersects, including empty parts between them.
+  /// The number of pieces into which for_overlaps divides `range`, plus the number of empty parts between them.
   PARTITA_DECL std::size_t count_overlaps(interval range) const;
 
   /// A hash that is equal for equal cuts, so that workers can compare cuts.

@@ -17,7 +17,7 @@ struct decomposition {
   std::array<cut, Rank> cuts;
 
   explicit decomposition(std::array<cut, Rank> all) : cuts(std::move(all)) {}
-  /// `decomposition<2>(c_0, c_1)`: one cut for each dimension.
+  /// Makes a decomposition from one cut for each dimension: `decomposition<2>(c_0, c_1)`.
   template <class... Cut>
     requires(sizeof...(Cut) == Rank && (std::is_same_v<Cut, cut> && ...))
   explicit decomposition(const Cut&... cut_of_dimension) : cuts{cut_of_dimension...} {}
@@ -52,7 +52,7 @@ struct decomposition {
     return all;
   }
   /// The shape of the block at a position of the grid; a position outside the grid is a shape_error.
-  template <class Index = index<0>>  // {} names no type
+  template <class Index = index<0>>  // so that {} can be passed
   std::array<std::size_t, Rank> shape(const Index& position) const {
     const auto i = index_from<Rank>(position);
     std::array<std::size_t, Rank> sizes{};
@@ -66,7 +66,7 @@ struct decomposition {
   }
   /// The box of the block at a position of the grid; a position outside the grid is a shape_error. Requires that no cut
   /// is block-cyclic (such a block is not one box).
-  template <class Index = index<0>>  // {} names no type
+  template <class Index = index<0>>  // so that {} can be passed
   box<Rank> block(const Index& position) const {
     const auto i = index_from<Rank>(position);
     box<Rank> b{};
@@ -89,7 +89,7 @@ struct decomposition {
 
   /// The position in the grid of the worker that holds the element with this global index, which must be inside
   /// extents() [shape_error]: `p.worker(d.owner({i, j}))` is the worker's id. Cost: no communication.
-  template <class Index = index<0>>  // {} names no type
+  template <class Index = index<0>>  // so that {} can be passed
   index<Rank> owner(const Index& element) const {
     const auto i = index_from<Rank>(element);
     index<Rank> position{};
@@ -101,7 +101,7 @@ struct decomposition {
     return owner(index_from<Rank>(i));
   }
   /// The local index, in its owner's block, of the element with this global index inside extents() [shape_error].
-  template <class Index = index<0>>  // {} names no type
+  template <class Index = index<0>>  // so that {} can be passed
   index<Rank> place(const Index& element) const {
     const auto i = index_from<Rank>(element);
     index<Rank> at{};
@@ -136,14 +136,14 @@ struct layout_of_blocks {
   std::array<std::size_t, Rank> extents{};               ///< the extents of the global tensor
   bool cartesian = true;                                 ///< whether `sizes` describes the blocks; else `boxes` does
   std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< for each dimension the sizes of the blocks along it
-  std::vector<box<Rank>> boxes;                          ///< the boxes of staggered blocks, by place in the grid
+  std::vector<box<Rank>> boxes;                          ///< the boxes of staggered blocks, in C order of the grid
 };
 
 /// Lays blocks of the given shapes (by place in the grid, C order) side by side, and returns the tensor that they form.
 ///
 /// Sizes may differ along each dimension, may be 0, and may be staggered (with different cuts in each line of the
 /// grid), provided that every line has the same total and the blocks tile the tensor. Other blocks form no tensor, and
-/// `error_message` describes where. Requires as many shapes as the grid has places [shape_error].
+/// `error_message` says where they do not fit. Requires as many shapes as the grid has places [shape_error].
 template <std::size_t Rank>
 layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
                                const std::array<std::size_t, Rank>& grid) {

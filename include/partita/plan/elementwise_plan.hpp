@@ -18,7 +18,7 @@ struct operand_route {
   shape_list extents;            ///< the global extents of the operand
   shape_list operand_partition;  ///< the partition of the operand
   shape_list needed;  ///< the partition that the result's partition induces on the operand, in the operand's rank
-  std::vector<std::size_t> roots;  ///< the workers of the needed partition: the first of each group of the result's
+  std::vector<std::size_t> roots;  ///< the workers of the needed partition: for each block, the first result worker
   bool repartitions = false;       ///< whether the operand's partition differs from the needed partition
   bool broadcasts = false;         ///< whether more or other workers need the operand's blocks than hold them
 
@@ -43,10 +43,11 @@ PARTITA_DECL shape_list induced_partition(const dimension_map& map, const shape_
                                           const shape_list& partition);
 
 /// The partition of the operand that is at least as fine as the other operand's in every dimension of the result; null
-/// if neither is. If both are equally fine, `lhs` is returned; the caller passes the operand of larger rank as `lhs`.
+/// if neither partition is. If both are equally fine, `lhs` is returned; the caller passes the operand of larger rank
+/// as `lhs`.
 PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs);
 
-/// How one operand gets to the partition of the result.
+/// Plans how one operand is moved to the partition of the result.
 template <class Own, class Whole>
 operand_route plan_operand(const grid<Own>& src, const shape_list& operand, const dimension_map& map,
                            const grid<Whole>& whole, const shape_list& result) {

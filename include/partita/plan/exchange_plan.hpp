@@ -1,5 +1,5 @@
 // The exchange plan: which boxes one worker sends, keeps and receives, and the position of each box in the blocks of
-// both workers. One plan is printed, simulated and executed; a plan holds no data and needs no MPI.
+// both workers. The same plan can be printed, simulated and executed; a plan holds no data and needs no MPI.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ struct place_in_block<dynamic> {
 template <std::size_t Rank>
 struct transfer {
   std::size_t worker = 0;  ///< the peer's worker id
-  box<Rank> where{};       ///< the global indices of the box; those of the result, for a received box
+  box<Rank> where{};       ///< the global indices of the box: of the source if sent, of the result if received
   typename detail::numbers_per_dimension<Rank>::type at{};  ///< the position of the box in this worker's own block
   place_in_block<Rank> there{};  ///< the position of the box in the peer's block, in the peer's dimensions
 
@@ -93,8 +93,9 @@ struct kept_box {
 };
 
 /// The exchange plan of one worker. `sends` and `receives` are in ascending order of the peers; both workers of a pair
-/// list their boxes in the same order. If dimensions are permuted, each side gives its boxes in the dimensions of its
-/// own tensor. Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
+/// list their boxes in the same order. If dimensions are permuted, the boxes of `sends` are in the source's dimensions,
+/// and those of `receives` in the result's. Rank is `dynamic` if it is known at run time only; then no dimensions are
+/// permuted.
 template <std::size_t Rank>
 struct exchange_plan {
   using numbers_by_dimension = typename detail::numbers_per_dimension<Rank>::type;
@@ -110,11 +111,11 @@ struct exchange_plan {
   std::vector<kept_box<Rank>> kept;
   /// Dimension k of the result is dimension axes[k] of the source. If axes is empty, the order stays.
   numbers_by_dimension axes = detail::numbers_per_dimension<Rank>::in_order();
-  /// Whether each element is moved to exactly one place. If an element is moved to several places (all members of a
-  /// group, or replicas), the reversed plan adds up their values.
+  /// Whether each element is copied to exactly one position. If an element is copied to several positions (on all
+  /// members of a group, or on replicas), the reversed plan adds up the values at these positions.
   bool one_to_one = true;
-  /// Whether the elements of received boxes are added up. The order of a sum depends only on the plan: it is
-  /// the order of the source workers in `order` (ascending if empty), which includes this worker's own boxes.
+  /// Whether the elements of received boxes are added up. The order of a sum depends only on the plan: it is the order
+  /// of the source workers in `order` (ascending ids if empty), which includes this worker's own boxes.
   bool accumulate = false;
   std::vector<std::size_t> order;
 
@@ -125,15 +126,15 @@ struct exchange_plan {
     return from;
   }
 
-  /// The number of peers that this worker sends to (receives from), with one message for each peer. Joint messages
+  /// The numbers of peers that this worker sends to, and receives from; each peer takes one message. Joint messages
   /// between nodes are counted in node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }
-  /// The number of elements that leave this worker (arrive from others, stay).
+  /// The numbers of elements that this worker sends to others, receives from others, and keeps.
   std::size_t elements_sent() const { return elements(sends); }
   std::size_t elements_received() const { return elements(receives); }
   std::size_t elements_kept() const { return elements(kept); }
-  /// Whether no element leaves or arrives: then the worker copies its block.
+  /// Whether no element leaves or arrives, so that the worker only copies its own block.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == detail::numbers_per_dimension<Rank>::in_order() &&
            (!gives || !takes || source_shape == destination_shape);
@@ -155,8 +156,8 @@ struct exchange_plan {
   }
 };
 
-/// The plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum. The result
-/// takes over the memory of the plan `back`.
+/// The plan in the opposite direction: boxes that `plan` sends are received, and are added up if `plan` copies elements
+/// to several positions. The result takes over the memory of the plan `back`.
 template <std::size_t Rank>
 exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank>&& back = {}) {
   back.worker = plan.worker;

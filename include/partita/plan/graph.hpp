@@ -16,7 +16,7 @@ struct value {
   friend constexpr bool operator==(value, value) = default;
 };
 
-/// The results of an operation, in order; it converts to a value, the first result.
+/// The results of an operation, in order. The list converts to a value: the first result.
 struct operation_results {
   std::uint32_t first = 0, count = 1;
   constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
@@ -25,8 +25,9 @@ struct operation_results {
 };
 using applied PARTITA_FORMER_NAME("use operation_results") = operation_results;
 
-/// Operations in the order of their application, each after the operations whose results it reads. Annotations give the
-/// shardings of some values; `complete` finds the others. Value names have up to `Letters` letters.
+/// A program: operations in the order of their application, each after the operations whose results it reads.
+/// Annotations give the shardings of some values; `complete` finds the shardings of the other values. Value names have
+/// up to `Letters` letters.
 template <std::size_t Letters>
 class basic_graph {
  public:
@@ -46,7 +47,8 @@ class basic_graph {
     label name{};
     std::uint32_t first_operand = 0;  ///< an index in `operand_values`
     std::uint32_t operands = 0, first_result = 0, results = 0;
-    /// The windows that the operation itself moves, or null. The graph's maker keeps the object as long as the graph.
+    /// The description of the communication that the operation itself performs, or null. The object must outlive the
+    /// graph.
     const operation_window* window = nullptr;
   };
 
@@ -123,8 +125,9 @@ class basic_graph {
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }
-  /// Applies an operation with one result that may work along sharded dimensions: its rule allows that (see
-  /// with_shardable_dimensions), and the extents of its result do not follow from the rule.
+  /// Applies an operation with one result that may compute along sharded dimensions. The rule permits sharded
+  /// dimensions (see with_shardable_dimensions) and does not determine the extents of the result, which `result` gives;
+  /// `window` describes the communication of the operation.
   operation_results apply(const rule& r, std::initializer_list<value> operands, const char* name,
                           const shape_list& result, const operation_window* window) {
     const operation_results made = apply(r, operands, name);
@@ -139,9 +142,9 @@ class basic_graph {
     for (const value v : operands) shapes.push_back(tensors_[require_known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
   }
-  /// Annotates a value with a sharding; the dimensions of the sharding that are not open are kept. Annotations with
-  /// lower priority numbers are propagated through the whole program first. Requires one entry for each dimension
-  /// [shape_error] and the graph's mesh [partition_error]; a second annotation replaces the first.
+  /// Annotates a value with a sharding; `complete` adds no axes to dimensions of the sharding that are not open.
+  /// Annotations with lower priority numbers are propagated through the whole program first. Requires one entry for
+  /// each dimension [shape_error] and the graph's mesh [partition_error]; a second annotation replaces the first.
   void constrain(value v, const sharding& layout, std::size_t priority = 0) {
     const spec fits(layout, tensors_[require_known(v).number].shape);
     if (!(layout.on == mesh_))

@@ -1,4 +1,5 @@
-// A Cartesian arrangement of workers: extents and the worker at each place. A grid is a partition without a world.
+// A Cartesian arrangement of workers: extents and the worker at each place. A grid is a partition that needs no MPI
+// communicator.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ constexpr std::size_t required_workers(const std::array<std::size_t, Rank>& exte
 }
 
 namespace detail {
-/// Throws the error for a grid without workers, or without one place for each worker. All grids use it.
+/// Throws the error for a grid without workers, or without one place for each worker.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void reject_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
   const std::size_t places = required_workers(shape);
@@ -56,7 +57,7 @@ class grid {
   std::size_t size() const { return workers_.size(); }
 
   /// The id of the worker at a position, which must be inside the extents [partition_error].
-  template <class Index = partita::index<0>>  // {} names no type
+  template <class Index = partita::index<0>>  // so that {} can be passed
   std::size_t worker(const Index& position) const {
     const auto i = index_from<rank()>(position);
     for (std::size_t d = 0; d < rank(); ++d)
@@ -81,8 +82,8 @@ class grid {
     return index_of(place, shape());
   }
 
-  /// A grid of the same workers in the same order over different extents of the same size (for example with dimensions
-  /// of 1 added or removed).
+  /// A grid of the same workers in the same order over different extents with the same number of places (for example
+  /// with dimensions of 1 added or removed).
   template <std::size_t... E>
   grid<partita::extents<E...>> reshape(const partita::extents<E...>& new_extents) const {
     return {new_extents, workers_};

@@ -1,4 +1,4 @@
-// The groups of a worker broadcast and of a worker reduction, as one worker needs them.
+// The groups of a worker broadcast or of a worker reduction to which one worker belongs.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace partita {
 
-/// A group: one worker of the small partition, and the workers of the large partition that pair with it.
+/// A group: one worker of the small partition (the root), and the workers of the large partition that pair with it.
 struct worker_group {
-  std::size_t number = 0;  ///< the small worker's place; all workers process groups in the order of this number
-  std::vector<std::size_t> members;  ///< worker ids: the small worker first, then the large ones in C order, each once
-  bool root_is_large = false;        ///< whether the small worker is also a large worker of its group
+  std::size_t number = 0;  ///< the root's place in the small partition; all workers process groups in this order
+  std::vector<std::size_t> members;  ///< worker ids: first the root, then the large partition in C order, each once
+  bool root_is_large = false;        ///< whether the root is also a worker of the large partition in the group
   std::size_t position = 0;          ///< the index of this worker in `members`
 
   /// The number of workers that contribute a block to a reduction in this group.
@@ -30,7 +30,7 @@ struct group_plan {
   bool small = false;                ///< whether the worker is active on the small partition
   bool large = false;                ///< whether the worker is active on the large partition
   std::vector<worker_group> groups;  ///< by ascending number; two if this worker is small and large in different groups
-  kind movement = kind::broadcast;   ///< from the small partition, to the small partition, or both
+  kind movement = kind::broadcast;   ///< a broadcast from the roots, a sum to the roots, or both
 
   /// The group whose root, its worker of the small partition, is this worker; or nullptr.
   const worker_group* root_group() const {

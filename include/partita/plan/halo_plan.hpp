@@ -21,7 +21,7 @@ struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
   box<Rank> tensor_cells{};                  ///< the cells that come from the tensor, as indices in the window
-  box<Rank> own{};    ///< the cells of this worker's own block, as indices in the window; only for a halo
+  box<Rank> own{};    ///< the cells of this worker's own block, as indices in the window; set only by plan_halo
   bool star = false;  ///< whether cells beside the block along more than one dimension are not exchanged
 
   /// Whether a kept box is the block itself at its place in the window, and not a periodic or reflected image of it.
@@ -36,8 +36,9 @@ struct halo_plan {
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
-  /// The box of the window around the worker's own block whose cells are available before anything arrives: the cells
-  /// that stay on the worker, and those beyond the borders next to them. Its indices are those of the window.
+  /// The box of the window around the worker's own block whose cells are available before any message arrives: the
+  /// cells that stay on the worker, and the cells beyond the tensor's borders next to them. Its indices are those of
+  /// the window.
   box<Rank> box_available_at_start() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
@@ -55,14 +56,14 @@ struct halo_plan {
 
 namespace detail {
 
-/// One contiguous run of a window in one block, along one dimension.
+/// One contiguous run of indices along one dimension that a window and a block have in common.
 struct window_run {
   std::size_t part;        ///< the part of the other worker
   interval range;          ///< the global indices of the run
   std::size_t window_pos;  ///< the position of the run in the window
   std::size_t block_pos;   ///< the position of the run in the block
   std::size_t size;        ///< the size of the other worker's window or block
-  bool is_halo = false;    ///< only for a halo: whether the cells are beside the block
+  bool is_halo = false;    ///< whether the cells are ghosts; set only if corners are left out
 };
 
 /// Calls f(the chosen run of each dimension) for all combinations of runs; the last dimension varies fastest.
@@ -111,7 +112,7 @@ bool has_empty_window(const windows_of_parts<Rank>& windows, const index<Rank>& 
 
 }  // namespace detail
 
-/// The requirements of a grid: each worker needs the window of its own position.
+/// The windows that the workers of a grid need: each worker needs the window of its own position.
 template <class Extents>
 struct windows_of_grid {
   const grid<Extents>* worker_grid;
@@ -124,10 +125,11 @@ struct windows_of_grid {
   }
 };
 
-/// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` lists the workers that need parts:
-/// needs_window(worker), parts(worker), and for_each_worker_at(parts, f(worker)). A window of extent 0 along one
-/// dimension receives no cells. The reversed exchange adds the cells of windows to the blocks, a worker's own cells
-/// first. With `star`, for windows around blocks, cells beside a block along more than one dimension are left out.
+/// The plan of worker `worker`: from the blocks on grid `src` to windows. `readers` describes which workers need which
+/// windows, by the functions needs_window(worker), parts(worker) and for_each_worker_at(parts, f), which calls
+/// f(worker). A window of extent 0 along one dimension receives no cells. The reversed exchange adds the cells of
+/// windows to the blocks, a worker's own cells first. With `star`, for windows around blocks, cells beside a block
+/// along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
 /// Cost:     time in O(overlaps of this worker + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>

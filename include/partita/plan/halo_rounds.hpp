@@ -15,22 +15,25 @@ namespace partita {
 enum class halo_algorithm {
   by_cost,       ///< `one_round` on one node; between nodes the cheaper one by halo_costs
   one_round,     ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
-  by_dimension,  ///< up to d rounds, and 2 d messages
+  by_dimension,  ///< up to d rounds; 2 d messages if blocks are wider than the halo
   at_once PARTITA_FORMER_NAME("use one_round") = one_round
 };
 using halo_way PARTITA_FORMER_NAME("use halo_algorithm") = halo_algorithm;
 
-/// The number of messages of the worker that has the most, and the number of rounds.
+/// The number of messages of the busiest worker by either algorithm, and the number of rounds of an exchange by
+/// dimension.
 struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
 
-  /// Whether one round per dimension costs less than one for all. Chosen: a message costs its worker a quarter of its
-  /// latency (0.5 and 2 µs, as between nodes of a cluster). Then two rounds cost as much as one in 2-D, where one round
-  /// is used, and three rounds cost less than one in 3-D.
+  /// Whether one round for each dimension costs less than one round for all dimensions. The model: a round costs a
+  /// latency of 2 µs, and each message costs its worker 0.5 µs, as between nodes of a cluster. By this model, two
+  /// rounds cost as much as one round in 2-D, where one round is used, and three rounds cost less than one round in
+  /// 3-D.
   bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
 };
 
-/// The costs of a halo exchange in one round, and in rounds by dimension. Cost: O(parts along each dimension × hops).
+/// The costs of a halo exchange in one round, and in rounds by dimension. Cost: O(parts along each dimension × parts
+/// that a window intersects).
 template <std::size_t Rank>
 halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
                          const halo_boundaries<Rank>& edges) {
@@ -39,7 +42,8 @@ halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Ra
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     std::size_t most = 0;
-    // Find the most other parts from which a part along d receives; `holders` multiplies these numbers, each plus 1.
+    // Find the largest number of other parts along d from which a part receives; `holders` multiplies these numbers
+    // plus 1.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> is_counted(windows[d].size(), false);
       std::size_t others = 0;

@@ -1,4 +1,4 @@
-// The cost of each algorithm of a linear layer, and the choice of the cheapest, before anything is made.
+// The estimated cost of each algorithm of a linear layer, and the choice of the cheapest algorithm.
 #pragma once
 
 #include <array>
@@ -18,22 +18,22 @@ struct linear_problem {
   bool bias = true;
 };
 
-/// The work of one worker in a forward call and its adjoint, and its peak memory meanwhile, without the caller's inputs
-/// (x, dy) and results (y is dropped before the adjoint).
+/// The work of one worker in a forward call and its adjoint, and its peak memory in these calls. The memory does not
+/// include the caller's inputs x and dy, and the results; the caller frees y before the adjoint.
 struct linear_cost {
   std::size_t flops = 0;       ///< floating-point operations of the three products
-  std::size_t sent_bytes = 0;  ///< bytes in messages; on one node blocks are read and written in place
+  std::size_t sent_bytes = 0;  ///< bytes of messages between nodes; on one node blocks are read and written in place
   std::size_t received_bytes = 0;
   std::size_t messages = 0;    ///< the number of messages that are sent or received
   std::size_t peak_bytes = 0;  ///< bytes of weights, bias, their gradients, and activations at their peak on one node
-  std::size_t staging = 0;     ///< bytes of that memory in the buffer that is neither weight, gradient nor activation
+  std::size_t staging = 0;     ///< bytes of the buffer for blocks of other workers that the worker adds up
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
 
-/// The cost for the worker at place (i, j) of p_w = shape. With weight_stationary x is on row 0 of p_w and y on its
-/// column 0; with the other algorithms both are on all its workers. Requires a shape that suits the algorithm, and a
-/// place in it; numbers that overflow are a shape_error.
+/// The cost for the worker at `place` of a partition p_w of extents `shape`. With weight_stationary, x is on row 0 of
+/// p_w, and y on column 0; with the other algorithms, both are on all workers of p_w. Requires a shape that suits the
+/// algorithm, and a place inside the shape; numbers that overflow are a shape_error.
 constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
                               const std::array<std::size_t, 2>& shape, const index<2>& place) {
   const auto times = [](const auto... factors) {
@@ -58,7 +58,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
       if (block != 0) cost.messages += one.messages;
     }
   };
-  const auto to_all = [&](std::size_t features) {  // gather parts on all members, and scatter whole blocks
+  const auto to_all = [&](std::size_t features) {  // gather parts on all members, and reduce-scatter whole blocks
     const std::size_t part = problem.batch * balanced_part(features, workers, worker).size(),
                       whole = times(problem.batch, features);
     cost.sent_bytes += (workers - 1) * part + whole - part;
@@ -70,7 +70,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     staging = (workers - 1) * part;  // the parts of other workers, before the worker adds them
     return part;
   };
-  // Add the communication of each algorithm, and its peak memory beside the weights and x.
+  // Add the communication of the algorithm, and its peak memory beside the weights and x.
   if (algorithm == weight_stationary) {
     round_trip(shape[0], place[0], x);
     round_trip(shape[1], place[1], y);
@@ -99,7 +99,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   return predict(algorithm, problem, shape, index<2>{});
 }
 
-/// The speed of a machine, to compare products with communication: the orders of magnitude of one core and a network.
+/// The speed of a machine, to compare arithmetic with communication. The default values are typical orders of magnitude
+/// of one core and of a network.
 struct linear_machine {
   double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;
   std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes
@@ -120,9 +121,9 @@ struct linear_choice {
   double seconds = 0;
 };
 
-/// The fastest algorithm for x in x_parts and y in y_parts parts that does not exceed the available workers and memory.
-/// column_parallel and row_parallel are considered if x_parts == y_parts; weight_stationary needs x_parts * y_parts
-/// workers.
+/// The fastest algorithm for an x that is split into x_parts parts and a y that is split into y_parts parts, among the
+/// algorithms that do not exceed the available workers and memory. column_parallel and row_parallel are considered if
+/// x_parts == y_parts; weight_stationary needs x_parts * y_parts workers.
 constexpr linear_choice choose(const linear_problem& problem, std::size_t x_parts, std::size_t y_parts,
                                std::size_t workers, const linear_machine& machine = {}) {
   linear_choice best;
@@ -134,7 +135,7 @@ constexpr linear_choice choose(const linear_problem& problem, std::size_t x_part
     if (cost.peak_bytes > machine.memory || (best.is_possible && seconds >= best.seconds)) return;
     best = {true, algorithm, p_w, cost, seconds};
   };
-  if (x_parts == y_parts) {  // considered first, because it wins among equal costs: it needs fewer workers
+  if (x_parts == y_parts) {  // first, so that they win if costs are equal: they need fewer workers
     consider(column_parallel, {x_parts, 1});
     consider(row_parallel, {1, x_parts});
   }

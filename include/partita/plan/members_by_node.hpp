@@ -21,11 +21,12 @@ class members_by_node {
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t representative(std::size_t member, std::size_t node) const;
-  /// The index, among n workers of another node, of the worker that is paired with member k by the same rule.
+  /// The index, among n workers of another node, of the worker that is paired with member k by the rule of
+  /// `representative`.
   std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:
-  std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its local rank there
+  std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its rank on the node
   std::vector<std::vector<std::size_t>> members_;
 };
 

@@ -1,8 +1,9 @@
 // The block of a tensor that a worker of a mesh holds.
 //
-// The axes of a dimension partition it one after the other, major first: each axis distributes, in balance, what the
-// axes before it left. A block of "a+b" is therefore always a part of a block of "a", even if the extent is not
-// divisible, and gathering along "b" gives that block of "a".
+// The axes of a dimension partition it one after the other, major first: each axis splits every part that the axes
+// before it made into balanced parts. A block of a dimension sharded by "a+b" is therefore always a part of a block of
+// the same dimension sharded by "a", even if the extent is not divisible, and an all-gather along "b" gives the block
+// of "a".
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size
   return worker % m.size(a);
 }
 
-/// The number of the part that a worker holds of a dimension that is sharded over these axes.
+/// The number of the part that a worker holds of a dimension that is sharded by the axes `cut`.
 constexpr std::size_t part_number(const mesh& m, axis_list cut, std::size_t worker) {
   std::size_t number = 0;
   for (std::size_t k = 0; k < cut.size(); ++k) number = number * m.size(cut[k]) + coordinate_of(m, worker, cut[k]);
   return number;
 }
-/// The indices of a part, given by its number, of a dimension of n indices that is sharded over these axes.
+/// The indices of part `number` of a dimension of n indices that is sharded by the axes `cut`.
 constexpr interval part_of_dimension(const mesh& m, axis_list cut, std::size_t n, std::size_t number) {
   interval part{0, n};
   std::size_t step = m.size(cut);
@@ -39,7 +40,7 @@ constexpr interval part_of_dimension(const mesh& m, axis_list cut, std::size_t n
   return part;
 }
 
-/// The indices that a worker holds of a dimension of n indices that is sharded over these axes.
+/// The indices that a worker holds of a dimension of n indices that is sharded by the axes `cut`.
 constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::size_t worker) {
   return part_of_dimension(m, cut, n, part_number(m, cut, worker));
 }

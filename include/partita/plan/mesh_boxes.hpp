@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// The number of a place of the mesh among the places that differ only along these axes, in C order.
+/// The number, in C order, of a place of the mesh among the places that differ from it only along `axes` (as bits).
 constexpr std::size_t index_along_axes(const mesh& m, std::size_t place, std::uint32_t axes) {
   std::size_t n = 0;
   for (std::size_t a = 0; a < m.rank(); ++a)
@@ -23,12 +23,13 @@ constexpr std::size_t index_along_axes(const mesh& m, std::size_t place, std::ui
 
 }  // namespace detail
 
-/// The boxes that the workers of a mesh hold of a tensor. Each box of a partial tensor belongs to one summand.
+/// The boxes that the workers of a mesh hold of a tensor, indexed by worker id. Each box of a partial tensor belongs to
+/// one summand.
 PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_workers, std::size_t workers,
                                                    const sharding& s, const shape_list& shape);
 
-/// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. If the
-/// source is replicated, a worker receives from the replica with equal coordinates along the axes of replication.
+/// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers the summands. If
+/// the source is replicated, a worker receives from the replica with equal coordinates along the axes of replication.
 PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape,
                                       const placed_mesh& mesh_workers, std::size_t workers);
 

@@ -8,13 +8,13 @@
 
 namespace partita {
 
-/// The cost of a message along one mesh axis: the latency, and the seconds for each byte.
+/// The cost of a message along one mesh axis: the latency in seconds, and the seconds for each byte.
 struct mesh_link {
   double latency = 1e-6, seconds_per_byte = 1e-10;
   friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
 };
 
-/// The links of a mesh, one for each axis, and the overhead of a step that sends nothing.
+/// The links of a mesh, one for each axis, and the overhead of each step of a reshard, in seconds.
 struct mesh_links {
   std::array<mesh_link, most_axes> along{};
   double step = 1e-9;

@@ -1,6 +1,6 @@
 // Decides which message carries each box from one node to another: a message of one pair of workers, or a joint message
-// of several workers of both nodes. All workers compute the same result; box transports execute it, and counts and
-// printed plans are views of it.
+// of several pairs of workers. All workers of both nodes compute the same messages; box transports send them, and
+// printed plans list them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct crossing_box {
   std::size_t other_node = 0;
 };
 
-/// A message from node to node, which contains the boxes first_box, ..., end_box - 1 in sequence.
+/// A message from one node to another, which contains the boxes first_box, ..., end_box - 1 in sequence.
 struct node_message {
   std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
   std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;
@@ -42,7 +42,7 @@ struct node_messages {
       b.other_node = node_of(sending ? b.to : b.from);
       if (b.other_node != own_node && b.elements != 0) boxes.push_back(b);
     }
-    // Sort the boxes into an order that the workers of both nodes compute alike.
+    // Sort the boxes into an order that is the same on the workers of both nodes.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
     // For each other node, count the traffic, and decide whether joint messages are cheaper.
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
@@ -80,7 +80,7 @@ struct node_messages {
     std::size_t messages = 0, boxes = 0, elements = 0;
     friend bool operator==(const posted_counts&, const posted_counts&) = default;
   };
-  PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< What a worker posts.
+  PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< Counts the messages of a worker.
 
  private:
   bool are_of_same_pair(std::size_t a, std::size_t b) const {
@@ -93,9 +93,9 @@ struct node_messages {
                                  std::size_t other_node, std::size_t lane) const;
 };
 
-/// The messages that leave the node of these workers (in ascending order), or that arrive at it: `make_plan(worker)` is
-/// the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the plans of the node and of a
-/// sort of their boxes.
+/// The messages that leave the node of the workers `members` (in ascending order, all on one node), or that arrive at
+/// it: `make_plan(worker)` is the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the
+/// plans of the node and of a sort of their boxes.
 template <class PlanOf, class NodeOf>
 node_messages plan_node_messages(const std::vector<std::size_t>& members, bool sending, std::size_t element_bytes,
                                  PlanOf make_plan, NodeOf node_of, bool join = true) {

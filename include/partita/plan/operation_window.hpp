@@ -1,5 +1,6 @@
-// Operations whose dimensions may be sharded although they are not independent of each other: each worker receives what
-// its block reads of other blocks, a window of an operand or the sums of the blocks before it.
+// Operations that may compute along sharded dimensions although an element of the result depends on elements in several
+// blocks: each worker receives what it needs of other blocks, a window of an operand or the sums of the blocks before
+// its own.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,9 @@
 
 namespace partita {
 
-/// A copy of rule r in which these dimensions may be sharded. In the tensors `of` (operands first), each of these
-/// dimensions has one factor, so it is sharded by the same axes in all of them; its extents may differ, and the size of
-/// the factor is that of the last tensor.
+/// A copy of rule r in which the dimensions `dimensions` (as bits) may be sharded. Each of these dimensions has the
+/// same factor in all tensors of the set `of` (operands first), so that the same axes shard it in all of them. The
+/// extents of these tensors may differ; the size of the factor is the extent of the last tensor.
 constexpr rule with_shardable_dimensions(rule r, tensor_set of, std::uint32_t dimensions) {
   const auto is_free = [&](char letter) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
@@ -41,19 +42,19 @@ constexpr rule with_shardable_dimensions(rule r, tensor_set of, std::uint32_t di
   return r.complete();
 }
 
-/// What an operation of a program moves while it runs, if dimensions that it works along are sharded.
+/// The communication that an operation of a program performs itself if dimensions along which it computes are sharded.
 struct operation_window {
   tensor_set of = 0;             ///< the tensors whose dimensions are sharded together, operands first
-  std::uint32_t dimensions = 0;  ///< these dimensions, as bits
+  std::uint32_t dimensions = 0;  ///< the dimensions that are sharded together, as bits
 
   operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}
   virtual ~operation_window() = default;
 
-  /// What the worker at this place of the mesh receives of an operand, for tensors of these shardings and shapes.
+  /// What the worker at `place` of the mesh receives of an operand, for tensors of these shardings and shapes.
   virtual received_share receive_cost(std::size_t operand, std::size_t place, const sharding* layouts,
                                       const shape_list* shapes) const = 0;
 
-  /// Whether one of these dimensions is sharded, so that the operation moves something itself.
+  /// Whether `layout` shards one of `dimensions` of tensor t, so that the operation communicates.
   bool is_needed(std::size_t t, const sharding& layout) const {
     for (std::size_t d = 0; contains(of, t) && d < layout.rank(); ++d)
       if ((dimensions >> d & 1U) != 0 && !layout.cuts[d].empty()) return true;
@@ -72,7 +73,8 @@ constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, i
   return count;
 }
 
-/// The number of elements and messages that a worker receives to hold these indices of a tensor beside its own block.
+/// The number of elements and messages that a worker receives to get the indices `ranges` of a tensor, without those in
+/// its own block.
 constexpr received_share received_share_of_window(const short_list<interval>& ranges, const sharding& layout,
                                                   const shape_list& shape, std::size_t place) {
   std::size_t all = 1, own = 1, parts = 1;
@@ -91,7 +93,7 @@ constexpr received_share received_share_of_window(const short_list<interval>& ra
 }  // namespace detail
 
 /// The cost, over all workers, of the windows of an operation with one result. A message has the cost of the slowest
-/// axis that shards one of the window's dimensions. Cost: time in O(workers that differ along an axis in use).
+/// axis that shards a tensor of the operation. Cost: time in O(workers that differ along an axis in use).
 inline exchange_cost window_cost(const operation_window& window, const sharding* layouts, const shape_list* shapes,
                                  std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
   const mesh& m = layouts[0].on;

@@ -20,7 +20,8 @@ struct overlap {
   std::size_t start, other_start, other_size;  ///< other_size: the number of indices of the other part
 };
 
-/// Estimates the number of overlaps along one dimension: exactly, unless a block-cyclic part has several pieces.
+/// Estimates the number of overlaps along one dimension. The number is exact unless a block-cyclic part has several
+/// pieces or a part of `other` is empty.
 PARTITA_DECL std::size_t estimate_overlaps(const cut& own, std::size_t part, const cut& other);
 
 /// Appends the overlaps of a part with another cut along one dimension.
@@ -59,7 +60,7 @@ struct block_overlap {
 };
 
 /// Nested loops over the overlaps of dimensions D, D + 1, …, which compute for each box only what differs from the box
-/// before. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
+/// before. overlaps[k] for first[d] <= k < first[d + 1] are the overlaps along dimension d.
 template <std::size_t D, std::size_t Rank, class F>
 [[gnu::always_inline]] inline void visit_overlaps(const overlap* overlaps,
                                                   const std::array<std::size_t, Rank + 1>& first, index<Rank>& peer,
@@ -104,8 +105,8 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
   visit_overlaps<0>(overlaps.data(), first, peer, m, f);
 }
 
-// The functions below accept two kinds of sides: a decomposition, and a list of boxes by place for staggered blocks.
-// order[d] is the dimension of that side which is dimension d in the common order.
+// The functions below accept two forms of blocks: a decomposition, and, for staggered blocks, a list of boxes by place.
+// order[d] is the dimension of these blocks that is dimension d in the common order of both sides.
 
 template <std::size_t Rank>
 std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {

@@ -1,4 +1,5 @@
-// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch; its simulation.
+// The order in which the workers of a pipeline execute the passes of its stages for each micro-batch, and the
+// simulation of such an order.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ struct pipeline_task {
 enum class pipeline_order : std::uint8_t {
   gpipe,                     ///< all forward passes, then all backward passes
   one_forward_one_backward,  ///< a backward pass as soon as possible, so that a stage keeps few micro-batches
-  interleaved,  ///< one_forward_one_backward with several stages on each group of workers, later ones first
-  zero_bubble   ///< passes for gradients of weights fill the times in which groups would wait
+  interleaved,               ///< several stages per group in Megatron-LM's order, or else one_forward_one_backward
+  zero_bubble                ///< passes for gradients of weights fill the times in which groups would wait
 };
 
 /// The shape of a pipeline: its stages, the group of workers of each stage, and its micro-batches.
@@ -61,7 +62,7 @@ struct pipeline_times {
 
 /// For each group of workers, its tasks in their order.
 using pipeline_tasks = std::vector<std::vector<pipeline_task>>;
-/// Whether gradients of weights are computed by passes of their own.
+/// Whether the tasks contain separate passes for the gradients of weights.
 PARTITA_DECL bool has_weights(const pipeline_tasks& tasks);
 
 /// The tasks of a pipeline in one of the usual orders.
@@ -78,8 +79,8 @@ struct simulated_task {
 struct pipeline_run {
   std::vector<simulated_task> tasks{};
   double seconds = 0;
-  /// The share of the time of all groups in which they compute nothing: (stages - 1) / (micro-batches + stages - 1) for
-  /// `one_forward_one_backward` with equal stages.
+  /// The fraction of the time of all groups in which they compute nothing: (stages - 1) / (micro-batches + stages - 1)
+  /// for `one_forward_one_backward` with equal stages.
   double idle = 0;
   std::uint32_t most_kept = 0;  ///< the most micro-batches of which one stage keeps forward values
 };
@@ -89,7 +90,7 @@ struct pipeline_run {
 /// the stage's own forward pass (backward), from the stage's own backward pass (weights).
 /// Requires: what `tasks_of` requires; each task once, by the group of its stage; the backward passes of a stage, and
 ///           the passes of its weights, in ascending order of micro-batches, so that gradients are summed in one order
-///           [partition_error]; an order without a deadlock [partition_error, which names the circle].
+///           [partition_error]; an order without a deadlock [partition_error, which names the cycle of tasks].
 PARTITA_DECL pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                    const pipeline_times& times);
 

@@ -13,7 +13,7 @@ namespace partita {
 /// A mesh, and the ids of its workers in C order over the axes.
 class placed_mesh {
  public:
-  /// A mesh on these workers in this order. There must be a different worker for each place [partition_error].
+  /// A mesh on the workers `ids` in this order. There must be a different worker for each place [partition_error].
   PARTITA_DECL placed_mesh(const partita::mesh& m, partita::workers ids);
   /// A mesh on the first workers of a world.
   explicit placed_mesh(const partita::mesh& m) : placed_mesh(m, partita::workers(0, m.size())) {}

@@ -45,7 +45,7 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
   sharding whole(before.on, 1), partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
-    else if (((before.cut_axes() | partial_axes(before)) >> a & 1U) != 0)  // axes with other blocks
+    else if (((before.cut_axes() | partial_axes(before)) >> a & 1U) != 0)  // axes along which other blocks lie
       whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
   callback(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
   callback(reshard_exchange{cut, whole, 0}, shape_list{block});
@@ -103,7 +103,7 @@ class reshard_planner {
     reshard_plan at_once;
     append_step(at_once, goal, reduced_axes);
     consider(at_once);
-    sharding joint = finished;  // `finished`, sharded by the free axes of the target as well
+    sharding joint = finished;  // `finished`, sharded also by the axes of the target that it lacks
     for (std::size_t d = 0; d < joint.rank(); ++d)
       for (std::size_t k = 0; k < goal.cuts[d].size(); ++k)
         if (const std::size_t a = goal.cuts[d][k]; (joint.cut_axes() >> a & 1U) == 0) joint.cuts[d].push_back(a);
@@ -131,8 +131,9 @@ class reshard_planner {
       if (next.bytes() <= most()) consider(next);
     }
   }
-  /// The sharding `base` with these axes added, unless it has them. An axis is added to a dimension that it divides, if
-  /// possible to one that another sharding cuts in the same way, and among these to the one with the longest parts.
+  /// The sharding `base` with those of `axes` added that it lacks. An axis is added to a dimension whose blocks it
+  /// divides evenly, if there are any; among these, to a dimension that `other` shards by the same axes, if there are
+  /// any; and among these, to the dimension with the longest blocks.
   constexpr sharding add_axes(const sharding& base, std::uint32_t axes, const sharding& other) const {
     sharding s = base;
     axes &= ~(partial_axes(base) | base.cut_axes());

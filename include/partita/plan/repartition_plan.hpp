@@ -54,9 +54,8 @@ struct holders {
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
   const grid<Extents>& first() const { return copies[0]; }
-  /// The place of a worker in the replica's grid that contains it; for a worker in none, the size of such a grid, which
-  /// is
-  /// the same for all replicas.
+  /// The place of a worker in the grid that contains it; for a worker in no grid, the size of a grid, which is the same
+  /// for all replicas.
   std::size_t place(std::size_t worker) const {
     for (std::size_t c = 0; c < count; ++c)
       if (const std::size_t k = copies[c].place(worker); k < copies[c].size()) return k;
@@ -152,10 +151,11 @@ exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, con
 }
 
 /// The plan of worker `worker` for moving a replicated tensor: each receiver gets every element once, from the owner
-/// that `choose(receiver, how many, owner(k))` returns; it must return the same on all workers. The reversed plan sums
-/// the blocks of the replicas of the destination.
+/// with the number that `choose(receiver, number of owners, owner)` returns, where owner(k) is the id of owner k.
+/// `choose` must return the same number on all workers. The reversed plan sums the blocks of the replicas of the
+/// destination.
 /// Requires: replicas of equal shapes, at least one on each side [partition_error].
-/// Cost:     time in O(own overlaps of all replicas).
+/// Cost:     time in O(overlaps of the worker's blocks with all replicas).
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>
 exchange_plan<Rank> plan_repartition(const replicas<Src>& src, const From& from, const replicas<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),

@@ -22,13 +22,13 @@ struct reshard_exchange {
   }
 };
 
-/// What one worker receives. A message has the cost of the slowest axis along which its two workers differ.
+/// What one worker receives. A message has the cost of the slowest axis along which sender and receiver differ.
 struct received_share {
   std::size_t elements = 0, messages = 0;
-  double seconds = 0, latency_seconds = 0;  ///< `latency_seconds`: the part for latencies
+  double seconds = 0, latency_seconds = 0;  ///< `latency_seconds`: the part of `seconds` for latencies
 };
 
-/// What the workers of a mesh receive: the largest number of any worker, and the mean number of elements.
+/// What the workers of a mesh receive: the largest numbers of any worker, and the mean number of elements.
 struct exchange_cost {
   std::size_t elements = 0, messages = 0;
   double mean = 0, seconds = 0, latency_seconds = 0;
@@ -50,8 +50,9 @@ constexpr std::uint32_t partial_axes(const sharding& s) {
   return bits;
 }
 
-/// Counts an exchange from the parts of each dimension under both shardings. A part has a number, to which every axis
-/// adds its coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
+/// Computes the cost of an exchange from the parts of each dimension in both shardings. The number of a worker's part
+/// is the sum, over the axes, of the worker's coordinate times a stride. Links of equal speed form a class; classes are
+/// in order, the slowest first.
 class exchange_counter {
  public:
   constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
@@ -122,7 +123,7 @@ class exchange_counter {
   struct link_class {
     mesh_link link{};
     std::uint32_t axes = 0;    ///< the axes of this class and of all slower classes
-    std::size_t summands = 1;  ///< the summands that are held by workers with equal coordinates along these axes
+    std::size_t summands = 1;  ///< the number of summands on workers with equal coordinates along `axes`
   };
 
   constexpr void split_dimension(axis_list cuts, std::size_t extent, std::vector<interval>& parts, std::size_t d,
@@ -189,8 +190,9 @@ class exchange_counter {
     to[one.to_dimension] += coordinates * one.to_stride;
   }
 
-  /// Counts what comes from workers whose coordinates equal this worker's along the axes of the slowest classes: first
-  /// of no class (everything), then of one class more at a time, at last of all classes (the worker's own share).
+  /// Counts the elements and messages that come over the links of each class. After class c, `elements` counts only
+  /// what is held by workers whose coordinates equal this worker's along the axes of the classes up to c; the
+  /// difference came over links of class c. After the last class, the worker's own elements remain.
   constexpr received_share share(const std::size_t* from, const std::size_t* to) const {
     received_share out;
     std::size_t elements = summands_, messages = summands_;

@@ -8,8 +8,9 @@
 
 namespace partita {
 
-/// A step in the plan of a reshard. A step that moves elements is one exchange of boxes, in which each worker receives
-/// what it lacks from a worker that has it. The step is named after the collective that it replaces, if any.
+/// A step in the plan of a reshard. A step that moves elements is one exchange of boxes (an all_reduce may be two), in
+/// which each worker receives what it lacks from a worker that has it. The step is named after the collective that it
+/// replaces, if any.
 struct reshard_step {
   enum class what : std::uint8_t {
     slice,           ///< every worker keeps a part of its block: nothing moves
@@ -18,7 +19,7 @@ struct reshard_step {
     all_to_all,      ///< the minor axis of dimension `from` becomes the minor axis of `to`
     reduce_scatter,  ///< every worker receives all summands of its new block, and reduces them
     all_reduce,      ///< the value becomes complete on all workers that hold its summands
-    permute,         ///< axes exchange their roles: every worker receives the whole block of another
+    permute,         ///< axes exchange their roles: every worker receives the whole block of another worker
     exchange,        ///< any other change of the sharding
   };
   static constexpr std::uint8_t none = 255;
@@ -32,7 +33,7 @@ struct reshard_step {
   std::size_t bytes = 0;                    ///< bytes that the worker with the most bytes receives
   std::size_t mean_bytes = 0;               ///< bytes that a worker receives on average, rounded up
   std::size_t messages = 0;                 ///< messages that the worker with the most messages receives
-  double seconds = 0, latency_seconds = 0;  ///< for the slowest worker; the latter: of latencies
+  double seconds = 0, latency_seconds = 0;  ///< of the slowest worker; the latter is for latencies
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
@@ -65,7 +66,7 @@ struct reshard_plan {
   }
 
  public:
-  // Sum, over the steps, the numbers of each step's busiest or slowest worker.
+  // These functions sum, over the steps, the number that each step has for its busiest or slowest worker, or the mean.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
   constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
   constexpr std::size_t messages() const { return sum(&reshard_step::messages); }

@@ -64,8 +64,8 @@ using search_answer = search_answer_of<graph>;
 /// (with parameters) backward, within a memory limit. The program's annotations are kept.
 /// Shapes:   those of the program; `dynamic` extents are not sharded.
 /// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
-/// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the result is the optimum if there
-///           are no more candidates.
+/// Cost:     at most `options.most` candidates, each in about 5 µs for each operation; the result is the optimum if the
+///           program has fewer candidates.
 /// Adjoint:  part of the search: the gradients' shardings follow from those of the parameters.
 template <std::size_t Letters>
 search_answer_of<basic_graph<Letters>> search(const basic_graph<Letters>& program, const mesh_links& links,

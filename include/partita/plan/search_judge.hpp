@@ -1,4 +1,5 @@
-// The cost of a search's candidate: the program is completed with its annotations. Costs of moves are cached.
+// Computes the cost of a candidate of the search, after the program is completed with the candidate's annotations. The
+// costs of reshards are cached.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace partita::detail {
 
-/// The costs of moves. Each move is planned only once; a hash identifies the move.
+/// A cache of the costs of reshards. Each reshard is planned only once; a hash identifies the reshard.
 class move_costs {
  public:
   move_costs(const mesh& m, const step_model& model) : m_(m), model_(model), hash_slots_(1024) {}
@@ -21,7 +22,7 @@ class move_costs {
 
  private:
   struct cost_entry {
-    std::uint64_t number = 0;  ///< the hash of the move; 0 for an empty slot
+    std::uint64_t number = 0;  ///< the hash of the reshard; 0 for an empty slot
     move_cost cost{};
   };
   PARTITA_DECL cost_entry& find_hash_slot(std::uint64_t number);
@@ -38,9 +39,9 @@ struct annotated_value {
   const sharding* layout = nullptr;
 };
 
-/// The evaluation of a candidate of the search. `excess_bytes` is the memory that it needs beyond the limit.
+/// The evaluation of a candidate of the search. `excess_bytes` is the memory that the candidate needs beyond the limit.
 struct judgement {
-  step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
+  step_cost cost{}, plain{};  ///< `plain`: if optimiser states have their parameters' shardings
   std::size_t excess_bytes = 0;
   std::uint64_t hash = 0;  ///< a fingerprint of the shardings of the inputs
   bool has_sharded_states = false;

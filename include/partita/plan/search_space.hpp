@@ -65,7 +65,7 @@ struct search_space {
   }
 
  private:
-  /// The operation that reads an input first, and the number of the operand there.
+  /// The first operation that reads an input, and the input's number among the operands of the operation.
   struct first_use {
     value input{};
     std::uint32_t operation = Graph::none;

@@ -23,8 +23,8 @@ struct step_times {
 /// optimiser's states.
 struct step_model {
   mesh_links links{};
-  double multiply_adds = 1e11;    ///< per second and worker
-  double memory_bytes = 1e10;     ///< read or written, per second and worker
+  double multiply_adds = 1e11;    ///< multiply-adds per second of one worker
+  double memory_bytes = 1e10;     ///< bytes that one worker reads or writes per second
   std::size_t element_bytes = 4;  ///< bytes of a real number; a complex number has twice as many
   std::size_t states = 0;         ///< state tensors of the optimiser for each parameter: 1 for momentum, 2 for Adam
   step_times* times = nullptr;    ///< measured times that replace links and speeds, if not null
@@ -34,8 +34,8 @@ struct step_model {
 struct step_cost {
   double computing_seconds = 0;    ///< seconds of computations
   double moving_seconds = 0;       ///< seconds of movements
-  double latency_seconds = 0;      ///< the part of `moving` for latencies of messages
-  double hidden_seconds = 0;       ///< the part of `moving` in which a worker also computes
+  double latency_seconds = 0;      ///< the part of `moving_seconds` for latencies of messages
+  double hidden_seconds = 0;       ///< the part of `moving_seconds` in which a worker also computes
   std::size_t received_bytes = 0;  ///< the number of bytes that a worker receives
   std::size_t movements = 0;       ///< the number of reshards, each of one step or more
   std::size_t peak = 0;            ///< the largest number of bytes that a worker holds
@@ -43,7 +43,8 @@ struct step_cost {
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
 };
 
-/// One event in a step: a computation, a movement, or the update of a parameter.
+/// One event in a step: a computation, a reshard (`move`), the update of a parameter, or the communication of an
+/// operation itself (`window`).
 struct step_event {
   enum class what : std::uint8_t { compute, move, update, window };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -51,7 +52,7 @@ struct step_event {
   what kind = what::compute;
   bool backward = false;
   std::uint32_t operation = none;  ///< `none` for the update of a parameter
-  std::uint32_t of = 0;            ///< the value that is made, updated or moved, or of which the cotangent is
+  std::uint32_t of = 0;            ///< the value that is made, updated or moved, or whose cotangent is
   bool is_cotangent = false;
   sharding from{}, to{};  ///< the shardings before and after a move
   std::size_t bytes = 0;  ///< bytes that a worker receives in a move

@@ -16,7 +16,7 @@ struct step_use {
   std::vector<std::uint32_t> reads{};  ///< the numbers of the blocks that the step reads
   std::uint32_t sets = nothing;        ///< the number of the block that the step sets
   std::uint32_t task = 0;              ///< the number of the part of the program to which the step belongs
-  bool moves = false;        ///< whether the step moves blocks between workers, so that others may run meanwhile
+  bool moves = false;        ///< whether the step moves blocks between workers, so that other steps may run meanwhile
   bool is_backward = false;  ///< whether the step is part of the backward pass
   double seconds = 0;
   double once = 0;                         ///< the part of `seconds` that joined movements take only once
@@ -51,11 +51,12 @@ struct order_limits {
   friend bool operator==(const order_limits&, const order_limits&) = default;
 };
 
-/// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
-/// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need the movement are
-/// computed in the meantime, in the order of the program. The movement is finished when it has arrived by the estimate,
-/// or when nothing else is left to do. At most one movement uses the link at a time. Movements that share messages
-/// start when all of them can; if that never happens, because one needs another, the order ends there and lacks steps.
+/// An order of the steps `first` to `end` - 1 in which each step comes after those that set what it reads, and after
+/// those that read what it sets. A movement starts as soon as what it reads is there; steps that do not need the
+/// movement are computed in the meantime, in the order of the program. The movement is finished when it has arrived by
+/// the estimate, or when nothing else is left to do. At most one movement uses the link at a time. Movements that share
+/// messages start when all of them can start; if one of them needs the result of another, they never start, and the
+/// order lacks them and the steps that need them.
 /// Cost: O(steps × ready steps).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);

@@ -1,4 +1,5 @@
-// The plan of a step of a completed program, before it runs: its events in order, their times, and a worker's memory.
+// The plan of a step of a completed program, before the step runs: its events in order, their times, and a worker's
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +23,14 @@ struct step_plan_of {
   reshard_plan plan(const step_event& move) const { return completion->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;
-/// The cost of a plan whose events are not executed one after another.
+/// A function that computes the cost of a plan whose events overlap in time.
 using schedule_cost = step_cost (*)(const step_plan&);
 
-/// Estimates a step of a completed program: forward, and if it has parameters, backward and their update.
+/// Estimates a step of a completed program: the forward pass and, if the program has parameters, the backward pass and
+/// the update of the parameters.
 /// Shapes:   those of the program; a `dynamic` extent counts as 1.
-/// Requires: nothing beyond the requirements of `complete`.
-/// Cost:     about 2 µs an operation and a plan for each move; no communication.
+/// Requires: `states` that is empty or has one sharding for each value of the program [shape_error].
+/// Cost:     about 2 µs for each operation, and a plan of each reshard; no communication.
 /// Adjoint:  the backward events are those of the adjoint, from the rules' gradients.
 template <class Graph>
 step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model& model = {},

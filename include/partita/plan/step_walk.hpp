@@ -23,10 +23,11 @@ struct move_cost {
 /// Walks through a training step. `MoveCosts` returns the cost of a reshard; events are passed to `Note`.
 ///
 /// In the backward pass an operation reads its operands in the shardings of the forward pass, and its gradients get the
-/// shardings of its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are
-/// moved to the cotangent's sharding where the value was made, and forward moves and pending sums become one move. A
-/// parameter's gradient is moved to the sharding of the optimiser's state, and the updated parameter from there to the
-/// sharding of its readers.
+/// shardings of its gradient rule. Gradients of one value are added while their shardings are equal; if they differ,
+/// both are moved to the sharding of the value's cotangent. Before the operation that made the value is differentiated,
+/// the sum is moved to this sharding, and then to the cotangent of the sharding in which the operation made the value.
+/// A parameter's gradient is moved to the sharding of the optimiser's state, and the updated parameter is moved back to
+/// its own sharding.
 template <class Graph, class MoveCosts, class Note>
 class step_walk {
  public:
@@ -71,7 +72,8 @@ class step_walk {
   }
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
-  /// Whether result j of an operation is computed: an operation with several results skips unused ones after the first.
+  /// Whether result j of an operation is computed: an operation with several results skips unused results after the
+  /// first.
   bool is_live(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
     return j == 0 || costs_.last_reader[n.first_result + j] != Graph::none;
@@ -100,12 +102,12 @@ class step_walk {
     cost_.movements += 1;
     out_({step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, memory_});
   }
-  /// Adds the cost of what an operation itself moves along sharded dimensions.
+  /// Adds the cost of the communication that an operation performs itself along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
     const std::uint32_t y = g_.operation(o).first_result;
     exchange_cost figures = completion_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
-    if (model_.times != nullptr) figures.seconds = figures.latency_seconds = 0;  // measured with the operation
+    if (model_.times != nullptr) figures.seconds = figures.latency_seconds = 0;  // part of the measured time
     const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
     add_memory(bytes);
     cost_.moving_seconds += figures.seconds;
@@ -115,7 +117,8 @@ class step_walk {
     out_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
     release_memory(bytes);
   }
-  /// The time of an operation, or of some gradients: from the multiply-adds of its loops and the bytes of its blocks.
+  /// The time of operation o, or of `times` of its gradients, from the multiply-adds of its loops and the bytes of its
+  /// blocks.
   double estimate_seconds(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {

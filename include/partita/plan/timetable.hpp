@@ -17,14 +17,14 @@ struct timetable {
     basic_text<48> operation{};
     bool moves = false, is_backward = false;
     double from = 0, until = 0;
-    double waited_seconds = 0;        ///< in which this worker computes nothing because of the movement
+    double waited_seconds = 0;        ///< the time in which this worker waits for the movement
     std::size_t received_bytes = 0;   ///< the bytes that a movement receives
     std::size_t bytes_held = 0;       ///< the bytes of intermediate values during the entry
-    std::size_t joint_movements = 0;  ///< the number of movements that share the messages of this one
+    std::size_t joint_movements = 0;  ///< the number of other movements that share the messages of the movement
   };
 
   std::vector<entry> entries{};  ///< in the order in which they begin
-  double longest_chain = 0;      ///< seconds of entries that need each other; no order takes less
+  double longest_chain = 0;      ///< seconds of the longest chain of dependent entries; no order takes less time
   bool is_measured = false;      ///< whether the times were measured
 
   /// The time from the start to the end of the step.

@@ -12,7 +12,8 @@
 
 namespace partita {
 
-/// A half-open range of cells along one dimension; cells below 0 and from n on are beyond the borders.
+/// A half-open range of cells along a dimension of extent n; cells below 0, and cells n and above, are beyond the
+/// borders.
 struct window {
   std::ptrdiff_t start = 0;
   std::ptrdiff_t stop = 0;
@@ -66,8 +67,8 @@ inline interval cells_from_tensor(window w, std::size_t n, boundary before, boun
 
 }  // namespace detail
 
-/// The windows of blocks that grow by these widths; they end at a border of boundary::none. A block without an index
-/// along a dimension does not grow along it, unless widths.of_empty_blocks is set.
+/// The windows of blocks that grow by these widths; a window ends at a border if the boundary there is boundary::none.
+/// A block without an index along a dimension does not grow along it, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
 windows_of_parts<Rank> halo_windows(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
                                     const halo_boundaries<Rank>& edges) {

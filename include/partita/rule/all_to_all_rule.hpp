@@ -1,4 +1,5 @@
-// Conditions of an all-to-all between two partitions: the split of one dimension moves to another dimension.
+// Conditions of an all-to-all between two partitions: one dimension is split into fewer blocks, and another one into
+// more.
 #pragma once
 
 #include <array>
@@ -7,8 +8,8 @@
 
 namespace partita {
 
-/// Returns an empty message if exactly one dimension loses its split and exactly one other dimension gains a split
-/// between partitions of these extents, or if the extents are equal (one worker); otherwise the error message.
+/// Returns an empty message if `to` splits one dimension into k times fewer parts than `from`, one other dimension into
+/// k times more, and the remaining dimensions equally, or if `to` equals `from`; otherwise the error message.
 template <std::size_t Rank>
 constexpr text all_to_all_error(const std::array<std::size_t, Rank>& from, const std::array<std::size_t, Rank>& to) {
   std::size_t old_split = Rank, new_split = Rank, others = 0;

@@ -16,7 +16,7 @@ namespace partita {
 /// The result dimensions to which the dimensions of an operand are mapped, as a run-time list: {0, 2}.
 using broadcast_dimensions_list = short_list<std::ptrdiff_t>;
 
-/// The errors of a broadcast, with the names used in the conformance records.
+/// The errors of a broadcast. The enumerators have the names that the recorded conformance tests use.
 enum class broadcast_fault {
   none,
   // Errors of a binary operation on two operands.
@@ -63,7 +63,7 @@ constexpr const char* name_of(broadcast_fault fault) {
 /// The result of checking a broadcast: the first error in XLA's order, and its position.
 struct broadcast_verdict {
   broadcast_fault fault = broadcast_fault::none;
-  std::size_t at = 0;  ///< the wrong entry of broadcast_dimensions, or the wrong dimension
+  std::size_t at = 0;  ///< the index of the wrong entry of broadcast_dimensions, or the wrong dimension
 
   constexpr explicit operator bool() const { return fault == broadcast_fault::none; }
   friend constexpr bool operator==(const broadcast_verdict&, const broadcast_verdict&) = default;
@@ -81,7 +81,8 @@ constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t ra
 
 }  // namespace detail
 
-/// Checks a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic`, so unknown, violates no rule.
+/// Checks by XLA's rules whether shapes `lhs` and `rhs` broadcast. An extent that is `dynamic`, so unknown, violates no
+/// rule.
 template <class Extent>
 constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                                   const broadcast_dimensions_list& dims = {}) {

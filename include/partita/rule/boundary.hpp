@@ -13,9 +13,9 @@ namespace partita {
 enum class boundary {
   none,       ///< the block has no ghost cells beyond the border
   zero,       ///< ghost cells are 0
-  constant,   ///< ghost cells have the given value
+  constant,   ///< ghost cells have a constant value, which the caller gives
   periodic,   ///< a ghost cell at g is a copy of the cell at g mod n, even if the halo is wider than the tensor
-  reflect,    ///< a ghost cell at g is a copy of the cell at -g or 2 (n - 1) - g; width at most n - 1
+  reflect,    ///< a ghost cell at g is a copy of the cell at -g or 2 (n - 1) - g; halo width at most n - 1
   replicate,  ///< ghost cells are copies of the border cell
   function    ///< a ghost cell has the value of a function of the global index, which is negative or at least n
 };
@@ -23,7 +23,7 @@ enum class boundary {
 /// The neighbouring cells of a block that a halo exchange copies.
 enum class halo_shape {
   box,  ///< all neighbouring cells, including corners
-  star  ///< no corners, for stencils along the axes: 2 d messages instead of 3^d - 1
+  star  ///< no corners, for stencils along the axes: in d dimensions, 2 d messages instead of 3^d - 1
 };
 
 /// The number of ghost cells before the first and after the last index of a block, along each dimension, as in
@@ -40,8 +40,9 @@ struct halo_widths {
 };
 
 /// The boundary condition of each side of a tensor, and the value for boundary::constant. Give one condition for all
-/// dimensions (`boundary::periodic`), one for each dimension (`{boundary::periodic, boundary::zero}`), or two arrays,
-/// for the sides before and after. Give one value for all sides, or one value for each side.
+/// dimensions (`boundary::periodic`), one for each dimension (`{boundary::periodic, boundary::zero}`), or two arrays:
+/// the conditions of the sides before the first index, and of the sides after the last index. Give one constant for all
+/// sides, or one constant for each side.
 template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};

@@ -28,13 +28,13 @@ inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
 inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
 
-/// T is a type for the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
+/// T is a type of lists of broadcast dimensions: `broadcast_dimensions_t<...>` or `broadcast_dimensions_list`.
 template <class T>
 concept broadcast_dimensions_choice = is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
 
 namespace detail {
 
-/// Converts the dimensions of an operand to a run-time list.
+/// Converts broadcast dimensions of either type to a run-time list.
 template <broadcast_dimensions_choice Dims>
 constexpr broadcast_dimensions_list to_dimension_list(const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
@@ -73,7 +73,7 @@ struct extents_from_shape<MakeShape, std::index_sequence<D...>> {
   using type = extents<shape[D]...>;
 };
 
-/// Names the rejected operation in compiler messages: any element-wise function.
+/// The name of the rejected operation in compiler messages, for every element-wise function.
 struct any_function_name {
   static constexpr const char* name = "elementwise";
 };
@@ -162,7 +162,7 @@ struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
 
 }  // namespace detail
 
-/// Checks the broadcast of two operands as far as possible: `dynamic` extents violate no rule before they are known.
+/// The result of checking at compile time whether two operands broadcast; a `dynamic` extent violates no rule.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
   requires(is_extents<Lhs> && is_extents<Rhs>)
 inline constexpr broadcast_verdict broadcast_verdict_of =

@@ -1,4 +1,5 @@
-// Broadcasting for sharding: operand and result dimensions with the same factor are sharded by the same axes.
+// Broadcasting for sharding: the factors, as in Shardy, of the dimensions of operand and result. Dimensions with the
+// same factor are sharded by the same mesh axes.
 #pragma once
 
 #include <cstddef>

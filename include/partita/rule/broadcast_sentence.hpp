@@ -28,11 +28,11 @@ constexpr text format_shape(const short_list<Extent>& shape) {
   return out << "]";
 }
 
-/// An error message lists at most this many alternatives.
+/// The largest number of valid broadcast_dimensions that an error message lists.
 inline constexpr std::size_t max_alternatives = 6;
 
-/// Lists every strictly increasing map from dimensions of `small` to dimensions of `large` that begins with `chosen`;
-/// returns their number.
+/// Appends to `out` the valid broadcast_dimensions from `small` to `large` that begin with `chosen`, but stops after
+/// max_alternatives. `found` is the number of those listed before; returns `found` plus the number of those added.
 template <class Extent>
 constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
                                         broadcast_dimensions_list chosen, std::size_t found) {

@@ -8,8 +8,8 @@ namespace partita {
 
 /// A one-to-one map from the dimensions of an operand to dimensions of the result; other dimensions are unmapped.
 ///
-/// The map lifts the shape of an array, the extents of its partition, and the position of a worker. The unmapped and
-/// the expanded dimensions are those that the adjoint sums over.
+/// The same map serves for the shape of an array, the extents of its partition, and the position of a worker. The
+/// adjoint of a broadcast sums over the unmapped dimensions, and over those where an extent of 1 is expanded.
 class dimension_map {
  public:
   /// The value of `source(d)` for a result dimension to which no operand dimension is mapped.
@@ -34,7 +34,8 @@ class dimension_map {
   constexpr std::size_t target(std::size_t j) const { return targets_[j]; }
   /// The operand dimension that is mapped to result dimension d, or `unmapped`.
   constexpr std::size_t source(std::size_t d) const { return sources_[d]; }
-  constexpr const short_list<std::size_t>& targets() const { return targets_; }  ///< The targets of all dimensions.
+  /// The result dimensions to which the operand dimensions are mapped, in the order of the operand.
+  constexpr const short_list<std::size_t>& targets() const { return targets_; }
 
   /// Whether the operand's dimensions have the same order in the result.
   constexpr bool is_increasing() const {

@@ -42,7 +42,7 @@ template <std::size_t... D>
 inline constexpr bool is_dimension_list<dimensions_t<D...>> = true;
 template <std::size_t... D>
 inline constexpr bool is_dimension_list<all_dimensions_but_t<D...>> = true;
-/// Fallback: a first argument of a kernel that is not a list of dimensions is a compile-time error.
+/// Whether the first type of `Other` does not list dimensions; also true if `Other` is empty.
 template <class... Other>
 inline constexpr bool is_not_a_dimension_list = true;
 template <class First, class... Other>

@@ -11,15 +11,16 @@ inline constexpr transpose_src_t transpose_src{};
 /// Reverse the extents of the destination partition before applying the worker broadcast rule.
 struct transpose_dest_t {};
 inline constexpr transpose_dest_t transpose_dest{};
-/// Zero-volume results do not keep the batch extent (dimension 0) of the worker's input block.
+/// With this policy, zero-volume results do not keep the batch extent (dimension 0) of the worker's input block.
 struct discard_batch_t {};
 inline constexpr discard_batch_t discard_batch{};
 
-/// Sums are rounded only once, at the end, and are bitwise equal for every order of the workers, every number of nodes,
-/// and any number of workers that contribute zeros.
+/// With this policy, sums are rounded only once, at the end, and are bitwise equal for every order of the workers,
+/// every number of nodes, and any number of workers that contribute zeros.
 struct reproducible_t {};
 inline constexpr reproducible_t reproducible{};
-/// A broadcast returns a read-only tensor (a shared_view_of) that all workers of a node share: one block per node.
+/// With this policy, a broadcast returns a read-only tensor (a shared_view_of) that all workers of a node share: one
+/// block per node.
 struct shared_view_t {};
 inline constexpr shared_view_t shared_view{};
 

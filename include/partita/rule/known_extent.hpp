@@ -47,7 +47,8 @@ struct extent_combination {
   Extent extent{};
 };
 
-/// Combines two extents by degenerate broadcasting: an extent of 1 is expanded; otherwise both extents must be equal.
+/// Combines two extents by degenerate broadcasting: an extent of 1 is expanded; other extents must be equal, or one of
+/// them unknown.
 constexpr extent_combination<std::size_t> combine_extents(std::size_t a, std::size_t b) {
   if (a == 1) return {true, b};
   if (b == 1 || a == b || b == dynamic) return {true, a};
@@ -64,7 +65,7 @@ constexpr extent_combination<known_extent> combine_extents(known_extent a, known
   return {false, a};
 }
 
-/// Combines two extents without broadcasting: both extents must be equal.
+/// Combines two extents without broadcasting: both extents must be equal, or one of them unknown.
 constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, std::size_t b) {
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
@@ -76,9 +77,9 @@ constexpr extent_combination<known_extent> combine_equal_extents(known_extent a,
   return {a.size == b.size, a.is_dynamic() ? a : b};
 }
 
-/// Whether broadcast_dimensions may map one extent onto the other: both are equal, or one of them is 1.
+/// Whether broadcast_dimensions may map extent `small` to extent `large`: both are equal, or one is 1 or `dynamic`.
 constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return combine_extents(small, large).legal; }
-/// XLA compares dynamic sizes literally in broadcast_dimensions: "2 onto ?" is rejected and "1 onto ?" is not.
+/// XLA compares dynamic sizes literally in broadcast_dimensions: a map from 2 to ? is rejected, and from 1 to ? is not.
 constexpr bool may_be_mapped(known_extent small, known_extent large) {
   if (small.size != large.size && small.size != 1 && large.size != 1) return false;
   if (small.is_dynamic() == large.is_dynamic() || small.size == large.size) return true;

@@ -10,12 +10,14 @@ namespace partita {
 
 /// How a linear layer distributes y = x W^T + b over workers.
 enum class linear_algorithm {
-  /// W is split in both dimensions: x is broadcast to W, the products are summed; p_w = f_out x f_in, p_x = 1 x … x
-  /// f_in, p_y = 1 x … x f_out
+  /// W is split in both dimensions: x is broadcast to the workers of W, and the products are summed; p_w = f_out x
+  /// f_in, p_x = 1 x … x f_in, p_y = 1 x … x f_out
   weight_stationary,
-  /// W is split along the output features: all workers gather x; p_w = f x 1, p_x = p_y = 1 x … x f, same workers
+  /// W is split along the output features: every worker gathers the whole x; p_w = f x 1, p_x = p_y = 1 x … x f, same
+  /// workers
   column_parallel,
-  /// W is split along the input features: y is summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f, same workers
+  /// W is split along the input features: the products are summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f,
+  /// same workers
   row_parallel
 };
 using enum linear_algorithm;

@@ -24,8 +24,9 @@ namespace detail {
 
 struct reduction_name {};
 
-/// The parameter type of a kernel for the reduction R, which accepts an R, or the function that names R: the parameter
-/// type selects that function from its overloads, because `sum` and `mean` are also functions of tensors.
+/// The type of a kernel parameter that selects the reduction R. The argument is an R, or the function that stands for
+/// R, as `sum` stands for sum_t; the type picks this function among the overloads of `sum`, which is also a function of
+/// tensors.
 template <class R>
 struct reduction_argument {
   constexpr reduction_argument(R) {}
@@ -214,7 +215,8 @@ T log_one_plus(T x) {
 
 }  // namespace detail
 
-/// The reduction log(exp(a) + exp(b)), computed without overflow; its derivative is exp(x - y).
+/// The reduction log(exp(a) + exp(b)), computed without overflow; the derivative of the result y with respect to an
+/// element x is exp(x - y).
 struct log_sum_exp_t {
   static constexpr const char* name = "log_sum_exp";
   static constexpr const char* short_name = "lse";
@@ -241,7 +243,8 @@ struct log_sum_exp_t {
 };
 
 // The reductions maximum and minimum are constants; the names of all other reductions are functions that are never
-// called. A variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
+// called. A variable may therefore be named `sum`, and `sum(x)` still finds, by argument-dependent lookup, the function
+// of x's own library.
 inline constexpr maximum_t maximum{};  ///< The reduction to the largest element.
 inline constexpr minimum_t minimum{};  ///< The reduction to the smallest element.
 constexpr sum_t sum(detail::reduction_name) { return {}; }
@@ -249,8 +252,8 @@ constexpr any_t any(detail::reduction_name) { return {}; }
 constexpr all_t all(detail::reduction_name) { return {}; }
 constexpr mean_t mean(detail::reduction_name) { return {}; }
 
-/// All reductions, including `product`. Sharding programs often define their own `product`, so it is only available as
-/// `reductions::product`.
+/// All reductions. `product` and `log_sum_exp` are available only in this namespace: sharding programs often define
+/// their own `product`.
 namespace reductions {
 using partita::all;
 using partita::any;
@@ -327,7 +330,7 @@ namespace detail {
 template <class... R>
 struct reduction_list {
   static constexpr std::size_t size = sizeof...(R);
-  /// Calls f with the reduction that this kind stands for; the kind must not be `none`.
+  /// Calls f with an object of the reduction type that `kind` stands for; for `none`, f is not called.
   template <class F>
   static constexpr void visit(pending_reduction kind, const F& f) {
     std::size_t k = 0;
@@ -343,7 +346,7 @@ struct reduction_list {
 /// The reduction types, in the order of the enumeration pending_reduction.
 using pending_reductions = reduction_list<sum_t, mean_t, maximum_t, minimum_t, product_t, any_t, all_t, log_sum_exp_t>;
 
-/// The pending_reduction of R, or `none` if R cannot be pending: then reduced dimensions must be unsharded.
+/// The pending_reduction of R, or `none` if R cannot be pending; a dimension that such an R reduces must be unsharded.
 template <class R>
 inline constexpr pending_reduction pending_kind_of_reduction = pending_reductions::kind_of<R>();
 

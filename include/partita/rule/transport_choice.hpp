@@ -16,9 +16,9 @@ enum class strategy {
 enum class message_form {
   by_size,  ///< the default: typed if the message is small, packed if it is large
   packed,   ///< one message per pair of workers, packed by the sender and unpacked by the receiver
-  chunked,  ///< one packed message in pieces of 256 KB; each piece is sent while the next is packed
-  typed,    ///< one message per pair, with MPI derived datatypes
-  measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
+  chunked,  ///< the packed data in pieces of 256 KB; each piece is sent while the next is packed
+  typed,    ///< one message per pair of workers, with MPI derived datatypes
+  measured  ///< the fastest form, measured by each pair of workers at its first exchange of more than 128 KB
 };
 using messages PARTITA_FORMER_NAME("use message_form") = message_form;
 

@@ -9,7 +9,7 @@ namespace partita {
 
 PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted)
     : held_(std::move(held)), wanted_(std::move(wanted)), copy_ranges_(held_.size()), order_(held_.size()) {
-  // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replicas.
+  // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replica numbers.
   std::vector<std::uint64_t> number(held_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) {
     order_[k] = k;

@@ -1,9 +1,9 @@
 // Defines the completion that plan/complete.hpp declares.
 //
-// The algorithm is a monotone fixpoint iteration. An operation proposes shardings for all its tensors, as if they
-// agreed; a value takes a proposal only if the proposal adds axes to those that the value has. Axes are never removed,
-// so the iteration terminates. Operations wait in a queue that starts in program order, so the result is deterministic.
-// Annotations of one priority are propagated through the whole program before those of the next. Within a priority,
+// The algorithm is a monotone fixpoint iteration. An operation proposes a sharding for each of its tensors; a value
+// takes a proposal only if the proposal adds axes to those that the value has. Axes are never removed, so the iteration
+// terminates. Operations wait in a queue that starts in program order, so the result is deterministic. Annotations of
+// one priority are propagated through the whole program before those of the next priority. Within a priority,
 // operations that only pass axes on come before those that reduce or need whole dimensions.
 #pragma once
 
@@ -98,7 +98,8 @@ class layout_completer {
     s.known = is_known;
     return s;
   }
-  /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
+  /// Whether a value proposes its axes to other values: an annotated value does so from the turn of its priority on,
+  /// and a value without an annotation as soon as an axis shards it.
   bool may_propose(value v) const {
     return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cut_axes() != 0);
   }
@@ -145,8 +146,8 @@ class layout_completer {
     value from;
     std::size_t dimension, factor;
   };
-  /// The tensor of the operation from which axis a of this dimension comes, or tensor t itself if no other tensor has
-  /// the axis (because axes were joined).
+  /// The tensor of the operation from which axis a in dimension d of tensor t comes, or tensor t itself if no other
+  /// tensor has the axis (because axes were joined).
   axis_source source_of_axis(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
@@ -170,7 +171,8 @@ class layout_completer {
 
   // --- the moves ---
 
-  /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
+  /// Visits the operations in program order, and notes a reshard wherever a tensor's sharding differs from the sharding
+  /// that the operation needs.
   void find_reshards() {
     for (sharding& s : result_.layouts) s.open = s.must_replicate = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
@@ -195,7 +197,7 @@ class layout_completer {
       }
     }
   }
-  /// Notes the origin of axes that a value has only because its operation makes the value with them.
+  /// Notes the origins of the axes of a result that were not propagated to the result, but come from its operation.
   void add_origins_of_result(std::size_t o, std::size_t t) {
     const value v = g_.of(g_.operation(o), t);
     const sharding& layout = result_.layouts[v.number];

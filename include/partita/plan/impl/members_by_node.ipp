@@ -7,7 +7,7 @@ namespace partita {
 
 PARTITA_DEF members_by_node::members_by_node(const std::vector<std::size_t>& node)
     : nodes_(node.size()), ranks_(node.size()) {
-  std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member of the k-th's node
+  std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member on k's node
   for (std::size_t k = 0; k < node.size(); ++k) by_node[k] = k;
   detail::stable_sort(by_node, [&](std::size_t k) { return node[k]; });
   for (std::size_t at = 0; at < by_node.size(); ++at) {

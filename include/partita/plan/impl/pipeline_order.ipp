@@ -90,7 +90,7 @@ PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_t
                           << shape.stages() << " stages in each list; give them all, or leave a list empty");
 }
 
-/// Requires each task once, in the list of its group, and the gradients of a stage in ascending order.
+/// Requires each task once, in the list of its group, and the gradients of a stage in ascending order of micro-batches.
 PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_tasks& tasks, bool has_weights) {
   if (tasks.size() != shape.groups())
     throw partition_error(text("partita::pipeline: requires a list of tasks for each of the ")
@@ -131,7 +131,7 @@ PARTITA_DECL void reject_cycle(const pipeline_shape& shape, const pipeline_tasks
   const auto needed_by = [&](std::size_t group) { return clock.first_missing_task(tasks[group][next[group]]); };
   const auto group_needed_by = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
   while (!seen[g]) seen[g] = true, g = group_needed_by(g);
-  basic_text<1200> circle;  // longer text ends with dots, and the way out follows
+  basic_text<1200> circle;  // a longer text ends with dots, so that the advice after it fits
   const std::size_t first = g;
   do {
     circle << (circle.empty() ? "" : "; ") << "group " << g << " waits with " << tasks[g][next[g]] << " for "
@@ -142,7 +142,7 @@ PARTITA_DECL void reject_cycle(const pipeline_shape& shape, const pipeline_tasks
                         << circle << "; put a task that is waited for before one that waits");
 }
 
-/// Orders the tasks of all groups: among the tasks that could begin first, a preference decides which group does next.
+/// Orders the tasks of all groups: among the tasks that could begin first, is_preferred decides which task is next.
 class pipeline_chooser {
  public:
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
@@ -176,8 +176,8 @@ class pipeline_chooser {
   }
   bool is_allowed(const pipeline_task& one) {
     if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
-    // A stage keeps at most as many micro-batches as there are stages from it to the last, and twice as many if the
-    // gradients of its weights wait.
+    // Let n be the number of stages from this stage to the last. At most n micro-batches of the stage wait for their
+    // backward pass, and at most 2 n wait for the gradients of weights.
     if (one.pass == pipeline_pass::forward) {
       const std::uint32_t to_last = shape_.stages() - one.stage;
       if (one.micro_batch - next_batch(pipeline_pass::backward, one.stage) >= to_last) return false;
@@ -185,7 +185,8 @@ class pipeline_chooser {
     }
     return clock_.first_missing_task(one) == one;
   }
-  /// Whether task a is preferred: backward passes, then forward passes of later stages, then gradients of weights.
+  /// Whether task a is preferred to task b. Backward passes come first, then forward passes (later stages first), then
+  /// gradients of weights.
   static bool is_preferred(const pipeline_task& a, const pipeline_task& b) {
     const auto rank = [](pipeline_pass pass) {
       return pass == pipeline_pass::backward ? 0 : pass == pipeline_pass::forward ? 1 : 2;
@@ -203,15 +204,16 @@ class pipeline_chooser {
   pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
 };
 
-/// Whether the stages are assigned to the groups in turn, and the groups divide the number of micro-batches.
+/// Whether there are more stages than groups, the stages are assigned to the groups in turn, and the number of groups
+/// divides the numbers of stages and of micro-batches.
 PARTITA_DECL bool is_round_robin(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups();
   bool is_in_turn = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
   for (std::uint32_t s = 0; s < shape.stages(); ++s) is_in_turn = is_in_turn && shape.group_of[s] == s % groups;
   return is_in_turn;
 }
-/// The order of Megatron-LM for stages that are assigned in turn: micro-batches pass through all stages in blocks of as
-/// many micro-batches as there are groups.
+/// The order of Megatron-LM for stages that are assigned to groups in turn: micro-batches pass through all stages in
+/// blocks of as many micro-batches as there are groups.
 PARTITA_DECL pipeline_tasks interleaved_tasks(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups(), rounds = shape.stages() / groups, all = shape.micro_batches * rounds;
   pipeline_tasks tasks(groups);
@@ -279,7 +281,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     }
     if (first == tasks.size()) detail::reject_cycle(shape, tasks, next, clock);
     const pipeline_task& one = tasks[first][next[first]++];
-    // Let every task take longer than the rounding error, so that tasks that need each other begin at different times.
+    // Let every task take longer than the rounding error, so that a task begins later than each task that it needs.
     const double least = at + at * 2.3e-16 + 1e-300, full = at + times.of(one), until = full > least ? full : least;
     run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
     clock.end_time(one) = free[first] = until;

@@ -49,7 +49,8 @@ class searcher {
     bool is_evaluated = false;
   };
 
-  /// Whether candidate a is better: first it fits into memory, then seconds, then peak memory, then fewer annotations.
+  /// Whether candidate a is better than b: it exceeds the memory limit by fewer bytes; among equals, it takes less
+  /// time, then less peak memory, then fewer annotations.
   static bool is_better(const evaluation& a, const evaluation& b) {
     if (!b.is_evaluated || !a.is_evaluated) return a.is_evaluated && !b.is_evaluated;
     if (a.result.excess_bytes != b.result.excess_bytes) return a.result.excess_bytes < b.result.excess_bytes;
@@ -95,7 +96,7 @@ class searcher {
     for (std::size_t k = 0; k < log_.size(); ++k) find_hash_slot(log_[k].selection) = static_cast<std::uint32_t>(k + 1);
   }
 
-  /// Tries all options of some choices together, keeps the best option, and leaves the other choices unchanged.
+  /// Gives all choices in `unit` the same option, tries each option, and keeps the best. Other choices do not change.
   bool improve_one_group(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
     evaluation best = evaluate(from);
     bool gained = false;

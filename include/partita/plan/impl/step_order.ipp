@@ -9,7 +9,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
                                                   std::size_t end, const order_limits& limits, double now) {
   constexpr std::size_t none = ~std::size_t{0};
   /// For each step, the number of steps that it waits for, and the steps that wait for it. Movements that share their
-  /// messages are one step, with the number of the first of them.
+  /// messages are one step, which has the number of the first of these movements.
   struct step_dependencies {
     std::vector<std::size_t> input_counts;
     std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;
@@ -72,7 +72,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         const std::size_t index = first_arrival();
         if (index != none && (pending_[index].until <= time_ || !may_compute())) finish_movement(index);
         else if (may_compute()) compute();
-        else break;  // only with joined movements: the earliest unfinished step waits for earlier ones
+        else break;  // only if a joined movement needs a step that must follow the group's first movement
       }
       return std::move(order_);
     }

@@ -25,7 +25,8 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
                                    const std::vector<double>& measurements) {
   timetable all;
   all.is_measured = !measurements.empty();
-  // chain[b] is the longest chain of entries that leads to block b, in which each entry needs the one before.
+  // chain[b] is the time of the longest chain of entries that leads to block b; each entry of a chain needs the entry
+  // before it.
   const auto [first, last] = lives_of(steps, order);
   std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
   std::vector<double> chain(last.size(), 0);
@@ -43,7 +44,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (current.action == ordered_step::what::post_receive) continue;  // the movement begins when its sender starts
     if (current.action == ordered_step::what::finish) {
       timetable::entry& started = all.entries[entry_of[current.step]];
-      if (all.is_measured) started.until = until;  // the start of an estimated movement contains its end
+      if (all.is_measured) started.until = until;  // an estimated start has the end of the movement
       started.waited_seconds += until - from;
       continue;
     }

@@ -21,7 +21,8 @@ struct tensor_text {
   }
 };
 
-// These are templates, because a compiler may reject a constexpr function that always throws, but no such template.
+// The functions that throw are templates, because a compiler may reject a constexpr function that always throws, but no
+// such template.
 template <class = void>
 [[noreturn]] constexpr void throw_size_error(const rule& r, std::size_t t, const shape_list& shape, char letter,
                                              std::size_t before, std::size_t now) {
@@ -90,7 +91,7 @@ constexpr rule expand_ellipsis(const rule& r, const shape_span& operands, const 
 }
 
 /// Sets the sizes of the factors of dimension d of tensor t; a shape_error if they contradict known sizes. Only an
-/// operand may have an extent that an extent of 1 was broadcast to: results are bound after all operands.
+/// operand may have an extent of 1 that is broadcast to the size of a factor; results are bound after all operands.
 constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const shape_list& shape) {
   const std::size_t extent = shape[d];
   const rule::dimension& here = all.at(t, d);

@@ -34,7 +34,7 @@ struct conflict_resolution : factor_proposals<Policy> {
           }
     }
   }
-  /// Drops axes from factor f until the axes divide the size of f, where blocks must have equal sizes.
+  /// If blocks must have equal sizes, drops axes from factor f until the number of blocks divides the size of f.
   constexpr void truncate_to_divisible_axes(std::size_t f) {
     const factor& one = r.factors[f];
     const bool has_one_operand = by.uneven_if_only_proposal && r.operand_count == 1;
@@ -67,7 +67,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     const auto all = axis_contenders(candidates, a);
     if (all.size() < 2) return;
     std::size_t winner = 0;
-    const auto score = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
+    const auto score = [&](std::size_t k) -> double {  // the highest score wins; among equal ones the first
       const std::size_t f = all[k];
       switch (r.has_equivalent_operands ? by.equivalent_operands : by.axis_conflict) {
         case larger_dim_wins:
@@ -98,8 +98,8 @@ struct conflict_resolution : factor_proposals<Policy> {
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// Assigns each axis that several factors of the set `candidates` request to one of them. An axis that was assigned
-  /// before is not available.
+  /// Assigns each axis that several factors of the set `candidates` request to one of them. An axis that an earlier
+  /// call assigned is not available.
   constexpr void assign_axes(std::uint32_t candidates) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
@@ -123,7 +123,8 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (cut[f].contains(a)) return f;
     return decision::none;
   }
-  /// In a merged dimension, a factor stays sharded only if its major factors are sharded into single elements.
+  /// In a merged dimension, a factor stays sharded only if all factors before it (major) are sharded into single
+  /// elements.
   constexpr void drop_axes_that_do_not_divide() {
     for (bool again = true; again;) {
       again = false;

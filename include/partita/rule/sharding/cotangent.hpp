@@ -22,12 +22,13 @@ constexpr axis_state state_of(const sharding& s, std::size_t a) {
   return s.is_reduced(a) ? axis_state::reduced : axis_state::replicated;
 }
 
-/// The sharding of the cotangent of a value: sharded where the value is sharded, replicated where it is replicated,
-/// partial where it is reduced, and reduced where it is partial. Two cotangents of one value have the same layout, so
-/// they are added without communication. The cotangent of a reduced value is accumulated as partial sums, which one
-/// reduction at the end completes.
+/// The sharding of the cotangent of a value. An axis that shards the value shards the cotangent. Over the other axes,
+/// the cotangent is replicated if the value is replicated, partial if the value is reduced, and reduced if the value is
+/// partial. Two cotangents of one value have the same layout, so they are added without communication. The cotangent of
+/// a reduced value is accumulated as partial sums, which one reduction at the end completes.
 /// Shapes:   a cotangent has the shape of its value.
-/// Requires: partial sums; other pending reductions are not linear, or weight their operands [partition_error].
+/// Requires: no pending reduction other than sums, because the others are not linear, or scale their operands
+///           [partition_error].
 /// Cost:     no communication; a constant expression where the argument is constant.
 /// Adjoint:  the function itself: the cotangent of the cotangent has the layout of the value.
 constexpr sharding cotangent(const sharding& s) {
@@ -47,7 +48,7 @@ constexpr sharding cotangent(const sharding& s) {
 namespace detail {
 
 /// The sharding in which the cotangent of a value is accumulated. A value with a pending reduction other than a sum is
-/// treated as one complete tensor, whose cotangent is replicated.
+/// treated as one complete tensor, whose cotangent is replicated over the axes of the reduction.
 constexpr sharding cotangent_sharding(const sharding& s) {
   sharding sums = s;
   for (pending_reduction& kind : sums.pending)

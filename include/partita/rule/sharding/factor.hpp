@@ -13,10 +13,11 @@ enum class factor_kind : std::uint8_t {
   pass_through,  ///< every result has the factor: the axes of the operands pass to the results
   reduce,        ///< some result lacks the factor, and is partial over the axes that shard it
   replicate,     ///< the operation needs the factor unsharded
-  collective,    ///< may be sharded: the operation communicates itself, results without it are replicated
+  collective,    ///< may be sharded: the operation communicates itself; results that lack the factor are replicated
 };
 
-/// A loop of the operation, as nested loops. Dimensions that share a factor are sharded by the same axes.
+/// One loop of an operation that is written as nested loops. Dimensions that share a factor are sharded by the same
+/// axes.
 struct factor {
   std::size_t size = dynamic;  ///< the number of iterations; dynamic until a shape binds it
   factor_kind kind = factor_kind::pass_through;
@@ -26,7 +27,7 @@ struct factor {
   char letter = '_';
   bool broadcasts = false;          ///< a dimension of extent 1 may have this factor, too
   bool extents_may_differ = false;  ///< dimensions with this factor must agree in their axes, not in their extents
-  bool implicit_replicate = false;  ///< that the factor is unsharded is implied by its position, not written (Shardy)
+  bool implicit_replicate = false;  ///< whether the position of the factor implies that it is unsharded (Shardy)
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 

@@ -42,7 +42,8 @@ struct factor_projection {
 
   // --- the tensors that are used ---
 
-  // (No pointer may be null: g++ 12 cannot compare a pointer with a temporary's address in constant expressions.)
+  // (These functions use no null pointers: g++ 12 cannot compare a pointer with a temporary's address in constant
+  // expressions.)
   constexpr const spec& tensor_spec(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }

@@ -45,7 +45,7 @@ struct notation_reader {
     t.ellipsis = t.rank;
     position += 2;
   }
-  /// Reads the whole notation, or stops at the first place where a character is missing.
+  /// Reads the notation up to the first wrong character. Returns what is required there, or null if all was read.
   constexpr const char* parse() {
     bool results = false;
     parsed.begin_operand();

@@ -39,8 +39,8 @@ struct operation {
     o.name = other;
     return o;
   }
-  /// Copies the operation with given attributes: given lists and counts replace its lists and counts, switches are
-  /// added. The reduction of the operation stays, except for an operation that accepts any reduction.
+  /// Copies the operation with given attributes: given lists and counts replace the operation's lists and counts, and a
+  /// switch is set if it is set in either. The reduction is replaced only if `uses_given_kind` is true.
   constexpr operation with_attributes(const attributes& given, bool uses_given_kind = false) const {
     operation o = *this;
     if (!given.axes.empty()) o.with.axes = given.axes;

@@ -15,11 +15,11 @@ constexpr const char* name_of(pending_reduction kind) {
 
 /// How an operation treats values that are still partial.
 enum class linearity : std::uint8_t {
-  none,         ///< the operation has no known property: operands must be complete
-  movement,     ///< values are only moved or copied: any reduction, if all data operands have it pending
-  additive,     ///< linear in all operands together: sum or avg, if every data operand has it pending
-  multilinear,  ///< linear in each operand: sum or avg, pending in one operand only
-  monotone,     ///< a non-decreasing function of its one operand: max and min
+  none,         ///< no reduction may stay pending: operands must be complete
+  movement,     ///< values are only moved or copied: any reduction stays pending that all data operands have
+  additive,     ///< linear in all operands together: sum or avg stays pending if all data operands have it
+  multilinear,  ///< linear in each operand: sum or avg stays pending if only one operand has it
+  monotone,     ///< a non-decreasing function of its one operand: max and min stay pending
 };
 
 constexpr bool is_linear(pending_reduction kind) {

@@ -21,7 +21,7 @@ struct policy {
     most_shards,      ///< the dimension that is split into most blocks
     cost,             ///< the choice with the fewest bytes of operands to communicate
     error,            ///< no request is accepted: a partition_error
-    join,             ///< tensors shard one dimension differently: all axes, longer lists first; else larger_dim_wins
+    join,             ///< one dimension gets all tensors' axes, longer lists first; for one axis, larger_dim_wins
     align,            ///< each mesh axis in turn goes to the dimension that costs the operands least
   };
   /// Which blocks of different sizes are allowed: none; a smaller last block; or sizes that differ by at most one.
@@ -40,16 +40,17 @@ struct policy {
 
   conflict axis_conflict = conflict::cost;        ///< how a mesh axis is assigned that several dimensions request
   conflict disagreement = conflict::cost;         ///< how a dimension is sharded that several tensors shard differently
-  conflict equivalent_operands = conflict::cost;  ///< both, for equivalent operands (concatenate, stack)
+  conflict equivalent_operands = conflict::cost;  ///< for equivalent operands, replaces axis_conflict and disagreement
   uneven blocks = uneven::balanced;               ///< which blocks of different sizes are allowed
   reshard moves = reshard::allow;                 ///< whether operands may be resharded
   unshard needed = unshard::gather;               ///< what is done if an operation needs a dimension unsharded
-  merged_axes merged_dimensions = merged_axes::same_blocks_only;  ///< which axes of such dimensions are propagated
+  merged_axes merged_dimensions = merged_axes::same_blocks_only;  ///< which axes of merged dimensions are propagated
   bool by_precedence = false;  ///< batch dimensions choose first, then rows and columns, then summed dimensions
   bool new_dimensions = true;  ///< a dimension that only results have may be sharded
   bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
   bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
-  bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free
+  /// A result that was given as partial over an axis stays partial if the axis shards none of its dimensions.
+  bool keep_result_partials = false;
 
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;

@@ -146,7 +146,8 @@ constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& a
 /// the results (backward), or of both (mixed).
 /// Shapes:   operands and results as in the rule; a spec without a sharding gives only the shape.
 /// Requires: extents that fit the rule [shape_error]; shardings that the policy accepts [partition_error].
-/// Cost:     no allocation; below a microsecond for a matrix product; constexpr.
+/// Cost:     no allocation up to 12 operands, 8 results and 64 decisions; below a microsecond for a matrix product;
+///           constexpr.
 /// Adjoint:  propagate with gradient(rule).
 template <class Policy = policy>
 constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results,

@@ -1,4 +1,5 @@
-// The axes that are proposed for each factor of an operation, and the cost of choosing among the axes.
+// The axes that are proposed for each factor of an operation, and the costs by which propagation chooses among
+// proposals.
 #pragma once
 
 #include <cstddef>
@@ -129,8 +130,8 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f] = all;
   }
 
-  /// The bytes that the tensors would receive, and that reductions of partial results would communicate, if `axes`
-  /// shard factor f.
+  /// The bytes that a worker would receive if `axes` shard factor f: in reshards of the proposing tensors, and in
+  /// reductions of partial results.
   constexpr std::size_t reshard_bytes(std::size_t f, axis_list axes) const {
     std::size_t bytes = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

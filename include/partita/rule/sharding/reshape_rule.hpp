@@ -22,9 +22,9 @@ template <class = void>
                                                              << "; give shapes of the same number of elements");
 }
 
-/// Compares two shapes from their first dimensions on. While both sides have passed the same number of elements, the
-/// common divisor of the remaining sizes of the two dimensions is a factor of both shapes; otherwise the side that is
-/// behind gets factors of its own until both sides are equal.
+/// Compares two shapes from their first dimensions on. While the factors found so far have the same product in both
+/// shapes, the greatest common divisor of the remaining sizes of the two dimensions is a factor of both shapes.
+/// Otherwise the shape with the smaller product gets factors of its own, until the products are equal.
 struct reshape_walk {
   static constexpr std::size_t max_terms = 64;
   struct dimension_term {
@@ -32,7 +32,7 @@ struct reshape_walk {
   };
   struct side {
     const shape_list& shape;
-    /// Dimension d - 1 is being split, and `size_left` is left of it.
+    /// Dimension d - 1 is being split, `size_left` of it remains, and `processed` is the product of all factors so far.
     std::size_t d = 0, size_left = 1, processed = 1;
     dimension_term terms[max_terms]{};
     std::size_t count = 0;
@@ -66,7 +66,7 @@ struct reshape_walk {
   static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }
   static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }
 
-  /// Whether a shape has no elements. Shapes without elements share only equal dimensions at the major end.
+  /// Whether a shape has no elements. Two different shapes without elements share no factors.
   static constexpr bool has_no_elements(const shape_list& s) {
     for (const std::size_t extent : s)
       if (extent == 0) return true;
@@ -95,7 +95,7 @@ struct reshape_walk {
         continue;
       }
       if (append_unit_dimension(from) || append_unit_dimension(to)) continue;
-      // The side that is ahead waits, so that both sides can reach a dimension boundary together.
+      // The shape with the larger product waits, so that both shapes can reach the end of a dimension together.
       const std::size_t from_passed = from.processed, to_passed = to.processed;
       if (from.size_left == 1 && !is_at_end(from) && from_passed <= to_passed) next_dimension(from);
       if (to.size_left == 1 && !is_at_end(to) && to_passed <= from_passed) next_dimension(to);
@@ -124,7 +124,8 @@ struct reshape_walk {
     const side& ahead = from_is_behind ? to : from;
     if (behind.processed == ahead.processed && behind.size_left != 1 && ahead.size_left == 1)
       throw_error("as many elements before as after");
-    // The side that is behind takes a factor of its own, which brings it closer to the other side.
+    // The shape with the smaller product gets a factor of its own, which brings its product closer to the other
+    // shape's.
     const std::size_t missing = ahead.processed / greatest_common_divisor(behind.processed, ahead.processed);
     const std::size_t common = greatest_common_divisor(behind.size_left, missing);
     append_replicated(behind, common > 1 ? common : behind.size_left);
@@ -161,8 +162,8 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   return all.named("reshape");
 }
 
-/// The shape that a reshape target describes: a 0 in the target keeps the extent of a dimension, and one -1 is computed
-/// from the other extents. If no extent fits in place of -1, this is a shape_error.
+/// The shape that a reshape target describes: a 0 in the target keeps the extent of the same dimension of the source,
+/// and one -1 is computed from the other extents. If no extent fits in place of the -1, a shape_error is thrown.
 template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;

@@ -16,9 +16,9 @@ namespace partita {
 /// as in NumPy.
 struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
-  /// The maximal number of results for which a rule can specify the operands that the result depends on.
+  /// The maximal number of results for which a rule can specify the operands that each result depends on.
   static constexpr std::size_t most_results_with_unused = 8;
-  /// In rules of up to this many tensors none share dimensions: comparing dimensions would slow down small rules.
+  /// In rules of at most this number of tensors, no tensors share dimensions, because comparing them costs time.
   static constexpr std::size_t tensors_with_own_dimensions = 8;
 
   struct dimension {
@@ -41,8 +41,8 @@ struct rule {
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;  ///< in which operands the operation is linear
   bool has_equivalent_operands = false;    ///< the operands are equivalent: none has priority (concatenate, stack)
-  tensor_set low_priority_operands = 0;    ///< operands that propose nothing if the policy says so
-  tensor_set shape_only_operands = 0;      ///< operands whose values are not read, in any layout
+  tensor_set low_priority_operands = 0;    ///< operands that propose no axes if the policy ignores low priority
+  tensor_set shape_only_operands = 0;      ///< operands whose values are not read; they may have any layout
   tensor_set constant = 0;                 ///< operands in which the operation is not linear (indices, masks)
   tensor_set unused_operands[most_results_with_unused]{};  ///< the operands on which result j does not depend
   char letters_of_name[most_letters + 1]{};
@@ -116,7 +116,7 @@ struct rule {
     add_dimension(add_factor(size, '_', factor_kind::replicate));
   }
   /// If an earlier tensor has the same dimensions as tensor t, whose dimensions are the last ones in the rule, t shares
-  /// these dimensions: operations with many tensors have only a few different ones.
+  /// these dimensions: operations with many tensors have only a few different dimensions.
   constexpr void share_dimensions(std::size_t t) {
     for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
       if (has_same_dimensions(tensors[u], tensors[t])) {
@@ -181,10 +181,10 @@ struct rule {
   }
   /// Declares that the factors with these letters must be unsharded.
   constexpr rule replicate(const char* letters) const { return change_kind(letters, factor_kind::replicate); }
-  /// Declares that the operation itself communicates over the axes that shard these factors.
+  /// Declares that the operation itself communicates over the axes that shard the factors with these letters.
   constexpr rule collective(const char* letters) const { return change_kind(letters, factor_kind::collective); }
-  /// Sets the pending reduction of results that lack these factors; reductions that do not commute in one rule are a
-  /// shape_error.
+  /// Sets the pending reduction of results that lack the factors with these letters; reductions that do not commute in
+  /// one rule are a shape_error.
   constexpr rule reduces(const char* letters, pending_reduction kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].how = kind;
@@ -198,7 +198,7 @@ struct rule {
     if (!is_linear(kind)) r.how = is_extreme(kind) ? linearity::monotone : linearity::none;
     return r;
   }
-  /// The same rule of an operation that is linear in other operands.
+  /// A copy of the rule with the linearity `l`.
   constexpr rule with(linearity l) const {
     rule r = *this;
     r.how = l;
@@ -223,7 +223,7 @@ struct rule {
     for (const std::size_t i : operands) r.shape_only_operands |= one_tensor(i);
     return r;
   }
-  /// Declares that result j depends only on these operands: it is not summed over factors that these operands lack.
+  /// Declares that result j depends only on these operands, so that it is not summed over factors that they lack.
   constexpr rule result_depends_on(std::size_t j, std::initializer_list<std::size_t> operands) const {
     if (j >= most_results_with_unused)
       throw shape_error(text("partita::rule::result_depends_on: requires one of the first ")

@@ -30,8 +30,8 @@ struct placement {
 };
 
 /// One list of axes for each dimension of a tensor. Over an axis in no list the tensor is partial if `pending` has a
-/// reduction for the axis, and replicated if not. Shardings can be template arguments. No axis is used twice. See
-/// mesh::layout, of_dims_mapping, of_placements.
+/// reduction for the axis, and replicated if not. Shardings can be template arguments. No axis is used twice. Shardings
+/// are made by mesh::layout, of_dims_mapping and of_placements.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
@@ -57,8 +57,8 @@ struct sharding {
       if (kind != pending_reduction::none) return true;
     return false;
   }
-  /// Whether two shardings describe the same position of every element and the same pending reductions; open dimensions
-  /// are not compared.
+  /// Whether two shardings describe the same position of every element and the same pending reductions; no other
+  /// members are compared.
   constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
@@ -164,7 +164,7 @@ struct sharding {
     return of_dims_mapping<std::initializer_list<int>>(m, mapping);
   }
 
-  /// The placement along each mesh axis. Axes of one dimension that are not in mesh order are an error.
+  /// The placement along each mesh axis. A partition_error if the axes of one dimension are not in the mesh's order.
   constexpr bounded_list<placement, most_axes> placements() const {
     bounded_list<placement, most_axes> all;
     for (std::size_t a = 0; a < on.rank(); ++a)

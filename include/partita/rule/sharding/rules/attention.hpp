@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and scalars -> y[b,s,h,e], scores[b,h,s,t], log-sum-exp[b,h,s]. With `with.x` the
-/// queries may be sharded by position, while each query needs all keys.
+/// The operation q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and up to five unsharded operands -> y[b,s,h,e], scores[b,h,s,t],
+/// log-sum-exp[b,h,s]. With `with.x` the queries may be sharded by position, while each query needs all keys.
 constexpr rule attention_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 8, "attention");
   const auto pass = [](bool cut) { return cut ? factor_kind::pass_through : factor_kind::replicate; };
@@ -59,7 +59,8 @@ constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Scaled dot-product attention. Heads are propagated; the caller repeats keys and values that have fewer heads.
+/// Scaled dot-product attention. The sharding of heads is propagated; the caller repeats keys and values that have
+/// fewer heads.
 inline constexpr operation attention{"attention", &detail::attention_rule, {}};
 /// Attention whose queries may be sharded by position.
 inline constexpr operation sequence_parallel_attention = [] {

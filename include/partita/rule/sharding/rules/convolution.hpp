@@ -8,9 +8,9 @@ namespace partita {
 namespace detail {
 
 /// The operation images [n,c,...], filters [m,c/g,...] -> [n,m,...] in `with.count` groups of channels and filters (0
-/// means one, `with.x` one for each channel); with `with.y` it is transposed, with filters [c,m/g,...]. The spatial
-/// dimensions need neighbouring cells and stay unsharded. With several groups, the summed channels may only be sharded
-/// by whole groups.
+/// means one, `with.x` one for each channel); with `with.y` the convolution is transposed, with filters [c,m/g,...].
+/// The spatial dimensions need neighbouring cells and stay unsharded. With several groups, the summed channels may only
+/// be sharded by whole groups.
 constexpr rule convolution_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "convolution");
   const shape_list &x = shapes[0], &w = shapes[1];
@@ -28,7 +28,8 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
   rule r;
   const bool in_groups = groups != 1;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = in_groups ? r.add_factor(groups, 'g') : 0;
-  // One channel (filter) per group needs no factor; if both need none, the groups may be sharded unevenly.
+  // If a group has one channel (or one filter), this dimension needs no factor. If a group has one of both, the groups
+  // may be sharded unevenly.
   const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
   const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
                     m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');
@@ -55,7 +56,8 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
 
 namespace rules {
 
-/// The operation images, filters -> images. The result is a sum over channels, partial over the axes that shard them.
+/// The operation images, filters -> images. The result is a sum over channels, partial over the axes that shard the
+/// channels.
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 /// Convolution in groups of channels and filters.
 constexpr operation grouped_convolution(std::size_t groups) {

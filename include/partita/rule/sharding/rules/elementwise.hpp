@@ -7,8 +7,9 @@
 namespace partita {
 namespace detail {
 
-/// The rule of element-wise operations: as many batch factors as the largest operand has dimensions; smaller operands
-/// are aligned at the end, or as `with.axes` says for the smallest. `with.count` results; 0 means one.
+/// The rule of element-wise operations has one batch factor for each dimension of the operand of largest rank. Operands
+/// of smaller rank are aligned at the last dimension, or mapped to the dimensions `with.axes`. The rule has
+/// `with.count` results; 0 means one.
 constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "elementwise");
   rule r;

@@ -7,9 +7,9 @@
 namespace partita {
 namespace detail {
 
-/// tokens [s,h], gate [s,e] -> sent [e,c,h] with `with.count` places c for each expert, weights [s,k], places [k,s],
-/// experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all experts; the data of
-/// one expert and one column does not depend on other experts or columns.
+/// The operation tokens [s,h], gate [s,e] -> sent [e,c,h] with `with.count` places c for each expert, weights [s,k],
+/// places [k,s], experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all
+/// experts; the data of one expert and one column does not depend on other experts or columns.
 constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "expert_dispatch");
   if (shapes[0].size() != 2 || shapes[1].size() != 2)

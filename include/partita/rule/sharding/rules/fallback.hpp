@@ -1,4 +1,5 @@
-// Fallback rules, which are correct for every operation, or for every operation on batches.
+// Fallback rules, which are correct for every operation, or for every operation that treats the entries of a batch
+// independently.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 namespace partita {
 namespace detail {
 
-/// The rule of unknown operations: results have the ranks in `with.sizes`; with `with.x` every dimension 0 is a batch.
+/// The rule of unknown operations: results have the ranks in `with.sizes`; with `with.x`, dimension 0 of every tensor
+/// is a batch.
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;

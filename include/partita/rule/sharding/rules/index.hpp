@@ -72,8 +72,9 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   }
   return r.complete().linear_in({0});
 }
-/// The operation x, indices, updates -> x with rows replaced, or added to; an index of rank 0 has one row. Every worker
-/// needs all updates of its columns: with sharded updates, every worker would contribute its x once more to the sum.
+/// The operation x, indices, updates -> x with rows replaced, or added to; an index of rank 0 selects one row. Every
+/// worker needs all updates of its columns: with sharded updates, every worker would contribute its x once more to the
+/// sum.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
@@ -93,7 +94,7 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   return r.complete().with(linearity::none).with_low_priority({0});
 }
 /// The operation x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension
-/// of all three is unsharded. The sharding of other dimensions is propagated if their extents are equal.
+/// of all three operands is unsharded. The sharding of other dimensions is propagated if their extents are equal.
 constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "put_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -137,8 +138,9 @@ constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) 
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::additive).linear_in({0, 2});
 }
-/// The operation x, a list of indices for each first dimension, values -> x with the elements at these positions
-/// replaced. The indexed dimensions and all positions are unsharded, the rest of x is propagated.
+/// The operation x, one index tensor for each of the first dimensions of x, values -> x with the elements at these
+/// positions replaced. The indexed dimensions and all positions are unsharded, and the sharding of the other dimensions
+/// of x is propagated.
 constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, most_dimensions + 2, "index_put");
   const shape_list &x = shapes[0], &i = shapes[1], &v = shapes[shapes.size() - 1];
@@ -170,8 +172,9 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   r.add_dimension(classes);
   return r.complete().with(linearity::none);
 }
-/// The operation indices, table -> [indices, columns]. A worker that has some rows of the table looks up these and uses
-/// 0 for others, so the result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
+/// The operation indices, table -> [indices, columns]. A worker that has some rows of the table looks up these rows and
+/// uses 0 for other rows, so the result is partial over the axes that shard the rows; unless rows must be unsharded
+/// (`with.x`).
 constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;
@@ -227,7 +230,8 @@ constexpr operation embedding(bool keep_rows_whole = false) {
   with.x = keep_rows_whole;
   return {"embedding", &detail::embedding_rule, with};
 }
-/// The vocabulary-parallel lookup, with the table as first operand: a worker's table starts at some row.
+/// The vocabulary-parallel lookup, with the table as first operand: each worker has a part of the rows, which starts at
+/// any row.
 inline constexpr operation vocabulary_embedding = [] {
   operation o = embedding();
   o.name = "vocabulary_embedding";

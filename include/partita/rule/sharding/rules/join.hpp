@@ -35,7 +35,8 @@ struct factors_except_one {
   constexpr std::size_t operator[](std::size_t d) const { return factor_indices[d]; }
 };
 
-/// Operands with equal extents except along `with.axes[0]`, where the result has the sum of their extents.
+/// The rule of concatenate: operands with equal extents except along `with.axes[0]`, where the result has the sum of
+/// their extents.
 constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "concatenate");
   const std::size_t rank = shapes[0].size(), c = checked_dimension(with.axes[0], rank, "concatenate");

@@ -43,7 +43,8 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   return r;
 }
 /// The operation x, y, bias [n] -> x y + bias. A sum of partial results would contain the bias once per summand, so the
-/// summed dimension must be unsharded; or (`with.keep`) the operation itself sums over the axes that shard it.
+/// summed dimension must be unsharded; or (`with.keep`) the operation itself sums over the axes that shard this
+/// dimension.
 constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "matmul_bias");
   const shape_list factors[] = {shapes[0], shapes[1]};
@@ -86,7 +87,7 @@ constexpr operation matmul_transposed(bool x, bool y) {
   return {"matmul_transposed", &detail::matmul_rule, with};
 }
 /// The operation x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the
-/// operation itself sums over the axes that shard it.
+/// operation itself sums over the axes that shard this dimension.
 constexpr operation matmul_bias(bool x = false, bool y = false, bool reduces_partial_sums = false) {
   attributes with;
   with.x = x;
@@ -97,7 +98,7 @@ constexpr operation matmul_bias(bool x = false, bool y = false, bool reduces_par
 inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};
 /// y = x W^T, where W is out × in.
 inline constexpr operation linear{"linear", &detail::linear_rule, {}};
-/// The gradients of weight and bias of a linear layer from x and dy, over all leading dimensions.
+/// The gradients of weight and bias of a linear layer from x and dy, summed over all leading dimensions.
 inline constexpr operation linear_weight_gradient{"linear_weight_gradient", &detail::linear_weight_gradient_rule, {}};
 
 }  // namespace rules

@@ -62,8 +62,8 @@ constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with)
   return r;
 }
 /// The operation x [n,c,...], running mean, running variance, scale, bias [c] -> y and, unless `with.x`, four
-/// statistics [c]. The statistics use the whole batch: it is unsharded, or (`with.y`) the operation itself communicates
-/// over the axes that shard it.
+/// statistics [c]. The statistics use the whole batch, so the batch is unsharded, or (`with.y`) the operation itself
+/// communicates over the axes that shard the batch.
 constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 5, "batch_norm");
   const shape_list& x = shapes[0];
@@ -108,7 +108,8 @@ constexpr operation rms_norm() {
   with.count = 1;
   return {"rms_norm", &detail::norm_rule, with};
 }
-/// x, scale, bias -> y, mean, variance of groups of channels: whole groups may be sharded, space may not.
+/// The operation x, scale, bias -> y, mean, variance of groups of channels. Axes may shard whole groups, but not the
+/// spatial dimensions.
 constexpr operation group_norm(std::size_t groups) {
   attributes with;
   with.count = groups;

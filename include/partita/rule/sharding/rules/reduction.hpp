@@ -13,7 +13,7 @@ constexpr std::uint32_t dimensions_or_all(const attributes::list& axes, std::siz
 
 /// The rule of reductions: the operand is reduced along `with.axes` (empty: all) by `with.kind`. With
 /// `pending_reduction::none` partial results cannot be reduced: the operand must be unsharded along `with.axes`.
-/// `with.x`: not linear.
+/// `with.x` declares that the operation is not linear.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
@@ -138,7 +138,7 @@ constexpr operation along(const attributes::list& axes, std::size_t results = 1,
   return {"along", &detail::reduction_along_axis_rule, with};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
-/// Sorts values along a dimension and returns their original positions.
+/// Sorts values along a dimension; the results are the sorted values and their original positions.
 constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
 constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }
 /// Cumulative maxima or minima along a dimension, and their positions.

@@ -131,7 +131,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   return r;
 }
 /// The rule of resize: the operand must be unsharded along `with.axes`, and the result has the extents `with.sizes`
-/// there (dynamic if not given); all other dimensions are propagated.
+/// along these dimensions (dynamic if not given); all other dimensions are propagated.
 constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "slice");
   const shape_list& x = shapes[0];
