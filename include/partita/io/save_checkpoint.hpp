@@ -115,8 +115,8 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 
 }  // namespace detail
 
-/// Saves tensors in the folder FOLDER/step-N (N has 12 digits), which gets this name only when all its files are
-/// written. Options may be the last argument: `checkpoint_options{.keep_last = 3}`.
+/// Saves tensors in the folder FOLDER/step-N (N has at least 12 digits), which gets this name only when all its files
+/// are written. Options may be the last argument: `checkpoint_options{.keep_last = 3}`.
 /// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
 ///           may save into one folder: if two save the same step, only one of them succeeds. Incomplete steps of killed
 ///           jobs are removed.
