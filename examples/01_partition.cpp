@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
 
   // [derived]
   auto column = p_x.subset<2>(workers{1, 4});  // the workers at places 1 and 4 of p_x
-  auto flat = p_x.reshape<1, 1, 6>();          // the workers of p_x with other extents
+  auto flat = p_x.reshape<1, 1, 6>();          // the workers of p_x as a grid of 1 x 1 x 6
   auto p_union = union_of(p_y, column);        // the workers of p_y, then those of column that are not in p_y
   // [/derived]
 

@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
   auto p_y = everyone.partition<1, 3>(workers(4, 7));  // y is on workers 4 to 6
   auto p_w = everyone.partition<3, 4>();               // the weights are on all twelve workers
   linear<double> layer(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});
-  initialise(layer, weight_at);                            // by global index: the same layer on any partition
-  const auto x = block_from(p_x, extents<5, 16>{}, x_at);  // 4 of the 16 features of 5 samples
+  initialise(layer, weight_at);                            // weights by global index, equal on any partition
+  const auto x = block_from(p_x, extents<5, 16>{}, x_at);  // 5 samples; each worker of p_x has 4 features
   const auto y = layer(x);
   const auto dx = layer.adjoint(y);  // adds to layer.weight_gradient() and layer.bias_gradient()
   // [/layer]
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   if (everyone.id() == 4) std::cout << layer.plan();
   // [/plan]
 
-  // the same product, computed by one worker alone
+  // check: computes this worker's outputs again, from whole rows of the weights and of x
   double own_error = 0;
   for (std::size_t n = 0; n < y.shape(0) && p_y.active(); ++n)
     for (std::size_t k = 0; k < y.shape(1); ++k) {

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 
   // [call]
   const auto z = add_bias(x, bias);  // this worker's images, with the bias added to their channels
-  const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // sums on each worker, then over the workers
+  const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // sums dz on each worker, then over workers
   // [/call]
 
   if (everyone.id() == 0)

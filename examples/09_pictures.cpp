@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   const pipeline_times apart{{1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}};
   save("pipeline-zero-bubble", to_svg(simulate(stages, tasks_of(pipeline_order::zero_bubble, stages, apart), apart)));
 
-  // Four layers gather their weights before they use them: a product needs its weight and the result before it.
+  // Four layers gather their weights before they use them: a product needs its weight and the previous product.
   std::vector<step_use> layers;
   for (std::uint32_t k = 0; k < 4; ++k) {
     layers.push_back({.reads = {k},

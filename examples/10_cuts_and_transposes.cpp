@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   // [cyclic]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
+  const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows, from a function of the global index
   const auto cyclic =
       decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // blocks of ScaLAPACK's MB = 3 and NB = 2
   repartition to_cyclic(rows, square, result_cuts(cyclic));

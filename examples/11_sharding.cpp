@@ -19,7 +19,7 @@ constexpr sharding summands = m.layout("data", "").partial("model");  // each ha
 static_assert(both[0].size() == 2 && summands.is_partial());
 
 // [propagate]
-constexpr rule product = "bmk,kn->bmn";  // the product is summed over k, which is missing on the right
+constexpr rule product = "bmk,kn->bmn";  // the product is summed over k, which the result lacks
 constexpr auto s = propagate(m, product, {spec{xs, {8, 128, 64}}, spec{ws, {64, 256}}});
 static_assert(s.results[0] == m.layout("data", "", "model"));
 static_assert(s.reshards.empty());
@@ -82,7 +82,7 @@ int main() {
                      place.arrangement.worker({2, 0}) == 6;
 
   // [links]
-  const mesh_links slow_racks{{5e-6, 1e-9}, {1e-7, 1e-11}};  // seconds of a message and of a byte, along each axis
+  const mesh_links slow_racks{{5e-6, 1e-9}, {1e-7, 1e-11}};  // seconds per message and per byte, along each axis
   constexpr mesh cluster{axis{"rack", 4}, axis{"card", 8}};
   const auto plan =
       plan_reshard(cluster, cluster.layout("").partial("rack"), cluster.layout(""), {1 << 20}, slow_racks);

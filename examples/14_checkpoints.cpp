@@ -19,7 +19,7 @@ xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, 
   // [resume]
   if (!checkpoint_steps("run", p.world()).empty()) {
     const checkpoint latest = load_checkpoint("run", p.world());
-    w = latest.load<double, 2>("weight", p);  // loads onto the partition p, and verifies
+    w = latest.load<double, 2>("weight", p);  // loads onto the partition p, and verifies checksums
     start_step = latest.step();
   }
   // [/resume]

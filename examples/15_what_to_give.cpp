@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   // [/memory]
 
   // [results]
-  const xt::xtensor<double, 2> copied = b(x);  // copies the result out of the pool
+  const xt::xtensor<double, 2> copied = b(x);  // a result refers to pooled memory: this copies it
   const auto block_of_row = row.active() ? y : zero_volume<double, 2>();
   // [/results]
 

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   auto p = everyone.partition<2, 2>();
   halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {boundary::periodic, boundary::zero});
   const field x = block_from(p, extents<rows, columns>{}, initial_heat);
-  auto u = h(x), next = u;  // u holds this worker's cells, with one ghost on every side
+  auto u = h(x), next = u;  // u holds this worker's cells, with one ghost cell on every side
   const auto cells = h.cells();
   // [/halo]
 
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   };
   for (std::size_t step = 0; step < steps; ++step) {
     auto later = h.start_refresh(u);
-    for_interior(cells, update);  // these cells need no ghost
+    for_interior(cells, update);  // updates the cells that need no ghost cell
     later.finish();
     for_border(cells, update);
     std::swap(u, next);

@@ -13,7 +13,7 @@
 using namespace partita;
 
 namespace {
-/// Images `first` to `last` as batch x channel x rows x columns on worker 0; zero volume on all other workers.
+/// The images [first, last) as batch x channel x rows x columns on worker 0; zero volume on all other workers.
 xt::xtensor<double, 4> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 4>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     optimiser.step();
     if (everyone.id() == 0 && epoch % 10 == 9) std::printf("epoch %2d: loss %.4f\n", epoch + 1, value);
   }
-  network.evaluate();  // from here on running statistics and no dropout
+  network.evaluate();  // from now on, batch_norm uses running statistics and dropout does nothing
   // [/training]
   const double right = double(softmax_cross_entropy<double>(row).count_correct(network(x_test), of_test));
   if (everyone.id() == 0) std::printf("accuracy on %zu other images: %.3f\n", all - train, right / double(all - train));

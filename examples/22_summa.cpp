@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   // [summa]
   constexpr std::size_t grid_rows = 2, grid_columns = 3;
   auto p = everyone.partition<grid_rows, grid_columns>();
-  // the number of panels into which both operands are split along the inner dimension, for any grid
+  // the number of panels into which both operands are split along the inner dimension: any number fits any grid
   constexpr std::size_t panels = 4;
   xt::xtensor<int, 2> c = 0 * block_from<int>(p, extents<rows, columns>{}, c_at);
   std::size_t received = 0;

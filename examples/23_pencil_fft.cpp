@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   auto f = fourier_transform<0, 1, 2>(p_x, p_y);
   const auto y = f(x);                     // this worker's block of the transform, on p_y
   const auto x_restored = f.inverse()(y);  // equals x
-  const auto dx = f.adjoint(y);            // the transpose, which is the inverse times the number of points
+  const auto dx = f.adjoint(y);            // the conjugate transpose: the inverse times the number of points
   // [/pencils]
 
   // [real]
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   const xt::xtensor<double, 3> r = block_from(p_x, points, [](auto... i) { return x_at(i...).real(); });
   const auto half = g(r);                           // half of the spectrum: 6 x 8 x 3 complex numbers
   const auto r_restored = g.inverse(points)(half);  // equals r
-  const auto p_half = g.result_partition(points);   // the partition of half, which saves one move
+  const auto p_half = g.result_partition(points);   // the partition of `half`: choosing it saves one exchange
   // [/real]
 
   // with an argument FILE the program draws the layouts into this file

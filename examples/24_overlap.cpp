@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
               << "then the same without overlap: = the whole movement, # compute. In all " << longest << " us.\n";
     for (std::size_t k = 0; k < 4; ++k) {
       std::string line;
-      for (std::size_t part = 0; part < 5; ++part)  // draws each part up to its end
+      for (std::size_t part = 0; part < 5; ++part)  // draws the five intervals
         line.resize(static_cast<std::size_t>(72.0 * all_times(5 * k + part) / longest), ">#<=#"[part]);
       std::cout << "  worker " << k << " |" << line << "|\n";
     }

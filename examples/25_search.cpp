@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   // [/program]
 
   // [search]
-  const mesh_links links{{1e-5, 1e-9}, {1e-6, 1e-10}};  // seconds of a message and of a byte: data, model
+  const mesh_links links{{1e-5, 1e-9}, {1e-6, 1e-10}};  // seconds per message and per byte: along data, along model
   const search_answer found = search(g, links);
   std::cout << explain(found);
   // [/search]
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   adam.model.states = 2;                     // Adam keeps two tensors for each parameter
   g.constrain(up_weight, m.layout("", ""));  // data parallelism only: replicated weights
   g.constrain(down_weight, m.layout("", ""));
-  const search_answer tight = search(g, links, 100 << 20, adam);  // 100 MiB: shards the optimiser's state
+  const search_answer tight = search(g, links, 100 << 20, adam);  // 100 MiB: the optimiser's state must be sharded
   std::cout << explain(tight);
   // [/limit]
 

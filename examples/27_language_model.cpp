@@ -34,7 +34,7 @@ struct plan {
 // [/plan]
 
 // [program]
-/// The scores of all letters to come after each letter of the text. The plan decides only how values are sharded.
+/// For each letter of the text, a score of every letter as the next one. The plan decides only how values are sharded.
 const auto network = [](const mesh& m, const plan& p, const auto& letters_read, const auto& w) {
   const sharding rows = m.layout(p.data, p.sequence, ""), all_keys = m.layout(p.data, p.model, "", "");
   auto x = constrain(add(constrain(lookup(w[0], letters_read), rows), w[1], broadcast_dimensions<1, 2>), rows);
@@ -58,7 +58,8 @@ const auto mean_loss = [](const auto& scores, const auto& next) {
 // [/program]
 
 // [layouts]
-/// Initial weights. Heads, inner features and the list of letters are sharded as the plan says; features are whole.
+/// Initial weights. Heads, inner features, positions and the list of letters are sharded as the plan says; features are
+/// not sharded.
 std::array<tensor, weights> initial(const world& everyone, const mesh& m, const plan& p) {
   std::array<tensor, weights> w;
   std::size_t made_weights = 0;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   const std::size_t side = argc > 1 ? std::stoul(argv[1]) : 48, steps = 60;
-  const double step = 2 * pi / static_cast<double>(side);  // the phase of one cell, for a wave of one period
+  const double step = 2 * pi / static_cast<double>(side);  // the phase from cell to cell, for one period in the box
   const double frequency =
       2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // the frequency of the wave in the leapfrog scheme
   const auto exact_wave = [&](double time) {                         // the exact solution of the leapfrog scheme
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   const auto cells = h.cells();
   const auto row = static_cast<std::ptrdiff_t>(now.shape()[2]),
              plane = row * static_cast<std::ptrdiff_t>(now.shape()[1]);
-  const auto compute = [&](const box<3>& where) {  // the next state replaces the state before the last
+  const auto compute = [&](const box<3>& where) {  // writes the next state over the previous state
     for (std::size_t i = where.start[0]; i < where.stop[0]; ++i)
       for (std::size_t j = where.start[1]; j < where.stop[1]; ++j) {
         const auto first = cells.at(i, j, where.start[2]);

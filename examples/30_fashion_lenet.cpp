@@ -23,7 +23,7 @@ namespace {
 struct places {
   partition<dynamic_extents<4>> images, rows, channels, kernels;
   partition<dynamic_extents<2>> vectors, columns;
-  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // a world of fewer than 4: worker 0 alone
+  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // if fewer than 4, only worker 0 computes
  private:
   places(const world& all, std::size_t n)
       : images(all.partition(dynamic_extents<4>(n, 1, n, 1))),

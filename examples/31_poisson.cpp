@@ -30,7 +30,7 @@ double error_on(const world& everyone, std::size_t n) {
   const field f = block_from(p, box, [&](auto... i) { return f_at(h * double(i)...); });
   xt::xtensor<std::complex<double>, 3> waves = transform(f);
 
-  // minus the Laplacian multiplies wave (a, b, c) by a^2 + b^2 + c^2: the worker that holds the wave divides by it
+  // minus the Laplacian multiplies wave (a, b, c) by a^2 + b^2 + c^2: the wave's worker divides it by this number
   const auto square = [n](std::size_t i) {
     const double k = static_cast<double>(i < n - i ? i : n - i);
     return k * k;

@@ -14,7 +14,7 @@ double a_at(std::size_t i, std::size_t j) {
 }
 double start_at(std::size_t, std::size_t j) { return 1.0 + 0.01 * static_cast<double>(j); }
 
-/// The singular value by the same iteration on one worker, with many more steps, as the reference result.
+/// The largest singular value by 2000 steps of power iteration on one worker, as the reference result.
 double sequential_result() {
   std::vector<double> x(columns, 1.0), y(rows);
   double length = 0;

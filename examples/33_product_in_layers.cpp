@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   xt::xtensor<int, 2> c = xt::zeros<int>({a.shape(0), b.shape(1)});
   const std::size_t layer = all.index()[0];
   for (std::size_t s = 0; s < steps; ++s) {
-    // layer l has the panels of column l of A's blocks, and of row l of B's: one broadcast serves both layers
+    // layer l multiplies column l of A's blocks by row l of B's blocks: one broadcast on all workers serves both layers
     auto a_holders = all.subset<layers, side, 1>(workers{0, 2, 5, 7});
     auto b_holders = all.subset<layers, 1, side>(workers{0, 1, 6, 7});
     const auto of_a = balanced_part(a.shape(1), steps, s), of_b = balanced_part(b.shape(0), steps, s);

@@ -35,7 +35,7 @@ struct cyclic_matrix {
 
   auto view() {
     return as_rank<2>(memory.data(), local_extents, {1, std::ptrdiff_t(local_extents[0])});
-  }  // refers to the memory
+  }  // the view refers to `memory`
 
   static constexpr std::size_t block = 32;
   decomposition<2> cuts;
@@ -50,7 +50,7 @@ double a_at(std::size_t i, std::size_t j) {
 }
 double b_at(std::size_t i, std::size_t j) { return std::cos(static_cast<double>(i + 2 * j)); }
 
-/// Solves A x = b, with the rows of A and of b on four workers, and returns the error of A x.
+/// Solves A x = b, with the rows of A and of b on four workers, and returns the largest error of A x.
 double solve(const world& everyone, int context, std::size_t n) {
   // [solve]
   auto rows = everyone.partition<4, 1>();
@@ -94,11 +94,11 @@ struct seconds {
   double summa_seconds = 0, pdgemm_seconds = 0, difference = 0;
 };
 
-/// Computes C = A B by SUMMA with one panel per block, and by pdgemm.
+/// Computes C = A B by SUMMA with one panel per block, and by pdgemm; returns the times of both.
 seconds multiply_both(const world& everyone, int context, std::size_t n) {
   using clock = std::chrono::steady_clock;
   auto square = everyone.partition<2, 2>();
-  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // the slowest worker; also serves as a barrier
+  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // gives the slowest time; also a barrier
   const auto timed = [&](auto&& run) {
     slowest(as_rank<1>({0.0}));
     const auto start = clock::now();

@@ -9,7 +9,8 @@
 using namespace partita;
 
 // [class]
-/// Heat in a box of n x m x m cells: one side is kept at 0, the opposite side at n + 1; dimensions 1, 2 are periodic.
+/// Heat in a box of n x m x m cells. The two walls along dimension 0 are kept at 0 and at n + 1; dimensions 1 and 2 are
+/// periodic.
 class diffusion {
  public:
   diffusion(const world& everyone, std::size_t n, std::size_t m)
@@ -35,7 +36,7 @@ class diffusion {
   }
   // [/class]
 
-  /// The largest distance of a cell from the final state, which is a straight line between the walls.
+  /// The largest difference between a cell and the final state, in which heat grows linearly from wall to wall.
   double off() const {
     double largest = 0;
     const auto compare = [&](const auto& i) {

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   // [/train]
 
   // [load]
-  const mesh line_mesh{axis{"model", 4}};  // a different mesh, also of more or fewer workers
+  const mesh line_mesh{axis{"model", 4}};  // a different mesh, which may have more or fewer workers
   model loaded_model{shard<double>(everyone, line_mesh.layout("model", ""), {12, 4}, no_weight),
                      shard<double>(everyone, line_mesh.layout("", ""), {1, 4}, no_weight)};
   const auto step = load_tensors(folder, loaded_model.tensors());

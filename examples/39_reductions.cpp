@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   // [all]
   all_reduce lowest(p, dimensions<1>, minimum);  // every worker gets the minimum of its row of workers
   const auto z = lowest(x);
-  all_reduce farthest_of_all(p, all_dimensions_but<>, farthest{});  // over all workers, with a reduction of the program
+  all_reduce farthest_of_all(p, all_dimensions_but<>, farthest{});  // over all workers, by the reduction defined above
   const auto w = farthest_of_all(x);
   all_reduce average(p, dimensions<0, 1>, mean);
   const auto m = average(x), dx = average.adjoint(m);  // a mean is linear, and is its own adjoint
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   sum_reduce column_sum(p, columns);                     // sums each column on its first worker
   broadcast column_copy(columns, p);                     // copies a block from the first worker to its column
   auto sum_and_copy = compose(column_sum, column_copy);  // one operator that computes column_copy(column_sum(x))
-  const auto sums = sum_and_copy(x);                     // from the third call on one agreement for both kernels
+  const auto sums = sum_and_copy(x);                     // from the third call on, both kernels share one agreement
   const auto dx_of_sums = sum_and_copy.adjoint(sums);    // computes column_sum.adjoint(column_copy.adjoint(sums))
   auto later = sum_and_copy.start(x);                    // starts column_sum; finish() runs column_copy
   const auto same_sums = later.finish();

@@ -18,14 +18,14 @@ int main(int argc, char** argv) {
   halo_exchange h(p, {.before = {0, 0}, .after = {1, 1}}, boundary::none);
   constexpr double stiffness[4][4] = {{4, -1, -1, -2}, {-1, 4, -2, -1}, {-1, -2, 4, -1}, {-2, -1, -1, 4}};
   const auto apply = [&](const auto& x) {  // multiplies x by the stiffness matrix of the Laplace operator
-    const auto u = h(x);                   // own nodes, and the next nodes of the neighbours
+    const auto u = h(x);                   // this worker's nodes, and the adjacent nodes of its neighbours
     xt::xtensor<double, 2> sums = xt::zeros_like(u);
     for (std::size_t i = 0; i + 1 < u.shape(0); ++i)  // loops over the finite elements of this worker
       for (std::size_t j = 0; j + 1 < u.shape(1); ++j)
         for (std::size_t a = 0; a < 4; ++a)
           for (std::size_t b = 0; b < 4; ++b)
             sums(i + a / 2, j + a % 2) += stiffness[a][b] / 6 * u(i + b / 2, j + b % 2);
-    return h.adjoint(sums);  // adds the sum of each ghost to the node of its owner
+    return h.adjoint(sums);  // adds the sum at each ghost node to the same node on its owner
   };
   // [/operator]
 

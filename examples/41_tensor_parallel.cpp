@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   // [gradient]
   const auto loss = [&](const auto& a, const auto& b) { return mean(square(matmul(relu(matmul(x, a)), b))); };
   const auto [value, gradients] = value_and_gradient(loss, up, down);
-  const auto& [d_up, d_down] = gradients;  // have the layouts of up and down, summed over "data"
+  const auto& [d_up, d_down] = gradients;  // gradients are summed over "data", in the layouts of up and down
   // [/gradient]
 
   // the same product on plain arrays, computed by every worker alone

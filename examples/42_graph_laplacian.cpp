@@ -33,12 +33,12 @@ void for_each_edge(F f) {
 std::pair<values, std::size_t> solve(const world& everyone, const char* picture = nullptr) {
   // [laplacian]
   const interval mine = balanced_part(n, everyone.size(), everyone.id());
-  std::vector<std::size_t> from, to;  // the two nodes of each edge, beginning with a node of this worker
+  std::vector<std::size_t> from, to;  // the nodes of each edge: `from`, on this worker, by its local index, and `to`
   const auto add_edge = [&](std::size_t a, std::size_t b) {
     if (a >= mine.start && a < mine.stop) from.push_back(a - mine.start), to.push_back(b);
   };
   for_each_edge([&](std::size_t a, std::size_t b) { add_edge(a, b), add_edge(b, a); });
-  const index_exchange neighbours(everyone, mine, to);  // gets the other node of each edge
+  const index_exchange neighbours(everyone, mine, to);  // gets the values of the nodes `to`
 
   const auto laplacian = [&](const values& x) -> values {
     values y = 0.1 * x;

@@ -1,4 +1,4 @@
-// The NAS benchmark FT of class S, W or A (an argument): one transform forward, and one back a step, on 4 workers.
+// The NAS benchmark FT of class S, W or A (an argument): one forward transform, one inverse in each step, on 4 workers.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -30,7 +30,8 @@ const benchmark_class classes[] = {
      {504.6735008193, 505.9412319734, 506.9376896287, 507.7892868474, 508.5233095391, 509.1487099959},
      {511.4047905510, 509.8809666433, 509.8144042213, 510.1336130759, 510.4914655194, 510.7917842803}}};
 
-/// The k-th number of the benchmark's random generator: 5^(13 k) s modulo 2^46.
+/// The k-th number of the benchmark's random generator: 5^(13 k) s modulo 2^46, with the seed s = 314159265, divided by
+/// 2^46.
 double random_number(std::uint64_t k) {
   std::uint64_t mask = (std::uint64_t{1} << 46U) - 1, power = 1220703125, x = 314159265;
   for (; k > 0; k /= 2, power = power * power & mask)

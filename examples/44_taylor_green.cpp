@@ -45,7 +45,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   const xt::xtensor<double, 3> square = for_each_wave([&](const auto& i) { return box.square(i); });
   const xt::xtensor<double, 3> dealiasing =
       for_each_wave([&](const auto& i) { return box.two_thirds_rule_keeps(i) ? 1.0 : 0.0; });
-  // half of a spectrum lacks the conjugates of some waves, which count twice; the energy is half of the mean square
+  // in half of a spectrum, waves whose conjugates are missing count twice; the energy is half of the mean square
   const xt::xtensor<double, 3> wave_weight =
       for_each_wave([&](const auto& i) { return (i[2] == 0 || 2 * i[2] == n ? 0.5 : 1.0) / std::pow(double(n), 6); });
   const auto curl_of = [&](const waves& a) -> waves {
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     else if (n <= 32) std::cout << "The run on one worker differs by " << difference << ".\n";
     std::cout << "Look at: a change of three velocities takes three exchanges, two back and one there.\n";
   }
-  // FFTW may choose two algorithms for lines of one length (27 numbers, for example) in blocks of different shapes
+  // FFTW may choose different algorithms for lines of equal length (for example 27) in blocks of different shapes
   const bool right =
       balance_error < 1e-4 && difference <= (argc > 1 ? 1e-13 : 0) && std::abs(all[0].energy - 0.125) < 1e-14;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -15,7 +15,8 @@ using rows = xt::xtensor<double, 2>;
 constexpr std::size_t nodes = 300, edges = 1200, width = 6, steps = 100;
 constexpr double rate = 1;
 
-/// Subtracts the gradient of the weights, which all workers have; the gradient is summed over the nodes of all workers.
+/// Makes a step of gradient descent. All workers have the weights; the gradient is summed over the nodes of all
+/// workers.
 void step(const world& everyone, rows& weights, const rows& gradient) {
   std::vector<double> sums(gradient.begin(), gradient.end());
   sums = sum_over(everyone, sums);
@@ -25,7 +26,7 @@ void step(const world& everyone, rows& weights, const rows& gradient) {
 // [layer]
 /// A layer: a weighted sum of the features of each node and of the mean features of the nodes with an edge to it.
 struct graph_layer {
-  const index_exchange& sources;  // gets the source node of each edge
+  const index_exchange& sources;  // gets the features of each edge's source node
   const segments& targets;        // groups the edges by their target nodes
   rows node_weights, neighbour_weights, h{}, mean{}, z{};
 
@@ -58,7 +59,7 @@ std::pair<double, double> train(const world& everyone) {
   // [graph]
   const interval mine = balanced_part(nodes, everyone.size(), everyone.id()),
                  own_edges = balanced_part(edges, everyone.size(), everyone.id());
-  std::vector<std::size_t> from, to;  // the nodes of this worker's edges, which any workers may own
+  std::vector<std::size_t> from, to;  // this worker's edge k goes from node from[k] to node to[k], on any workers
   std::minstd_rand random(1);
   for (std::size_t e = 0; e < edges; ++e) {
     const std::size_t a = random() % nodes, b = e < nodes ? e : random() % nodes;

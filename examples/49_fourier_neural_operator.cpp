@@ -88,7 +88,7 @@ std::pair<double, double> train(const world& everyone, const mesh& m, const fiel
   };
   constexpr std::size_t c = channels, k = modes, one = 1;
   const auto waves = [&] { return weights(0.2, c, c, k, k); };  // real or imaginary parts of the weights
-  // braces make each initialiser before the next one, with any compiler
+  // braces: every compiler evaluates the initialisers in this order, each of which adds 1 to salt
   auto parameters = std::tuple{weights(1, one, c),
                                waves(),
                                waves(),

@@ -1,4 +1,4 @@
-// A Fourier neural operator that predicts a field in space and time from its first moment, in any layout, on 4 workers.
+// A Fourier neural operator that predicts a field over time from its initial state, in any layout, on 4 workers.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -36,7 +36,7 @@ const auto network = [](const auto& u, const auto& lift, const auto& waves_1, co
 };
 
 /// Waves of random amplitudes, the same on all workers, that travel with the velocity (1, 0.5, 0.25) and decay, at all
-/// moments. The input of the network is the first moment, repeated for each moment, and the time.
+/// time points. The input of the network is the initial field, repeated for each time point, and the time.
 std::pair<fields, fields> problem() {
   fields given = xt::zeros<double>({samples, std::size_t(2), n, n, n, moments});
   fields wanted = xt::zeros<double>({samples, std::size_t(1), n, n, n, moments});
@@ -77,7 +77,7 @@ std::pair<double, double> train(const world& everyone, const sharding& layout, c
   };
   constexpr std::size_t c = channels, k = modes, one = 1, two = 2;
   const auto waves = [&] { return weights(0.2, c, c, k, k, k, k / 2 + 1); };  // real or imaginary parts of the weights
-  // braces make each initialiser before the next one, with any compiler
+  // braces: every compiler evaluates the initialisers in this order, each of which adds 1 to salt
   auto parameters =
       std::tuple{weights(1, two, c),  waves(), waves(), weights(0.4, c, c), waves(), waves(), weights(0.4, c, c),
                  weights(0.4, c, one)};

@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
       std::tuple{at_rest, at_rest}, steps);
 
   // [misfit]
-  const auto misfit = [&](const auto& source) {  // the state is the wave, the wave before, and the misfit so far
+  const auto misfit = [&](const auto& source) {  // the state is the wave, the previous wave, and the misfit so far
     const auto step = [&](std::size_t i, const auto& state, const auto& s) {
       const auto& [now, before, misfit_so_far] = state;
       const auto later = next(i, now, before, s);

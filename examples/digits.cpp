@@ -16,7 +16,7 @@ using namespace partita;
 namespace {
 constexpr std::size_t train = 1440;  // images 0 to 1439 of the file are for training, all others for testing
 
-/// The images `first` to `last` as rows of 64 pixels in [0, 1] on worker 0; zero volume on all other workers.
+/// The images [first, last) as rows of 64 pixels in [0, 1] on worker 0; zero volume on all other workers.
 xt::xtensor<double, 2> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 2>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");

@@ -58,8 +58,8 @@ inline sparse_vector next_vector(generator& random, const benchmark_class& c, st
   return v;
 }
 
-/// This worker's share of the entries of the matrix, which is a sum of outer products of sparse vectors. The workers
-/// make the products in turn; any worker may own their rows.
+/// This worker's share of the entries of the matrix, which is a sum of outer products of sparse vectors. Worker i mod
+/// `workers` makes product i, whose rows any worker may own.
 // [matrix]
 inline std::vector<partita::triplet<double>> entries_of(const benchmark_class& c, std::size_t workers, std::size_t id) {
   generator random;

@@ -105,7 +105,7 @@ inline int explain_broadcast(int argc, char** argv, bool reduction) {
   return with_rank(small.shape.size(), [&](auto s) {
     return with_rank(large.shape.size(), [&](auto l) {
       constexpr std::size_t S = decltype(s)::value, L = decltype(l)::value;
-      small.grid<S>(), large.grid<L>();                       // or throws their error message
+      small.grid<S>(), large.grid<L>();                       // throw an error for invalid partitions
       if (std::max(small.size(), large.size()) > 10'000'000)  // chosen: lists of that many workers fit in memory
         throw request_error("partitions of up to 10 000 000 workers can be explained");
       const auto a = small.array<S>();

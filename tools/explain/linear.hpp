@@ -100,7 +100,7 @@ inline int explain_linear(int argc, char** argv) {
     });
   });
   if (code != 0) return code;
-  p_w.grid<2>();  // or throws its error message
+  p_w.grid<2>();  // throws an error for an invalid partition
   print_weights(problem, p_x, p_y, p_w, how == weight_stationary);
   const linear_problem& of = problem;
   const std::array<std::size_t, 2> shape = p_w.array<2>();

@@ -47,11 +47,11 @@ inline std::string take_text(std::string_view& line, std::string_view key) {
 /// A bound program: what each worker estimated, and what it measured in one call.
 struct program_times {
   struct on_worker {
-    std::vector<std::string> steps{};  // names
+    std::vector<std::string> steps{};  // the names of the steps
     partita::timetable estimated{}, measured{};
   };
   std::string call{};                     // the description of the call that bound it
-  std::size_t calls = 0, shown = 0;       // calls that were measured as a whole; the one whose times are here
+  std::size_t calls = 0, shown = 0;       // the number of complete calls; the call whose times are here
   std::map<std::size_t, on_worker> on{};  // by the number of the worker
 
   double measured_seconds() const {
@@ -64,7 +64,7 @@ struct program_times {
 /// Reads the lines of a trace that describe bound programs.
 class traced_programs {
  public:
-  /// Returns false for any other line.
+  /// Reads one line. Returns false if the line does not describe a bound program.
   bool add(std::string_view line) {
     const bool is_measured = line.find(R"("cat":"step")") != std::string_view::npos;
     const bool is_program = line.find(R"("tid":0,"name":"program")") != std::string_view::npos;
@@ -101,13 +101,13 @@ class traced_programs {
     take(line, R"("waiting":)", waited), take(line, R"("program":)", program);
     take(line, R"("step":)", step), take(line, R"("call":)", call);
     entries& of = entries_of(worker, program);
-    if (step >= of.passes.size()) return true;  // a file that was cut off or changed
+    if (step >= of.passes.size()) return true;  // the file is truncated or was edited
     of.calls[call].push_back({step, nanoseconds, length * 1e-6, waited * 1e-6});
     return true;
   }
 
-  /// The programs with the times of one call: of those that were measured on all workers from the first to the last
-  /// step, the one whose time is the median.
+  /// The programs, each with the times of one call: the call of median time among those that were measured on all
+  /// workers from the first to the last step.
   std::vector<program_times> programs() const {
     std::vector<program_times> found = all_;
     for (std::size_t p = 0; p < found.size(); ++p) choose(found[p], on_workers(p));
@@ -183,16 +183,16 @@ class traced_programs {
   std::map<std::pair<std::size_t, std::size_t>, entries> entries_;
 };
 
-/// Draws two rows for each worker: its estimated and its measured times, on one axis if that can be read, otherwise
-/// each on its own. Bars of computations are above those of movements. A bar is left out if it is too narrow to see and
-/// another one is already drawn at its place. Pipelines have no estimated times.
+/// Draws two rows for each worker: its estimated and its measured times, on one time axis if both can be read on it,
+/// otherwise on two axes. Bars of computations are above those of movements. A bar is left out if it is too narrow to
+/// see and another bar is already drawn at its position. Pipelines have no estimated times.
 inline partita::long_text program_picture(const program_times& program) {
   using partita::drawing;
   using px = drawing::px;
   constexpr px left = 170, wide = 1000, row = 34, first = 56;
   double estimated = 0, measured = program.measured_seconds();
   for (const auto& [worker, one] : program.on) estimated = std::max(estimated, one.estimated.seconds());
-  constexpr double most = 4;  // chosen: a quarter of the width can still be read
+  constexpr double most = 4;  // chosen: bars on a quarter of the width can still be read
   const bool is_estimated = estimated > 0;
   const bool is_one_axis = measured <= most * estimated && estimated <= most * measured;
   if (is_one_axis) estimated = measured = std::max(estimated, measured);
@@ -277,7 +277,8 @@ inline void print_program(const program_times& program, std::size_t worker) {
   totals.print();
 }
 
-/// Explains the bound programs of a trace: the one that --program numbers in detail, usually the longest.
+/// Lists the bound programs of a trace, and explains one of them in detail: number --program, by default 0, the
+/// longest.
 inline void explain_programs(const arguments& given, std::vector<program_times> programs) {
   if (programs.empty())
     throw usage_error("the trace has no bound program that was called; without --steps it shows the calls");

@@ -120,7 +120,7 @@ inline int explain_repartition(int argc, char** argv) {
   const place from(given.words()[0]), to(given.words()[1]);
   const shape_list tensor = given.has("--tensor")
                                 ? extents(given.value("--tensor", ""))
-                                : [&] {  // three indices for each part of the finer partition
+                                : [&] {  // each extent is 3 times the larger extent of p_x and p_y
                                     shape_list all;
                                     for (std::size_t d = 0; d < from.shape.size(); ++d)
                                       all.push_back(3 * std::max(from.shape[d], d < to.shape.size() ? to.shape[d] : 1));

@@ -114,7 +114,8 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
   }
 }
 
-/// Refuses operands whose results have too many elements. Extents that the shapes do not determine count as 1.
+/// Throws an error if the results of the operands have too many elements. Extents that the shapes do not determine
+/// count as 1.
 inline void require_countable_results(const partita::rule& r, const std::vector<partita::spec>& operands,
                                       const std::vector<partita::spec>& results) {
   const partita::rule sized = partita::bind_shapes(r, partita::spec_list(operands), partita::spec_list(results));

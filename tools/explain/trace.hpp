@@ -1,5 +1,5 @@
-// The trace of a run: prints what each operation took and moved, and draws the calls of all workers; or the steps of
-// bound programs.
+// The trace of a run: prints the time and the bytes of each operation, and draws the calls of all workers; or prints
+// and draws the steps of bound programs.
 #pragma once
 
 #include <algorithm>

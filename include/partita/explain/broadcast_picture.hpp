@@ -36,10 +36,12 @@ PARTITA_DECL long_text sum_text(const dimension_map& map, const shape_list& oper
 
 }  // namespace detail
 
-/// Writes a broadcast in columns, one for each result dimension, with `*` if it is repeated, `1 > 3` if expanded.
+/// Writes a broadcast as a table with a column for each result dimension. The entry of an operand is `*` if the operand
+/// is repeated along the dimension, and `1 > 3` if its extent 1 is expanded to 3.
 PARTITA_DECL long_text to_text(const broadcast_picture& picture);
 
-/// Draws a broadcast: blue cells have the operand's extent, dashed cells repeat it, orange cells expand a 1.
+/// Draws a broadcast as a table. In a blue cell the operand has the extent of the result, in a dashed cell the operand
+/// is repeated, and in an orange cell its extent 1 is expanded.
 PARTITA_DECL long_text to_svg(const broadcast_picture& picture);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// A completed program as a drawing: its operations, the shardings of their results, and its reshards.
+// A completed program (all its shardings are inferred) as a drawing: operations, shardings of results, and reshards.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ const graph_reshard* find_reshard(const completion_of<Graph>& done, std::size_t 
   return nullptr;
 }
 
-/// Draws a program from top to bottom: a line for each value, and arcs on the left from a value to its readers.
+/// Draws a program from top to bottom: a line for each value, and arcs on the left from a value to the operations that
+/// read it.
 template <class Graph>
 class program_listing {
  public:

@@ -33,7 +33,7 @@ constexpr bool is_rejected_proposal(decision::what outcome) {
   return outcome == overruled || outcome == loses_axis || outcome == uneven || outcome == must_be_whole ||
          outcome == does_not_fit || outcome == keeps_replicating;
 }
-/// Writes the decisions by which operation o rejected axes of its tensor t. Repeats its last propagation.
+/// Writes the decisions by which operation o rejected mesh axes for its tensor t. Repeats the last propagation of o.
 template <class Graph>
 long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
@@ -84,9 +84,9 @@ inline long_text write_steps(const reshard_plan& plan, const char* line_prefix) 
 
 }  // namespace detail
 
-/// Writes, for each axis that shards the value, the way back to an annotation. Also writes the pending reductions, the
-/// rejected proposals, and the communication where the value is computed or read. Repeats the propagation of the
-/// operations that use the value, not of the whole program.
+/// Writes, for each mesh axis that shards the value, the operations through which its sharding was propagated from an
+/// annotation. Also writes the pending reductions, the rejected proposals, and the communication where the value is
+/// computed or read. Repeats the propagation of the operations that use the value, not of the whole program.
 template <class Graph>
 long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
@@ -118,7 +118,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
 }
 
 /// Writes all communication of a completed program and of its backward pass, in order: the operation, the value, the
-/// reshard steps, and the bytes that a worker receives.
+/// reshard steps, and the bytes that the busiest worker receives.
 template <class Graph>
 long_text to_text(const completion_of<Graph>& done) {
   const Graph& g = *done.program;

@@ -50,7 +50,8 @@ struct block_scales {
   bool can_show_cells() const { return y_axis.extent * 10 <= y_axis.pixels && x_axis.extent * 10 <= x_axis.pixels; }
 };
 
-/// The number of columns of a block as drawn. A block's last dimension is drawn across; all others are drawn down.
+/// The number of columns of a block as drawn. Its last dimension is drawn horizontally, all other dimensions
+/// vertically.
 template <std::size_t Rank>
 std::size_t drawn_columns(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;
@@ -63,8 +64,8 @@ std::size_t drawn_rows(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
-/// Writes below a drawing what the colours and labels of parts mean and, from rank 3 on, which dimensions run down and
-/// which dimension runs across.
+/// Writes below a drawing what the colours and labels of parts mean and, from rank 3 on, which dimensions are vertical
+/// and which dimension is horizontal.
 template <std::size_t Rank>
 void write_legend_of_parts(drawing& on) {
   on.words(0, on.height() + 24,
@@ -77,7 +78,7 @@ void write_legend_of_parts(drawing& on) {
   on.words(0, on.height() + 18, all, caption_style);
 }
 
-/// Draws a block with its parts. A part that does not span the leading dimensions is drawn as several stripes, one for
+/// Draws a block with its parts. A part whose rows are not adjacent in the drawing is drawn as several stripes, one for
 /// each range of adjacent rows.
 template <std::size_t Rank>
 void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block,

@@ -1,4 +1,4 @@
-// The linear layer as a drawing: x is broadcast along the weights' columns, and products are summed along their rows.
+// The linear layer as a drawing: x is broadcast down the columns of p_w, and products are summed along the rows of p_w.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A drawing of values below each other, a row for each value, with arcs on the left from a value to its readers.
+// A drawing with a row for each value, and with arcs on the left from a value to the operations that read it.
 #pragma once
 
 #include <cstddef>

@@ -63,7 +63,7 @@ Stream& operator<<(Stream& stream, const Text& value) {
 }
 
 namespace detail {
-/// Converts anything that can be written to a long_text to a long_text.
+/// Converts a value that can be written to a `text` to a long_text.
 template <class Thing>
 long_text text_of(const Thing& value) {
   text all;

@@ -1,4 +1,4 @@
-// A run of a pipeline as a drawing.
+// The simulated run of a pipeline as a drawing.
 #pragma once
 
 #include <partita/core/config.hpp>
@@ -8,7 +8,8 @@
 namespace partita {
 
 /// Draws a run of a pipeline: a row for each group of workers, time from left to right, and a box with the number of
-/// the micro-batch for each pass of each stage. The legend, the time axis and the idle share are part of the drawing.
+/// the micro-batch for each pass of a micro-batch through a stage. The legend, the time axis and the idle share are
+/// part of the drawing.
 PARTITA_DECL long_text to_svg(const pipeline_run& schedule);
 
 }  // namespace partita

@@ -67,7 +67,7 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
 }
 
 /// Draws one worker's part in a broadcast or a sum: the tree of each group of the worker, and the plan as text below
-/// the trees. Of a large group only the first members are drawn.
+/// the trees. Of each group at most the first 16 members are drawn.
 PARTITA_DECL long_text to_svg(const group_plan& plan);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Plans as text: what a worker sends to each worker, what the worker receives, and what stays.
+// Plans as text: what a worker sends to each worker, what the worker receives, and what it keeps.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ PARTITA_DECL long_text count_text(std::size_t n, const char* what);
 /// Writes a number of elements as "6 elements", with their bytes if the size of an element is known.
 PARTITA_DECL long_text size_text(std::size_t elements, std::size_t element_bytes);
 
-/// The number of elements of a part that are contiguous in a dense block.
+/// The length, in elements, of the contiguous runs of a part of shape `part` in a dense block of shape `block`.
 template <class Shape>
 std::size_t contiguous_elements(const Shape& part, const Shape& block) {
   std::size_t run = 1;
@@ -44,12 +44,13 @@ std::size_t contiguous_elements(const Shape& part, const Shape& block) {
   return run;
 }
 
-/// Writes worker ids as "worker 3", "workers 1, 4, 7" or "workers 0 to 99"; of a long list only the start is written.
+/// Writes worker ids as "worker 3", "workers 1, 4, 7" or "workers 0 to 99"; of a long list only the first 12 are
+/// written.
 PARTITA_DECL long_text list_of_workers(const std::size_t* ids, std::size_t n);
 
 }  // namespace detail
 
-/// Writes the repartition plan of one worker, one line for each box; with bytes if the size of an element is given.
+/// Writes the repartition plan of one worker, one line for each box; also numbers of bytes if `element_bytes` is not 0.
 template <std::size_t Rank>
 long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   long_text all;
@@ -125,7 +126,7 @@ PARTITA_DECL long_text to_text(const linear_choice& choice);
 /// Writes the plan of an element-wise operation: what each operand requires, and the partition of the result.
 PARTITA_DECL long_text to_text(const elementwise_plan& plan);
 
-/// Writes the communication of all workers together in one movement, and how balanced the communication is.
+/// Writes the cost of one repartition, summed over all workers, and the load of the busiest worker.
 PARTITA_DECL long_text to_text(const movement_cost& cost, std::size_t element_bytes = 0);
 
 namespace detail {

@@ -12,7 +12,7 @@
 namespace partita {
 namespace detail {
 
-/// Writes the steps of a reshard in one line: reduce_scatter model, all_gather data.
+/// Writes the steps of a reshard in one line, such as "reduce_scatter model, all_gather data".
 PARTITA_DECL long_text steps_text(const reshard_plan& plan);
 
 }  // namespace detail
@@ -31,7 +31,7 @@ struct propagation_picture {
   propagation decided;
   std::vector<tensor_move> moves{};
 
-  /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of reshards.
+  /// `decided` is the result of propagate(m, of, operands, results, ...); `mesh_costs` determines the cost of reshards.
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& mesh_costs = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }

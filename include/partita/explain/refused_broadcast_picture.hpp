@@ -61,7 +61,8 @@ template <class P, class Q, class... Policies>
 refused_sum_reduce_picture(const P&, const Q&, Policies...)
     -> refused_sum_reduce_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
-/// Draws both partitions side by side with a crossed arrow between them, and below them the rule for every dimension.
+/// Draws both partitions side by side with a crossed-out arrow between them, and compares below them the extents of
+/// every dimension.
 template <class Src, class Dst, bool Sums>
 long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   using px = drawing::px;
@@ -98,7 +99,8 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
                                 << (Sums ? "broadcast" : "sum_reduce"),
              broken);
   } else {
-    // Dimensions are numbered as in the larger partition; leading dimensions that the other lacks have extent 1.
+    // Dimensions are numbered as in the partition of higher rank; its additional leading dimensions have extent 1 in
+    // the other partition.
     const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
       const std::size_t rank = shape.size(), missing = large_rank - rank;
       if (d < missing) return 1;

@@ -78,7 +78,7 @@ template <class P, class Q, class... Cuts>
 repartition_picture(const P&, const Q&, const Cuts&...)
     -> repartition_picture<detail::grid_shape<P>, detail::grid_shape<Q>, detail::grid_shape<P>::rank()>;
 
-/// Draws both partitions side by side and, as text below them, the plan of one worker.
+/// Draws the blocks of both partitions side by side and, as text below them, the plan of worker `worker`.
 template <class Src, class Dst, std::size_t Rank>
 long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker,
                  std::size_t element_bytes = 0) {

@@ -1,5 +1,5 @@
-// The estimated timeline of a step as a drawing: a bar for each event, which starts where the previous event ended,
-// above a time axis.
+// The estimated timeline of a training step as a drawing: a bar for each event, which starts where the previous event
+// ended, above a time axis.
 #pragma once
 
 #include <cstddef>

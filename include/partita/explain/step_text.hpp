@@ -1,4 +1,4 @@
-// The estimated timeline of a step, and the result of a search with its reasons, as text.
+// The estimated timeline of a training step, and the result of a search for shardings with its reasons, as text.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
                << name_of(g.operation(one.operation));
   return all << (one.backward ? "gradient of " : "") << name_of(g.operation(one.operation));
 }
-/// Writes an annotation as a line of C++: g.constrain(value{2}, m.layout("", "model"));  // w1
+/// Writes an annotation as a line of C++, such as g.constrain(value{2}, m.layout("", "model"));  // w1
 template <class Graph>
 long_text annotation_code(const Graph& g, const found_annotation& one) {
   long_text all;

@@ -37,7 +37,7 @@ class drawing {
     anchor at = anchor::start;
     const char* ink = detail::dark_colour.ink;
     bool bold = false;
-    bool monospaced = false;  ///< whether the font is monospaced
+    bool monospaced = false;
   };
 
   PARTITA_DECL void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false,
@@ -45,7 +45,7 @@ class drawing {
 
   PARTITA_DECL void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1);
 
-  /// Draws a Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = bend.
+  /// Draws a Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = control_x.
   PARTITA_DECL void curve(px x, px y1, px control_x, px end_x, px y2, const char* ink);
 
   /// Draws a straight arrow, which is horizontal or vertical.

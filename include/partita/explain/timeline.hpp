@@ -21,7 +21,7 @@ struct timeline_bar {
   double from = 0, until = 0;    ///< the start and the end of the event, in seconds
   std::size_t colour = 0;        ///< the number of the colour of the bar (colour_of)
   std::size_t memory_bytes = 0;  ///< the worker's memory during the event, in bytes
-  bool is_backward = false;      ///< whether the event is in the backward pass, which a line separates
+  bool is_backward = false;      ///< whether the event is in the backward pass, drawn below a line
 };
 
 /// A timeline: events from top to bottom, time from left to right; on the right is the memory of a worker.

@@ -43,13 +43,13 @@ constexpr std::uint32_t multiply_crc32c(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace detail
 
-/// The checksum of n bytes. `before` is the checksum of the preceding bytes, if there are any.
+/// The CRC-32C checksum of n bytes. `before` is the checksum of the preceding bytes, 0 if there are none.
 PARTITA_DECL std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_t before = 0);
 
 namespace detail {
 
-/// x^8n modulo the polynomial of CRC-32C. The product of x^8n and the checksum of some bytes is the contribution
-/// of these bytes to the checksum of a sequence in which n bytes follow them.
+/// The polynomial x^(8n) modulo the polynomial of CRC-32C. The product of x^(8n) and the checksum of some bytes is the
+/// contribution of these bytes to the checksum of a sequence in which n bytes follow them.
 constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
   std::uint32_t all = std::uint32_t{1} << 31U;    // the polynomial 1
   std::uint32_t shift = std::uint32_t{1} << 23U;  // the polynomial x^8, squared in each step
@@ -62,8 +62,8 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
 
 }  // namespace detail
 
-/// The checksum of two consecutive pieces, computed from the checksums of both, so that each worker can compute the
-/// checksum of its own piece. The parameter n is the number of bytes in the second piece.
+/// The checksum of two consecutive pieces of a file, computed from the checksums `first` and `second` of the pieces, so
+/// that each worker can compute the checksum of its own piece. The second piece has n bytes.
 constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
   return detail::multiply_crc32c(first, detail::crc32c_shift(n)) ^ second;
 }

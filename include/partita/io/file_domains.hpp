@@ -1,4 +1,5 @@
-// The bytes of a file that each of its owners holds, and those that it writes. No two owners write to the same page.
+// Plans which bytes of a file each owner (a worker that writes the file) holds and writes. No two owners write to one
+// page.
 #pragma once
 
 #include <array>
@@ -9,10 +10,10 @@
 
 namespace partita {
 
-/// The grid of slabs into which a tensor of these extents (in the order of the file) is divided for at most `owners`
-/// owners. The first dimensions are divided into single indices and the next dimension into balanced parts, so that
-/// each slab is a box of the tensor and one range of the file. Over half of the owners get a slab, if there are enough
-/// elements.
+/// The grid of slabs into which a tensor of these extents (in the order of the file: the last varies fastest) is
+/// divided for at most `owners` owners. The first dimensions are divided into single indices and the next dimension
+/// into balanced parts, so that each slab is a box of the tensor and one range of the file. Over half of the owners get
+/// a slab, if there are enough elements.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& extents, std::size_t owners) {
   std::array<std::size_t, Rank> parts{};
@@ -28,8 +29,9 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
 }
 
 /// The byte ranges of a file. Owner k holds slab k, the bytes [slab_starts[k], slab_starts[k + 1]), and writes the
-/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). Slab k
-/// is sent to an earlier owner up to written[k], which is at most one page. Owner 0 also writes the header.
+/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). Owner k
+/// sends the bytes of its slab before written[k], at most one page, to an earlier owner. Owner 0 also writes the
+/// header.
 struct file_domains {
   std::vector<std::size_t> slab_starts, written;
 
@@ -46,14 +48,15 @@ struct file_domains {
   }
 };
 
-/// The number of owners, at most `most`, for which each owner holds at least `least` bytes (1 if there are fewer
-/// bytes): smaller slabs are not worth their messages.
+/// The highest number of owners, at most `most`, that hold on average at least `least` of the data_bytes bytes each; 1
+/// if there are fewer than `least` bytes. Messages for smaller slabs would cost more than they save.
 constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t least, std::size_t most) {
   const std::size_t wanted = least == 0 ? most : data_bytes / least;
   return wanted < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/// The byte ranges of a file whose elements begin at byte `data_at`, for consecutive slabs of these numbers of bytes.
+/// The byte ranges of a file whose elements begin at byte `data_at`. The consecutive slabs have the numbers of bytes
+/// `slab_bytes`, and a page has `page` bytes.
 PARTITA_DECL file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes,
                                             std::size_t page);
 

@@ -1,4 +1,4 @@
-// The policies of calls on files.
+// The policies (optional arguments) of calls that save and load files.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,16 @@ namespace partita {
 struct fortran_order_t {};
 inline constexpr fortran_order_t fortran_order{};
 
-/// How a file is divided among its owners, and when a call returns. All workers must pass equal options.
+/// How a file is divided among its owners (the workers that write or read its slabs), and when a save returns. All
+/// workers must pass equal options.
 struct file_options {
-  std::size_t page_bytes = 4096;        ///< no two workers write to one page; set it to a parallel file system's stripe
-  std::size_t owner_bytes = 1U << 16U;  ///< chosen: each worker that writes or reads owns at least this number of bytes
-  /// A worker reads its own block if the block's runs in the file have at least this many bytes on average; if not,
-  /// slabs are read and repartitioned (measured: bench/files).
+  /// The bytes of a page: no two workers write to one page. On a parallel file system, set this to the stripe size.
+  std::size_t page_bytes = 4096;
+  std::size_t owner_bytes = 1U << 16U;  ///< chosen: workers that own bytes of a file own on average at least this many
+  /// Each worker reads its own block if the runs of consecutive bytes that blocks occupy in the file have at least this
+  /// many bytes on average. If not, workers read slabs, and a repartition follows (measured: bench/files).
   std::size_t run_bytes = 1U << 12U;
-  bool sync = true;  ///< return when the data are on the disk; if false, when the system has them
+  bool sync = true;  ///< a save returns when the data are on the disk; if false, when the operating system has them
 };
 
 namespace detail {
@@ -33,7 +35,7 @@ inline constexpr bool is_result_cuts = false;
 template <std::size_t Rank>
 inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 
-/// The policies that a call on files was given, for a tensor of this rank.
+/// The policies that the caller of a call on files passed, for a tensor of rank Rank.
 template <std::size_t Rank>
 struct file_request {
   file_options options;

@@ -1,4 +1,4 @@
-// The runs of consecutive elements that a block of a tensor takes in a file of the whole tensor.
+// The runs of consecutive elements that a block of a tensor occupies in a file of the whole tensor.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The last dimension d for which whole(d) is false, that is, which is divided; it is Rank if no dimension is divided.
+/// The last divided dimension, that is, the last d for which whole(d) is false; Rank if no dimension is divided.
 template <std::size_t Rank, class Whole>
 std::size_t last_divided_dimension(Whole whole) {
   for (std::size_t d = Rank; d-- > 0;)
@@ -26,7 +26,8 @@ struct file_run_walk {
   F& f;
   std::size_t local = 0;
 
-  /// Visits the runs along dimension d and all later ones, at flat index `at` over the dimensions before d.
+  /// Visits the runs of the block in dimensions d to Rank - 1; `at` is the flat index, in C order, over the dimensions
+  /// before d.
   void operator()(std::size_t d, std::size_t at) {
     at *= cuts.cuts[d].extent();
     cuts.cuts[d].for_pieces(position[d], [&](interval piece, std::size_t) {
@@ -42,8 +43,9 @@ struct file_run_walk {
 
 }  // namespace detail
 
-/// Calls f(at, local, count) for each run of the block at this position, which has `count` elements and begins at
-/// element `at` of the tensor in C order and at element `local` of the block. Runs are ascending and not empty.
+/// Calls f(at, local, count) for each run of consecutive elements of the block at `position`. The run has `count`
+/// elements and begins at element `at` of the tensor in C order and at element `local` of the block. Runs are ascending
+/// and not empty.
 template <std::size_t Rank, class F>
 void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position, F f) {
   const auto extents = cuts.extents();
@@ -56,7 +58,8 @@ void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position,
   detail::file_run_walk<Rank, F>{cuts, position, last, elements_per_index, f}(0, 0);
 }
 
-/// The average number of elements per run over all blocks with these cuts. A part without elements counts as one run.
+/// The average number of elements per run over all blocks with these cuts. An empty part between other parts of the
+/// last divided dimension counts as one run.
 template <std::size_t Rank>
 std::size_t mean_run(const decomposition<Rank>& cuts) {
   const auto extents = cuts.extents();

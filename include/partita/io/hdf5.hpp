@@ -1,8 +1,8 @@
-// A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. partita.hpp does not include this
+// Saves and loads a tensor on a partition as a dataset of an HDF5 file, in parallel. partita.hpp does not include this
 // header. Parallel HDF5 must be installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
 #pragma once
 
-#if !__has_include(<hdf5.h>)  // gives one error; many would follow an #error
+#if !__has_include(<hdf5.h>)  // includes a missing header, which stops the compiler; after an #error it would go on
 #include <partita: takes parallel HDF5, install libhdf5-openmpi-dev and use `pkg-config --cflags --libs hdf5-openmpi`>
 #endif
 #include <hdf5.h>
@@ -114,8 +114,9 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world, or creates it if `may_create`. Collective. The function allocates nothing
-/// before HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
+/// Opens a file on all workers of a world. With `may_create` a missing file is created, and the contents of an existing
+/// file are discarded. Collective. The function allocates nothing before HDF5 is called, because a worker that throws
+/// would leave the other workers waiting in HDF5.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool is_writing, bool may_create) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
@@ -142,7 +143,8 @@ file_error hdf5_error(const file_call& call, bool has_succeeded, const char* act
   return call_error;
 }
 
-/// Looks up a dataset on the leader: sets its extents if it exists, and returns an error if it cannot be read.
+/// Looks up a dataset in a file; only the leader calls this function. Sets `extents` to the extents of the dataset, or
+/// returns an error if the dataset does not exist or is not a tensor of type T and rank Rank.
 template <class T, std::size_t Rank>
 file_error check_dataset(const file_call& call, const std::string& path, const std::string& dataset,
                          std::array<std::size_t, Rank>& extents) {
@@ -171,9 +173,9 @@ file_error check_dataset(const file_call& call, const std::string& path, const s
   return {};
 }
 
-/// Writes this worker's slab to a dataset, or reads it from there. Each worker reads or writes one range of the HDF5
-/// file, independently of others. Collective transfers are not used, because each slab is one range of the file
-/// already, and collective writing of Open MPI 4.1 is known to hang.
+/// Writes this worker's slab to a dataset, or reads the slab from the dataset. Each worker reads or writes one range of
+/// the HDF5 file, independently of the other workers. Collective transfers are not used, because each slab is one range
+/// of the file already, and collective writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id file_space(H5Dget_space(data), H5Sclose);
@@ -191,9 +193,10 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 /// Shapes:   those of save_npy. All workers of the world call save_hdf5.
 /// Requires: what save_npy requires; a dataset that does not exist yet, in groups that exist [io_error, on all
 ///           workers]. A job that is killed while it saves may leave a file that HDF5 cannot read; save data that must
-///           not be lost as a checkpoint. While another job saves or loads datasets of the file, the call waits.
-/// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these slabs already), then
-///           each worker writes one range of the file, all at the same time.
+///           not be lost as a checkpoint. While another job saves or loads datasets of the file, the call waits for at
+///           most 5 s, then throws an io_error.
+/// Cost:     one repartition to slabs, at most one per worker of p (none if the blocks are these slabs already), then
+///           each worker writes its slab as one range of the file, all at the same time.
 /// Adjoint:  none; load_hdf5 is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
@@ -238,7 +241,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       }
       call.throw_together(call_error);
       before = call.broadcast_from_leader(before)[0];
-      // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
+      // The space is checked before HDF5 writes, because HDF5 1.10 crashes in MPI_Finalize if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
       int space_error = posix_file::file_size_error(wanted);
@@ -254,7 +257,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
         return H5Dwrite(data, type, memory_space, file_space, H5P_DEFAULT, slab.bytes());
       });
       call_error = hdf5_error(call, written, "write", path, error_advice);
-      const bool closed = data.close() && file.close();  // closing is collective, also after a write has failed
+      const bool closed = data.close() && file.close();  // collective: a worker whose write failed closes, too
       if (call_error.empty()) call_error = hdf5_error(call, closed, "close", path, error_advice);
       if (call_error.empty() && request.options.sync) {
         posix_file same;
@@ -269,7 +272,8 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
 
 /// Reads a dataset of an HDF5 file as a tensor on p, in balanced blocks or as `result_cuts(...)` states.
 /// Shapes:   those of load_npy. All workers of the world call load_hdf5.
-/// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers.
+/// Requires: a dataset of elements T [io_error] and rank Rank [shape_error]; all workers throw the errors. While
+///           another job saves a dataset of the file, the call waits for at most 5 s, then throws an io_error.
 /// Cost:     one worker looks up the dataset, then each worker reads one range of the file, all at the same time, and
 ///           one repartition follows (none if the blocks on p are these ranges).
 /// Adjoint:  none; save_hdf5 is the inverse.
@@ -315,7 +319,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       {
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
         call.throw_together(hdf5_error(call, file.is_valid(), "open", path, error_advice));
-        // HDF5 opened the same file as this worker if the name still refers to the worker's file.
+        // HDF5 opened the same file as this worker if the name `path` still refers to the file that this worker opened.
         if (!call.all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
         const bool has_succeeded = data.is_valid() && move_slab(data, where, [&](hid_t memory_space, hid_t file_space) {

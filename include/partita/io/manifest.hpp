@@ -16,7 +16,7 @@ namespace partita {
 
 /// The entry of a tensor in the manifest of a checkpoint. The tensor is in the file NAME.npy.
 struct manifest_tensor {
-  std::string name, type;  ///< "<f4" and the like
+  std::string name, type;  ///< the type is written as in NumPy, such as "<f4"
   std::vector<std::size_t> extents;
   std::size_t bytes = 0;                 ///< the size of the file NAME.npy
   std::vector<std::uint32_t> checksums;  ///< the CRC-32C of each slab of the file; the last slab may be shorter
@@ -26,7 +26,7 @@ struct manifest_tensor {
 
 struct manifest {
   std::uint64_t step = 0;
-  std::size_t slab_bytes = 0;
+  std::size_t slab_bytes = 0;  ///< the number of bytes of a file per checksum
   std::vector<manifest_tensor> tensors;
 
   /// The indices of the tensors, sorted by name.
@@ -49,7 +49,7 @@ namespace detail {
 inline constexpr std::size_t manifest_seal_bytes = 27;
 
 PARTITA_DECL std::string to_hexadecimal(std::uint32_t sum);
-/// The last lines of a manifest, which hold the checksum of the text before them.
+/// The last lines of a manifest, which hold the checksum of the n characters before them.
 inline std::string manifest_seal(const char* text, std::size_t n) {
   return "  \"checksum\": \"" + to_hexadecimal(crc32c(text, n)) + "\"\n}\n";
 }
@@ -122,7 +122,7 @@ class manifest_reader {
 /// The manifest as JSON; its last entry is a checksum of the text before it.
 PARTITA_DECL std::string to_json(const manifest& m);
 
-/// Parses the output of to_json. A text of which a single bit was changed is rejected, so do not edit a manifest.
+/// Parses the output of to_json. A manifest that was edited is rejected, because it contains a checksum of its text.
 PARTITA_DECL manifest_found parse_manifest(const std::string& json);
 
 }  // namespace partita

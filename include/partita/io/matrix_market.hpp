@@ -19,16 +19,16 @@ namespace detail {
 struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
   std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
-  std::size_t data_at = 0;                         // the byte at which the first line of an entry begins
+  std::size_t data_at = 0;                         // the byte of the file at which the entries begin
   bool has_no_values = false;
   symmetry kind = symmetry::general;
   text error_message;
 };
-/// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If `problem` is
-/// empty and `data_at` is 0, the bytes end before the header does.
+/// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If `error_message`
+/// is empty and `data_at` is 0, the header has more bytes than `bytes`.
 PARTITA_DECL market_header parse_market_header(const std::string& bytes, bool is_whole);
 /// Parses whole lines: appends their entries, and for a symmetric matrix the mirrored entries, to `entries`, and adds
-/// the number of lines to `count`. Returns an error message if a line is wrong, else an empty text.
+/// the number of lines that are not blank to `count`. Returns an error message if a line is wrong, else an empty text.
 PARTITA_DECL text parse_market_entries(const market_header& header, const std::string& lines,
                                        std::vector<triplet<double>>& entries, std::size_t& count);
 
@@ -37,7 +37,7 @@ struct market_entries {
   market_header header;
   std::vector<triplet<double>> entries;
 };
-/// Reads this worker's part of a file. Collective.
+/// Reads the entries whose lines begin in this worker's balanced range of the bytes of a file. Collective.
 PARTITA_DECL market_entries read_market(const file_call& call, const std::string& path);
 /// Writes the entries of all workers to a file, in the order of the workers. Collective.
 PARTITA_DECL void write_market_together(const file_call& call, const std::string& path, std::size_t rows,
@@ -51,7 +51,8 @@ PARTITA_DECL void write_market_together(const file_call& call, const std::string
 ///           and a pattern the values 1; entries of the same row and column are added.
 /// Requires: a complete, readable file of the same name on all workers, in coordinate format, real, integer or pattern,
 ///           general, symmetric or skew-symmetric [io_error, on all workers].
-/// Cost:     each worker reads and parses an equal share of the bytes; the constructor of csr_matrix follows.
+/// Cost:     each worker reads and parses an equal share of the bytes; then the constructor of csr_matrix makes two
+///           exchanges.
 /// Adjoint:  none; save_matrix_market is the inverse.
 template <class T>
 csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone) {
@@ -71,7 +72,8 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
 }
 
 /// Writes a sparse matrix as one Matrix Market file (coordinate real general), in ascending order of rows and columns,
-/// with as many digits as are read back as the same bits: `save_matrix_market("a.mtx", everyone, a);`. Collective.
+/// with enough digits that load_matrix_market returns the same values: `save_matrix_market("a.mtx", everyone, a);`.
+/// Collective.
 /// Requires: the world of the matrix; finite values; a place to write [io_error]. Errors are thrown on all workers, and
 ///           then the old file, if there was one, is intact.
 /// Cost:     all workers write the lines of their rows at the same time. Each worker needs memory for its text.

@@ -16,7 +16,7 @@ namespace partita {
 
 namespace detail {
 
-/// Writes a tensor under a temporary name beside `path`, and renames the file when all of it is on the disk.
+/// Writes a tensor under a temporary name beside `path`, and renames the file to `path` when all workers have written.
 /// Collective.
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
@@ -99,8 +99,8 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 
 /// Reads a .npy file as a tensor on p, in balanced blocks or as `result_cuts(...)` states. Supports C and Fortran
 /// order, both byte orders, and versions 1 to 3.
-/// Shapes:   the result is this worker's block on p, zero volume if it is inactive. All workers of the world call
-///           load_npy.
+/// Shapes:   the result is this worker's block on p, zero volume if this worker is inactive. All workers of the world
+///           call load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.
 /// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
@@ -127,7 +127,7 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     if (p.size() == 0)
       call.make_error(detail::file_error::kind::partition, "requires a partition of at least one worker").raise();
     return detail::read_unchanged_file(call, path, [&](detail::common_file& source, bool is_retry) {
-      if (is_retry && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
+      if (is_retry && p.active()) static_cast<void>(source.open());  // early, as the file was just replaced
       const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::no_verifier nothing;
       return detail::read_npy<T, Rank, (detail::is_result_cuts<Policies> || ...)>(call, source, metadata, p, request,

@@ -23,7 +23,7 @@ struct npy_header {
   std::size_t item_bytes = 0;  ///< the number of bytes of one element
   bool fortran_order = false;  ///< whether the index of the first dimension varies fastest
   std::size_t rank = 0;        ///< the number of dimensions
-  std::array<std::size_t, most_dimensions> extents{};  ///< the extents; the first `rank` ones count
+  std::array<std::size_t, most_dimensions> extents{};  ///< only the first `rank` entries are used
   std::size_t data_at = 0;                             ///< the offset of the first element in the file
   std::size_t data_bytes = 0;                          ///< the number of bytes of all elements
 
@@ -61,8 +61,8 @@ text npy_type_of() {
   return npy_type_text(native_byte_order, npy_kind<T>, sizeof(T));
 }
 
-/// Makes the header (version 1.0) of a file, padded so that the elements begin at a multiple of 64 bytes. The elements
-/// do not begin at a page boundary, because xtensor 0.24 reads the header length as signed characters.
+/// Makes the header (version 1.0) of a file, padded so that the elements begin at a multiple of 64 bytes. The header is
+/// not padded to a page, because xtensor 0.24 misreads long headers: it reads the header length as signed characters.
 PARTITA_DECL std::string make_npy_header(const text& type, bool is_fortran_order, const std::size_t* extents,
                                          std::size_t rank);
 

@@ -20,8 +20,8 @@ namespace detail {
 template <class T, class Options>
 class flat_state {
  public:
-  static constexpr std::size_t steps_per_unit = 1U
-                                                << 20U;  // steps are stored as two numbers, which a float holds exactly
+  /// The number of steps n is stored as n / steps_per_unit and n % steps_per_unit, which a float holds exactly.
+  static constexpr std::size_t steps_per_unit = 1U << 20U;
 
   flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)
       : everyone_(everyone),
@@ -32,7 +32,7 @@ class flat_state {
     file_numbers_ = state_numbers_ + 1;
   }
 
-  /// Makes the workers agree on the call, or throw the same error, before elements are moved.
+  /// Throws the same error on all workers, before elements are moved, if the workers make different calls. Collective.
   void require_agreement(const char* call) const {
     const sharding whole(mesh_->mesh(), 1);
     mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
@@ -43,7 +43,7 @@ class flat_state {
     file_numbers_ = numbers;
     return numbers == state_numbers_ || numbers == state_numbers_ + 1;
   }
-  /// The sum of the workers' numbers `mine`. Collective.
+  /// The sum of `mine` over all workers. Collective.
   std::size_t sum_over_workers(std::size_t mine) const {
     std::size_t sum = 0;
     for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);
@@ -67,7 +67,8 @@ class flat_state {
     });
     return all;
   }
-  /// Whether the file is of parameters of the optimiser's extents; the same result on all workers. Collective.
+  /// Whether the fingerprint in the file is that of this optimiser; true if the file has no fingerprint. The parameter
+  /// `all` is this worker's part of the file. All workers get the same result. Collective.
   bool matches_parameters(const xt::xtensor<T, 1>& all) const {
     return file_numbers_ == state_numbers_ ||
            real_of(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
@@ -106,7 +107,8 @@ class flat_state {
       }
     return static_cast<std::size_t>(number.value() % steps_per_unit);
   }
-  /// Sends N numbers of the file, from index `begin` on, to all workers. Collective.
+  /// Sends N numbers of the file, from index `begin` on, to all workers; `all` is this worker's part of the file.
+  /// Collective.
   template <std::size_t N>
   std::array<T, N> broadcast_file_numbers(const xt::xtensor<T, 1>& all, std::size_t begin) const {
     std::array<T, N> numbers{};
@@ -123,8 +125,9 @@ class flat_state {
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
-  /// Calls f for each optimiser state, with the range of elements that each worker has when the state is divided by
-  /// rows over all workers, and the range of the state that each worker has in the file.
+  /// Calls f(held, flat, rows, p, s) for each state s of each parameter p. The sharding `rows` divides the rows of the
+  /// state over the workers of its mesh. held[w] is the range of the state's elements that worker w has with this
+  /// sharding, and flat[w] is the range that worker w has in the file.
   template <class F>
   void for_each_state(F f) const {
     next_state_start_ = 2;
@@ -166,7 +169,7 @@ class flat_state {
 /// Saves the state of an optimiser and its number of steps as one .npy file of one dimension: `save_optimiser(
 /// "adam.npy", everyone, optimiser)`. The parameters themselves are saved by save_npy or save_checkpoint.
 /// Requires: what save_npy requires [io_error, on all workers]. All workers of the world call save_optimiser.
-/// Cost:     each state is moved once, in balanced parts, to the workers that write it; a call of save_npy follows.
+/// Cost:     each state is resharded by rows and then moved to balanced parts of the file; a call of save_npy follows.
 template <class T, class Options>
 void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   const detail::flat_state<T, Options> flat(everyone, optimiser);
@@ -179,7 +182,8 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
 /// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
 /// which may have any layouts on any number of workers.
 /// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
-///           all workers]. A file of an earlier version is recognised only by its length.
+///           all workers]. In a file of an earlier version, which has no fingerprint, only the number of elements is
+///           checked.
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);

@@ -18,8 +18,8 @@
 namespace partita {
 
 /// A tensor on p with its name, as in `named("weight", p_w, extents<12, 16>{}, w)`. `source_cuts(...)` may follow, as
-/// in save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If the
-/// block is a variable, it must outlive the result, which refers to it.
+/// in save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If x is
+/// an lvalue, the result refers to x, so x must outlive the result.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, X&& x,
            const Policies&... policies) {
@@ -44,14 +44,15 @@ inline constexpr bool is_named_tensor = false;
 template <class Extents, std::size_t Rank, class X, class... Policies>
 inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...>> = true;
 
-/// Adds everything about a tensor that must be equal on all workers to the hash of a call.
+/// Adds to the hash of a call everything about a tensor that must be equal on all workers.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void add_to_hash(argument_hash& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
   number << tensor.name.c_str() << hash_arguments<element_of<X>>(tensor.p, tensor.request).value();
   for (const std::size_t n : tensor.global) number << n;
 }
 
-/// Checks a tensor of a checkpoint, whose name must be valid and unique, with the same result on all workers.
+/// Throws the same error on all workers if the name of a tensor is invalid or is in `names`, or if the tensor cannot be
+/// saved. Adds the name to `names`.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Policies...>& tensor,
                   std::vector<std::string>& names) {
@@ -114,11 +115,11 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 
 }  // namespace detail
 
-/// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options may be the last
-/// argument: `checkpoint_options{.keep_last = 3}`.
+/// Saves tensors in the folder FOLDER/step-N (N has at least 12 digits), which gets this name only when all its files
+/// are written. Options may be the last argument: `checkpoint_options{.keep_last = 3}`.
 /// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
-///           may save into one folder: if two save the same step, only one of them succeeds. Steps that killed jobs
-///           have saved in part are removed.
+///           may save into one folder: if two save the same step, only one of them succeeds. Incomplete steps of killed
+///           jobs are removed.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
 ///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact.
 /// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
@@ -157,8 +158,8 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
 /// Shapes:   those of save_checkpoint.
 /// Requires: what save_checkpoint requires; the call that completes the step throws the errors. All workers call the
 ///           same members. The object must be destroyed before its world.
-/// Cost:     a copy of the elements that this worker writes, kept until they are written. The writing thread uses some
-///           time of a core.
+/// Cost:     a copy of the elements that this worker writes, kept until the step is completed. The thread that writes
+///           uses some time of a core.
 /// Adjoint:  none; load_checkpoint is the inverse.
 class checkpoint_saver {
  public:
@@ -166,11 +167,12 @@ class checkpoint_saver {
       : folder_(std::move(folder)), options_(options) {}
   checkpoint_saver(const checkpoint_saver&) = delete;
   checkpoint_saver& operator=(const checkpoint_saver&) = delete;
-  /// Completes a pending checkpoint. If the object is destroyed during stack unwinding, the pending checkpoint is not
-  /// saved.
+  /// Completes a pending checkpoint, and prints an error to stderr. If the object is destroyed during stack unwinding,
+  /// the pending checkpoint is not saved.
   PARTITA_INLINE ~checkpoint_saver();
 
-  /// Completes the previous checkpoint, and starts that of `step`. The tensors may change afterwards. Collective.
+  /// Completes the previous checkpoint, and starts that of `step`. The caller may change the tensors after the call.
+  /// Collective.
   template <class... Tensors>
   void save(std::uint64_t step, const Tensors&... tensors) {
     static_assert(sizeof...(Tensors) > 0 && (detail::is_named_tensor<Tensors> && ...),
@@ -186,8 +188,8 @@ class checkpoint_saver {
       pending_->write();
     }
   }
-  /// Waits until the last checkpoint is on the disk, and completes its step. If a worker could not write, all workers
-  /// throw an io_error. Collective.
+  /// Waits until the pending checkpoint, if any, is written, and completes its step. If a worker could not write, all
+  /// workers throw an io_error. Collective.
   PARTITA_DECL void finish();
 
  private:

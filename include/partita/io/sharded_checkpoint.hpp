@@ -77,8 +77,8 @@ void assign_value(typed_sharded<T, Layout>& x, const sharded_tensor<T>& value) {
   x = typed_sharded<T, Layout>(value);
 }
 
-/// Calls f with the rank of a tensor as a type. Ranks up to 6 are supported (chosen, as each rank is compiled
-/// separately).
+/// Calls f with the rank of a tensor as a std::integral_constant. Ranks up to 6 are supported (chosen, as each rank is
+/// compiled separately).
 template <class X, class F>
 void call_with_rank(const X& x, const char* call, F f) {
   if constexpr (requires { std::integral_constant<std::size_t, X::rank()>(); }) {
@@ -122,7 +122,8 @@ std::string tensor_name(const All& all, std::size_t k) {
   else return std::to_string(k);
 }
 
-/// The number of tensors in a call, the mesh of the first, and a hash of everything that must be equal on all workers.
+/// The number of tensors in a call, the mesh of the first tensor, and a hash of everything that must be equal on all
+/// workers.
 struct saved_tensors {
   std::size_t count = 0;
   std::shared_ptr<bound_mesh> first_mesh{};
@@ -153,8 +154,8 @@ sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name
   return shard_from_partition("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
-/// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. All workers
-/// get the same message.
+/// An error message if the tensors of a checkpoint differ in number, names or extents from those that the caller
+/// passed, else an empty text. All workers get the same message.
 template <class All>
 text describe_difference(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
@@ -177,7 +178,7 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
 }
 
 #ifdef PARTITA_CORE
-// Saving and loading are compiled once for usual element types, for all ranks that call_with_rank supports.
+// Saving and loading are compiled once for float and double, for all ranks that call_with_rank supports.
 #define PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, R)                                   \
   EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
                                                          const sharded_tensor<T>&);             \
@@ -241,10 +242,11 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// Loads tensors that save_tensors saved. Each tensor is loaded with the layout of the given tensor, on any mesh and
 /// any number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
-/// Shapes: the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
+/// Shapes: as many tensors as were saved, of their types and extents; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
 /// and then no tensor has changed.
-/// Cost: that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
+/// Cost: that of load_npy for one copy of each tensor, and one exchange per tensor that sends its blocks to their
+/// replicas.
 /// Adjoint: none; save_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<std::remove_reference_t<All>>

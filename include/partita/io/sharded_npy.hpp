@@ -53,8 +53,8 @@ sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<b
 /// Writes a tensor as a .npy file that NumPy can read: `save_npy<2>("w.npy", x)`, or `save_npy("w.npy", x)` for a typed
 /// tensor.
 /// Shapes:   Rank is the rank of the tensor, at least 1 [shape_error].
-/// Requires: a tensor on a mesh that is not partial [partition_error], and what save_npy of a block requires.
-/// Cost:     that of save_npy; one copy of each block is sent to the owners of the file.
+/// Requires: a tensor that is on a mesh and is not partial [partition_error], and what save_npy of a block requires.
+/// Cost:     that of save_npy of a block; of several replicas of a block, only one is sent to the owners of the file.
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   detail::require_no_pending_reduction(x.layout(), "save_npy");
@@ -73,7 +73,7 @@ void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
 }
 /// Reads a file as a tensor with this layout, as in `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
 /// Requires: a file with these extents [shape_error], and what load_npy on a partition requires.
-/// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to the other copies.
+/// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to their replicas.
 template <class T, std::size_t Rank>
 sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
                            const shape_list& extents) {

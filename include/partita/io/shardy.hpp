@@ -110,8 +110,9 @@ struct shardy_reader {
     } while (consume_if_next(','));
     expect('}', "\"}\" after factors");
   }
-  /// Decides on factors that a result lacks and that are not named as reductions. If operands share such a factor, it
-  /// is summed; if not, it must stay whole, because every element of the result may need all of it.
+  /// Sets the kinds of the factors that some result lacks, before the reductions in the text are read. Such a factor is
+  /// summed if two or more operands and no result have it; if not, its dimensions must stay unsharded, because every
+  /// element of the result may need all elements along them.
   constexpr void keep_unshared_factors_whole() {
     for (std::size_t f = 0; f < parsed.factor_count; ++f) {
       factor& here = parsed.factors[f];

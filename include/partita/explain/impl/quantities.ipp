@@ -13,7 +13,8 @@ PARTITA_DEF long_text round_to_three_digits(double number) {
   return all;
 }
 
-/// Writes a number with the unit that makes it 1 to 1000, if `units` has such a unit.
+/// Writes a number of the first of `units` in the unit in which it is below 1000, or in the last unit. The factor from
+/// each unit to the next is 1000.
 PARTITA_DECL long_text number_with_unit(double number, const char* const* units, std::size_t count) {
   std::size_t u = 0;
   while (u + 1 < count && number >= 999.5) number /= 1000, ++u;

@@ -10,7 +10,8 @@
 
 namespace partita::detail {
 
-/// The name of the folder of a step, such as "step-000000000012". Sorted names are in the order of the steps.
+/// The name of the folder of a step, such as "step-000000000012". Names of steps below 10^12, sorted, are in the order
+/// of the steps.
 PARTITA_DECL std::string step_folder_name(std::uint64_t step);
 
 /// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
@@ -25,15 +26,17 @@ PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
 /// POSIX because including <filesystem> takes a tenth of a second.
 PARTITA_DECL int remove_folder(const std::string& folder);
 
-/// The lock of a folder that is not a complete step. A job that saves a step keeps its manifest locked, and a job that
-/// removes leftovers must lock it first. The system releases the lock when a process ends, also by kill -9.
+/// The lock of the folder of an incomplete step, which is a lock of the file manifest.json in the folder. The job that
+/// saves the step holds the lock, and a job that wants to remove the folder must take the lock first. The system
+/// releases the lock when a process ends, also by kill -9.
 class folder_lock {
  public:
   /// Makes a folder that no other job removes during the lifetime of this object. Returns 0 or an errno, which is
   /// EAGAIN if another job was about to remove the folder.
   PARTITA_DECL int make(const std::string& folder);
-  /// Whether no job is saving into a leftover folder; if true, no job begins to save there during the lifetime of this
-  /// object. On a file system without locks the result is true if nothing was written to the folder for a day.
+  /// Whether no job is saving into a leftover folder; if true, no job begins to save into the folder during the
+  /// lifetime of this object. On a file system without locks the result is true if nothing was written to the folder
+  /// for a day.
   PARTITA_DECL bool lock_if_unused(const std::string& folder);
 
  private:
@@ -69,7 +72,7 @@ class temporary_folder {
 PARTITA_DECL bool is_whole_file(const std::string& path, std::size_t bytes);
 /// Writes or replaces a small file, and with `sync` waits until it is on the disk. Returns 0 or an errno.
 PARTITA_DECL int write_small_file(const std::string& path, const std::string& bytes, bool sync);
-/// Reads a whole file, which has at most `most` bytes, into `bytes`. Returns 0 or an errno.
+/// Reads a whole file into `bytes`. Returns 0 or an errno, which is EFBIG if the file has more than `most` bytes.
 PARTITA_DECL int read_small_file(const std::string& path, std::string& bytes, std::size_t most);
 
 }  // namespace partita::detail

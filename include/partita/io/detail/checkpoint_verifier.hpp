@@ -17,8 +17,8 @@
 namespace partita::detail {
 
 /// The contributions of the pieces of a file that this worker reads to the checksums of the slabs of the file. If n
-/// bytes of the slab follow a piece, the contribution of the piece is its checksum times x^8n; the exclusive or of the
-/// contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
+/// bytes of the slab follow a piece, the contribution of the piece is its checksum times x^(8n); the exclusive or of
+/// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
 class checksum_shares {
  public:
   checksum_shares(std::size_t file_bytes, std::size_t slab_bytes)

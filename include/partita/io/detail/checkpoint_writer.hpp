@@ -1,4 +1,5 @@
-// A checkpoint that is being written: begin and end are collective, writing a worker's part is local.
+// A checkpoint that is being written: begin and end are collective, and each worker writes its bytes without
+// communication.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ struct checkpoint_options {
 
 namespace detail {
 
-/// The interface of a file of a checkpoint, for any element type.
+/// The interface of an object that writes one file of a checkpoint, for any element type.
 class checkpoint_file_writer {
  public:
   virtual ~checkpoint_file_writer() = default;

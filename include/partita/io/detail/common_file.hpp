@@ -1,4 +1,5 @@
-// A file that several workers read while other jobs may replace it. All workers read one version of it, or read again.
+// A file that several workers read while other jobs may replace it. All workers read the same version of the file, or
+// read again.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ class common_file {
   /// Sends the fingerprint of the leader's file to all workers. Collective.
   void agree_on_version() { version_on_leader_ = call_.broadcast_from_leader(version_on_leader_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
-  /// since. If a worker passes an error, all workers throw it. Collective.
+  /// since. If a worker passes an error and its file is the leader's, unchanged, all workers throw the error.
+  /// Collective.
   PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
 
  private:
@@ -36,8 +38,8 @@ class common_file {
   std::uint64_t version_on_leader_ = 0;
 };
 
-/// Calls read(file, again) until it returns a value, at most 100 times. read must return no value, on all workers, if
-/// the file was replaced or written to while the workers read it. Collective.
+/// Calls read(file, is_retry) until it returns a value, at most 100 times, then throws an io_error. read must return no
+/// value, on all workers, if the file was replaced or written to while the workers read it. Collective.
 template <class Read>
 auto read_unchanged_file(const file_call& call, const std::string& path, Read read) {
   constexpr int most = 100;  // chosen: another job may replace the file between two opens sometimes, but not each time

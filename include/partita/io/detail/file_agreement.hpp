@@ -58,8 +58,8 @@ class file_call {
   /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t all_and(std::uint64_t choices) const;
   bool all(bool mine) const { return all_and(mine ? 1 : 0) == 1; }
-  /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker reports that it has
-  /// no memory, and one small broadcast.
+  /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, at which a worker that has run out of
+  /// memory reports this error, and one small broadcast.
   template <class... Number>
   facts<sizeof...(Number)> broadcast_from_leader(Number... mine) const {
     return broadcast_from_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
@@ -88,7 +88,7 @@ class file_call {
   PARTITA_DECL void throw_together(const file_error& mine) const;
 
   /// Makes an error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory
-  /// (errno 2); " from an errno. If the number `error` is 0, the result is no error.
+  /// (errno 2); " from an errno, and appends `error_advice`. If `error` is 0, the result is empty.
   PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
                                       const char* error_advice) const;
   PARTITA_DECL file_error make_error(file_error::kind error_kind, const text& sentence) const;

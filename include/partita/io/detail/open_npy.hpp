@@ -84,8 +84,8 @@ void swap_bytes(T* data, std::size_t n) {
   }
 }
 
-/// The verifier of calls that verify no checksums. Each worker passes the bytes that it reads to a verifier, in the
-/// order of the file; the leader first passes the bytes before the first element.
+/// The verifier of calls that do not verify checksums. Each worker passes the bytes that it reads to add_piece, in the
+/// order of the file; the leader first calls check_header, which reads the bytes before the first element.
 struct no_verifier {
   file_error check_header(const posix_file&) { return {}; }
   void add_piece(std::size_t, const unsigned char*, std::size_t) {}

@@ -1,4 +1,5 @@
-// The POSIX calls on files, with complete transfers and an errno as the result, and temporary files that replace files.
+// POSIX calls on files, which transfer all bytes and return an errno, and temporary files, which are removed or
+// renamed.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ inline constexpr int end_of_file = -1;
 /// the file), or -1 and set errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
 template <class Move>
 int transfer_all_bytes(std::size_t n, Move move) {
-  constexpr std::size_t most = std::size_t{1} << 30U;  // Linux moves at most 2^31 - 4096 bytes per call, others less
+  constexpr std::size_t most = std::size_t{1} << 30U;  // less than the limit per call, in Linux 2^31 - 4096 bytes
   for (std::size_t done = 0; done < n;) {
     const ssize_t moved = move(done, n - done < most ? n - done : most);
     if (moved > 0) done += static_cast<std::size_t>(moved);
@@ -43,7 +44,8 @@ class posix_file {
   posix_file& operator=(const posix_file&) = delete;
   ~posix_file() { static_cast<void>(close()); }
 
-  /// Returns 0 or an errno. Opening a file for reading does not block: a pipe without a writer would never open.
+  /// Opens a file. Returns 0 or an errno. Opening for reading does not block, because the open of a pipe without a
+  /// writer would never return.
   PARTITA_DECL int open(const std::string& path, int open_flags, mode_t mode = 0666);
   bool is_open() const { return file_descriptor_ >= 0; }
   /// Closes the file. Returns 0, or the errno of a file system that writes data when a file is closed.

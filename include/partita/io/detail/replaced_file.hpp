@@ -1,4 +1,5 @@
-// The file that a save replaces. The file is found through symbolic links, and the new file gets its owner and mode.
+// The file that a save replaces. The file is found through symbolic links, and the new file gets the old file's owner
+// and mode.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ struct replaced_file {
   std::string path;         ///< the name with symbolic links resolved, which the new file gets
   bool is_symlink = false;  ///< whether the name given is a symbolic link
   bool exists = false;      ///< whether there is a file to replace
-  int error = 0;            ///< ELOOP, or EINVAL for a device, a pipe or a socket
+  int error = 0;            ///< 0, ELOOP for too many links, or EINVAL for a device, a pipe or a socket
   struct stat status {};
 
   PARTITA_DECL static replaced_file of(const std::string& name);

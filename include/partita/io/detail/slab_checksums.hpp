@@ -1,5 +1,5 @@
-// The checksums of the slabs of a file that several workers own: each owner computes the checksums of its bytes, and
-// one worker combines them.
+// The checksums of a file that several workers own, one for every `slab_bytes` bytes (a slab): each owner computes the
+// checksums of its bytes, and one worker combines them.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ void for_each_touched_slab(std::size_t first, std::size_t last, std::size_t slab
   }
 }
 
-/// The checksums of the bytes of each slab that this worker owns. The array `data` has the elements of these slabs;
-/// `header_bytes` are the bytes before the first element, which the first owner has.
+/// For each slab of `slab_bytes` bytes, the checksum of those of its bytes that this worker owns. The array `data` has
+/// the elements that this worker owns; `header_bytes` are the bytes before the first element, which the first owner
+/// owns.
 template <std::size_t Rank>
 std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& where, const std::string& header_bytes,
                                                  const unsigned char* data, std::size_t slab_bytes) {

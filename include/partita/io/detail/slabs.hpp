@@ -92,7 +92,8 @@ argument_hash hash_arguments(const partition<Extents>& p, const file_request<Ran
   return number;
 }
 
-/// Checks the parameters of a save, which the workers agreed to be the same. Throws the same error on all workers.
+/// Checks the arguments of a call, which are already known to be equal on all workers. Throws the same error on all
+/// workers.
 template <class Extents>
 void check_save_arguments(const file_call& call, const partition<Extents>& p, const std::size_t* extents,
                           std::size_t rank, std::size_t item_bytes) {

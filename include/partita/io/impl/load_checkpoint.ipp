@@ -37,7 +37,7 @@ PARTITA_DECL std::vector<std::uint64_t> steps_on_all_workers(const file_call& ca
 /// Reads the manifest of step `wanted` (by default of the highest step) on the leader. Returns the text and an error.
 PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& call, const std::string& folder,
                                                               const std::optional<std::uint64_t>& wanted) {
-  constexpr std::size_t most = std::size_t{1} << 28U;  // chosen: the checksums of 25 million slabs
+  constexpr std::size_t most = std::size_t{1} << 28U;  // chosen: the size of the checksums of 22 million slabs
   std::string json, path;
   std::uint64_t step = 0;
   int error = ENOENT;

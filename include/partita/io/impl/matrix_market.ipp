@@ -115,7 +115,7 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
 }
 
 PARTITA_DEF market_entries read_market(const file_call& call, const std::string& path) {
-  constexpr std::size_t piece = 4096;  // chosen: the size of a few comments, or of a line
+  constexpr std::size_t piece = 4096;  // chosen: longer than most comments and lines
   const auto wrong = [&](const text& problem) {
     return call.make_error(file_error::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
                                                      << path.c_str() << " " << problem << "; write it again");

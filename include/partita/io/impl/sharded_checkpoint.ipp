@@ -1,4 +1,4 @@
-// Compiles what io/sharded_checkpoint.hpp lists.
+// Compiles the template instances that io/sharded_checkpoint.hpp declares extern.
 #pragma once
 
 #include <partita/io/sharded_checkpoint.hpp>

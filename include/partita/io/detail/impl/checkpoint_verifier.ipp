@@ -22,7 +22,7 @@ PARTITA_DEF const std::vector<std::uint32_t>& checksum_shares::checksums_of_all_
 PARTITA_DEF std::uint32_t checksum_shares::shifted_checksum(std::size_t n) {
   if (piece_checksum_ == 0 || n == 0) return piece_checksum_;
   if (n != shift_distance_)
-    shift_factor_ = crc32c_shift(shift_distance_ = n);  // most pieces of a block have equal distances
+    shift_factor_ = crc32c_shift(shift_distance_ = n);  // most pieces of a block follow at equal distances
   return multiply_crc32c(piece_checksum_, shift_factor_);
 }
 
@@ -66,7 +66,7 @@ PARTITA_DEF void checkpoint_verifier::finish() {
                           << " and on of " << path_.c_str()
                           << ") has another checksum than when it was saved; load an earlier step")
           .raise();
-  call_.throw_together(header_error_);  // after the checksums, whose error names the slab of a damaged header
+  call_.throw_together(header_error_);  // last, because a checksum error names the slab of a damaged header
 }
 
 PARTITA_DEF bool checkpoint_verifier::matches_header(const npy_header_found& found) const {

@@ -65,8 +65,7 @@ PARTITA_DEF int posix_file::lock(bool shared) const {
 }
 
 PARTITA_DEF int posix_file::wait_for_lock(bool shared) const {
-  constexpr int trials = 500;  // 5 s: chosen, longer than most datasets take to write, shorter than what
-                               // looks like a hang
+  constexpr int trials = 500;  // 5 s, chosen: longer than most datasets take, shorter than what looks like a hang
   constexpr useconds_t pause = 10000;
   int error = lock(shared);
   for (int trial = 1; trial < trials && error == EWOULDBLOCK; ++trial) {

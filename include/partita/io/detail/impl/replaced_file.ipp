@@ -12,7 +12,7 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
   found.path = name;
   for (int links = 0; ::lstat(found.path.c_str(), &found.status) == 0; ++links) {
     if (!S_ISLNK(found.status.st_mode)) {
-      found.exists = true;  // a folder is not refused here, because rename reports that it cannot be replaced
+      found.exists = true;  // a folder is not rejected here, because rename reports that it cannot be replaced
       if (!S_ISREG(found.status.st_mode) && !S_ISDIR(found.status.st_mode)) found.error = EINVAL;
       return found;
     }
