@@ -1,5 +1,6 @@
-// Includes the whole library, for programs. No other header includes partita.hpp. Includes are ordered by folder,
-// bottom layer first; headers that others include come first, so that compiler errors have short "included from" lists.
+// Includes the headers that most programs need; docs/cheat-sheet.md lists the others. No other header includes
+// partita.hpp. Includes are ordered by folder, bottom layer first; headers that others include come first, so that
+// compiler errors have short "included from" lists.
 #pragma once
 
 #include <partita/core/version.hpp>

@@ -1,9 +1,9 @@
 // Says how a program uses the library: from headers alone, or with the compiled core (PARTITA_CORE).
 //
-// A function that depends on no type of the program is declared in a header and defined in the folder impl/ beside
-// it. With PARTITA_CORE a program sees the declaration alone, and libpartita has the function. Without PARTITA_CORE the
-// header includes the definition at its end, as a template, so that a program compiles only the functions that it
-// calls.
+// A function that depends on no type of the program is declared in a header and defined in the folder impl/ beside the
+// header. If PARTITA_CORE is defined, a program only sees the declarations of these functions, and libpartita contains
+// their definitions. Without PARTITA_CORE each header includes the definitions of its functions at its end, as
+// templates, so that a program compiles only the functions that it calls.
 #pragma once
 
 #include <partita/core/version.hpp>
@@ -15,8 +15,9 @@
 #define PARTITA_DEF
 /// Stands before the declaration of a virtual function or a destructor that impl/ defines.
 #define PARTITA_INLINE
-/// Precedes partita_expect_one_setting and partita_setting. Without libpartita both functions are weak, so the compiler
-/// does not inline them, and all files call the functions that the linker keeps and share one set of values.
+/// Precedes partita_expect_one_setting and partita_setting. Without libpartita this macro makes functions weak symbols,
+/// so the compiler does not inline them, and all files of a program call the same functions and share one set of
+/// settings.
 #define PARTITA_WEAK
 #define PARTITA_BUILD_KIND_TEXT "with the compiled core"
 /// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.
@@ -46,12 +47,13 @@
 /// a message if two files differ in one of the settings, because they would share objects of different layouts. The
 /// name and the arguments of this function are the same in all versions.
 extern "C" PARTITA_WEAK void partita_expect_one_setting(unsigned setting, const char* value);
-/// Returns the place that stores the value of a setting in this program: a null pointer until a file gives the value.
+/// Returns the address of the variable that stores the value of a setting; the variable is null until a file sets the
+/// value.
 extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
 
 namespace partita::detail {
 namespace {
-// Each file of a program has an object of this kind, so that each file takes part in the comparison.
+// Each source file initialises its own copy of this constant, and so compares its settings with those of other files.
 [[maybe_unused]] const bool are_settings_compared =
     (partita_expect_one_setting(0, "version " PARTITA_VERSION_TEXT(
                                        PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,

@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// The base class of every exception of the library. `what()` is one sentence: the call, what it requires, the values
-/// on both sides, and how to fix it.
+/// The base class of every exception of the library. `what()` names the call that failed, what the call requires, the
+/// values that it got, and how to correct the call.
 class error : public std::exception {
  public:
   explicit error(const text& sentence) : error_text_(sentence) {}

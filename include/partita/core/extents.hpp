@@ -14,7 +14,7 @@ inline constexpr std::size_t dynamic = static_cast<std::size_t>(-1);
 
 /// The extents of a tensor or of a partition, one template argument for each dimension; static entries cost no memory.
 ///
-/// `extents<2, 3>{}`; `extents<dynamic, 3>(n)`; `extents(n, m)` is `extents<dynamic, dynamic>`.
+/// Examples: `extents<2, 3>{}`; `extents<dynamic, 3>(n)`; `extents(n, m)`, whose type is `extents<dynamic, dynamic>`.
 template <std::size_t... E>
 class extents {
  public:
@@ -42,7 +42,7 @@ class extents {
     assign(values);
   }
 
-  /// Converts from extents of the same rank, which must have the same value where this type has a static entry.
+  /// Converts from `other`, extents of the same rank. An extent that differs from a static entry here is a shape_error.
   template <std::size_t... Other>
     requires(sizeof...(Other) == sizeof...(E) && ((E == dynamic || Other == dynamic || E == Other) && ...))
   constexpr explicit((... || (E != dynamic && Other == dynamic))) extents(const extents<Other...>& other) {
@@ -116,7 +116,7 @@ template <class... Integer>
   requires(std::is_convertible_v<Integer, std::size_t> && ...)
 extents(Integer...) -> extents<((void)sizeof(Integer), dynamic)...>;
 
-/// Writes extents to a stream: `[3, 4]`.
+/// Writes extents to a stream, for example `[3, 4]`.
 template <class Stream, std::size_t... E>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const extents<E...>& shape) {
@@ -146,7 +146,7 @@ struct append_dynamic_extents<0, E...> {
 };
 }  // namespace detail
 
-/// Extents of rank R that are all known at run time.
+/// Extents of rank `Rank`, all of which are known only at run time.
 template <std::size_t Rank>
 using dynamic_extents = typename detail::append_dynamic_extents<Rank>::type;
 

@@ -12,12 +12,12 @@ namespace partita {
 /// hash on all workers and in constant expressions. A hash detects differences; it is not cryptographic.
 class hasher {
  public:
-  /// Starts a new hash, or continues from an earlier one.
+  /// Starts a new hash, or continues from `seed`, the value of an earlier hash.
   constexpr explicit hasher(std::uint64_t seed = 0) : state_(seed) {}
 
-  /// Adds one value: a value whose type has a fingerprint() or is empty, a number (a floating-point number by its
-  /// bits), an enumerator, the content of an optional, or the values of a range in order and their count ([1, 2], [3]
-  /// differs from [1], [2, 3]).
+  /// Adds one value: the fingerprint() of a value that has one, a number (a floating-point number by the bits of its
+  /// conversion to double), an enumerator, an optional, or the count and then the values of a range ([1, 2], [3]
+  /// differs from [1], [2, 3]). An object of an empty type without a fingerprint() adds nothing.
   template <class Value>
   constexpr hasher& mix(const Value& value) {
     if constexpr (requires { value.fingerprint(); }) return mix(value.fingerprint());

@@ -39,11 +39,11 @@ constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, c
   return product;
 }
 
-/// Rejects extents of parameters that are too large for any worker: a negative number converted to unsigned, or a value
-/// computed from one.
+/// Throws a shape_error if parameters of these extents have more than 2^40 elements, or if one extent is above 2^40.
+/// Such extents come from negative numbers that were converted to unsigned ones.
 template <std::size_t Rank>
 void require_no_overflow(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
-  constexpr std::size_t most_elements = std::size_t{1} << 40U;  // chosen: an array of this size can be requested
+  constexpr std::size_t most_elements = std::size_t{1} << 40U;  // chosen: the size in bytes fits in std::size_t
   std::size_t product = 1;
   bool fits = multiply(extents, product) && product <= most_elements;
   for (const std::size_t extent : extents) fits = fits && extent <= most_elements;

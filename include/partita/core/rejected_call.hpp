@@ -36,10 +36,10 @@ T&& undefined_object();
 
 }  // namespace partita::detail
 
-/// `PARTITA_FALLBACK_OVERLOAD(f) { static_assert(…) }` defines the overload for calls of f that no other overload
-/// accepts: any arguments, too few, or up to five. PARTITA_FALLBACK_OVERLOAD_OF_VALUES(f) gives the same message to
-/// calls with values as template arguments. For an editor the overload has a different name, so that its list of
-/// signatures shows only valid calls.
+/// `PARTITA_FALLBACK_OVERLOAD(f) { static_assert(…) }` defines an overload of f that takes up to five arguments of any
+/// types, and gets the calls that no other overload accepts. PARTITA_FALLBACK_OVERLOAD_OF_VALUES(f) gives the same
+/// message for calls of f whose template arguments are values. In an editor (clangd, IntelliSense) these overloads have
+/// a different name, so that the editor lists only the signatures of valid calls.
 #if defined(__INTELLISENSE__) || defined(__clangd__) || defined(PARTITA_SIGNATURES_ALONE)
 #define PARTITA_FALLBACK_NAME(function) function##_of_other_arguments
 #else
@@ -58,9 +58,10 @@ T&& undefined_object();
     return PARTITA_FALLBACK_NAME(function)<decltype(First)>();                               \
   }
 
-/// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` defines such a fallback for a class template that
-/// deduces its arguments: the macro's `arguments` are placeholder types that no valid object has.
-/// PARTITA_FALLBACK_CLASS_IF rejects only calls with arguments of types `Given` that fulfil a condition.
+/// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` specialises a class template for placeholder
+/// types, `arguments`, which no valid object has. Constructor calls that no deduction guide accepts select this
+/// specialisation, whose constructors reject them. PARTITA_FALLBACK_CLASS_IF rejects only calls with arguments of types
+/// `Given` that fulfil a condition.
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
 #define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
   PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)
@@ -79,14 +80,15 @@ T&& undefined_object();
   class_name(detail::any_argument, detail::any_argument, detail::any_argument = {}) -> class_name<__VA_ARGS__>; \
   template <class... Given>                                                                                     \
   class_name<__VA_ARGS__>::class_name(const Given&...)
-/// Defines the fallback of a constructor, in a class whose template arguments are known: the fallback rejects one to
-/// five arguments that no other constructor accepts.
+/// Defines a constructor that rejects calls with one to five arguments that no other constructor accepts, in a class
+/// whose template arguments are known.
 #define PARTITA_FALLBACK_CONSTRUCTOR(class_name)                                                            \
   template <class... Given>                                                                                 \
   constexpr explicit class_name(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}, \
                                 detail::any_argument = {}, detail::any_argument = {})                       \
       : class_name(detail::undefined_object<class_name>())
-/// Defines the fallback of a layer `name<T, Rank>` without a rank; `options` is the type of the layer's last argument.
+/// Defines a specialisation of a layer `class_name<T, Rank>` that rejects constructor calls which determine no rank.
+/// `options` is the type of the constructor's last argument.
 #define PARTITA_FALLBACK_LAYER(class_name, options)                                                  \
   template <class T>                                                                                 \
   class class_name<T, detail::rank_not_given> : public detail::rejected_call {                       \

@@ -1,4 +1,4 @@
-// A short list stored by value: shapes and dimension lists whose length is known at run time.
+// A short list stored by value, for shapes and lists of dimensions whose length is known only at run time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// A list of `count` copies. The function is not a constructor, because {1, n} would call it.
+  /// Returns a list of `count` copies of `value`. This is no constructor, because {1, n} would call the constructor.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);
@@ -78,7 +78,7 @@ class short_list {
   std::size_t size_ = 0;
 };
 
-/// The extents of a tensor of any rank.
+/// The extents of a tensor whose rank is known only at run time.
 using shape_list = short_list<std::size_t>;
 
 }  // namespace partita

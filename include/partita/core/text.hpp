@@ -1,7 +1,7 @@
 // A string of bounded length, built without allocation and also in constant expressions.
 //
-// Every message of the library is a `text`: a rule writes a message with the same code at compile time and at run time,
-// and an exception carries it without <string> (which alone costs more compile time than all of core/).
+// Every error message of the library is a `text`. The same code writes a message at compile time and at run time, and
+// exceptions hold it without <string> (which alone costs more compile time than all headers of core/).
 #pragma once
 
 #include <cstddef>
@@ -113,7 +113,7 @@ class basic_text {
   std::size_t size_ = 0;
 };
 
-/// The string type of messages, with their maximal length.
+/// The string type of messages, which have at most 1500 characters.
 using text = basic_text<1500>;
 
 /// Writes a text to a stream (any stream with `write`), so that core/ needs no stream header.

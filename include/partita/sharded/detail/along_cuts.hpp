@@ -1,5 +1,5 @@
-// Executes operations along sharded dimensions without gathering them: each worker receives the window of the operand
-// that its block of the result reads, or the totals of the preceding blocks.
+// Executes operations along sharded dimensions without gathering these dimensions. Each worker receives the window of
+// the operand that its block of the result reads or, for a cumulative operation, the totals of the preceding blocks.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ namespace partita::detail {
 template <class Op>
 concept reads_windows =
     requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
-/// Op is a cumulative sum (product, …) along a dimension: the totals of blocks are added to the blocks after them.
+/// Op is a cumulative operation along a dimension, such as a sum: each block is combined with the totals of the blocks
+/// before it, or after it if the operation runs backwards.
 template <class Op>
 concept carries_totals = requires(const Op& op) { op.carries_backwards(); };
 /// Operation Op can work along sharded dimensions. `Op::along` has a bit for each dimension along which Op works.
@@ -29,7 +30,8 @@ constexpr bool is_sharded_along(const sharding& x) {
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;
 }
-/// The layout of the result of Op, which is sharded as the operand is. If Op is linear, pending sums stay pending.
+/// The layout of the result of Op, which is sharded as the operand is. If Op is linear, pending sums of the operand
+/// stay pending in the result; all other pending reductions are executed before Op.
 template <class Op>
 constexpr sharding layout_along_cuts(const sharding& x) {
   sharding y = x;
@@ -40,8 +42,8 @@ constexpr sharding layout_along_cuts(const sharding& x) {
   return y;
 }
 
-/// Executes a planned movement along sharded dimensions, unless no elements move: calls `move()` after all workers have
-/// agreed. Throws an error where implicit reshards are forbidden.
+/// Executes a planned movement along sharded dimensions if it moves elements: all workers agree on the movement, then
+/// `move()` is called. Throws a partition_error if elements would move where implicit reshards are forbidden.
 template <class T, class Move>
 void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& exchange, const sharding& layout,
                      const shape_list& extents, Move move) {
@@ -79,7 +81,8 @@ block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_bloc
 }
 
 /// The reduction by which an operation combines the totals of blocks: a sum, or the reduction `Op::carried`. A
-/// reduction with a member `tuple_size` combines tuples of that many elements, one from each equal part of the tensor.
+/// reduction with a member `tuple_size` combines tuples of that many elements; element c of a tuple is in the c-th of
+/// `tuple_size` equal parts of a block's memory.
 template <class Op>
 struct carry_reduction {
   using type = sum_t;
@@ -109,7 +112,8 @@ constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R,
   else return {combine_two_elements<R>(before[0], here[0])};
 }
 
-/// The extents of a block as [outer, middle, inner], where `middle` is the product of those of the chosen dimensions.
+/// A block's extents merged to [outer, middle, inner]: `middle` is the product of the extents of the chosen dimensions,
+/// `outer` that of the dimensions before them, and `inner` that of the dimensions after them.
 struct dimension_loops {
   std::size_t outer = 1, middle = 1, inner = 1;
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
@@ -129,7 +133,8 @@ struct carried_lines {
     const dimension_loops all(shape, dimension);
     outer = all.outer / tuple_size, n = all.middle, inner = all.inner;
   }
-  /// The tuple of numbers at step k of a line. If `is_reversed` is true, steps are counted from the end of the line.
+  /// The tuple of numbers at position k of line (o, i). If `is_reversed`, positions are counted from the end of the
+  /// line.
   template <class R, class T>
   carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> all{};
@@ -145,7 +150,7 @@ struct carried_lines {
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t i = 0; i < inner; ++i) f(o, i);
   }
-  /// Sets each element of y to the combination of all elements of x up to and including this place.
+  /// Sets each element of y to the combination of the elements of x in its line up to and including its position.
   template <class R, class T>
   void scan_lines(const T* x, T* y) const {
     for_each_line([&](std::size_t o, std::size_t i) {
@@ -156,7 +161,8 @@ struct carried_lines {
       }
     });
   }
-  /// Copies the totals of a combined block y, which are the elements at its last places.
+  /// Copies the total of each line of y, which scan_lines() has set: the last element of the line, or the neutral
+  /// element if the line is empty.
   template <class R, class T>
   void copy_line_totals(const T* y, T* totals) const {
     const carried_lines one = resized_lines(1);
@@ -223,8 +229,8 @@ void carry_totals(std::size_t dimension, bool is_reversed, const char* name, bou
     run_step({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add_totals<R>(from[0], blocks, to); });
 }
 
-/// An operation along sharded dimensions as function pointers, so that the code that calls them is compiled once for
-/// all operations. Exactly one of the pointers `window` and `carry` is not null.
+/// An operation along sharded dimensions as function pointers, so that the code that calls them is compiled only once
+/// for each element type. Exactly one of the pointers `window` and `carry` is not null.
 template <class T>
 struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`
@@ -261,7 +267,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     return x.state()->node == nullptr ? y : record_result(work, operands, {layout}, {given}, y);
   });
 }
-/// Executes an operation along sharded dimensions, in the operand's layout or in `fixed_layout`, that of a program.
+/// Executes an operation along sharded dimensions, in the operand's layout or, in a program, in `fixed_layout`.
 template <class T, class Op>
 sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* fixed_layout = nullptr) {
   const std::vector<sharded_tensor<T>> operands{x};

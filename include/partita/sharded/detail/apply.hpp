@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// The layouts of operands and result, if types or a completed program determine them; otherwise empty.
+/// The layouts of operands and result, if static types or a completed program determine them; otherwise null.
 struct fixed_layouts {
   const sharding* operands = nullptr;
   const sharding* result = nullptr;
@@ -137,8 +137,8 @@ tensor_block<T> empty_block(const tensor_block<T>& x) {
   return y;
 }
 
-/// Adds a tape node to the result y, if a gradient of an operand may be requested. The tape keeps the operands in the
-/// layout in which they were read, so that they are not moved twice.
+/// Adds a tape node to the result y, if a gradient of an operand may be requested. The tape keeps each operand that the
+/// adjoint reads in the layout in which the operation read it, so that the operand is not moved twice.
 template <class T>
 sharded_tensor<T> record_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
@@ -190,7 +190,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   if (preset.result != nullptr) {
     left = *preset.result;
     for (std::size_t i = 0; i < n; ++i) needs[i] = preset.operands[i];
-    for (std::size_t t = 0; t <= n; ++t)  // types do not show dimensions of extent 1, which are repeated
+    for (std::size_t t = 0; t <= n; ++t)  // repeated dimensions of extent 1 are not sharded
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
   } else {

@@ -1,5 +1,5 @@
-// Products and sums of blocks over the factors of a rule, by matrix products if the factors form matrices, else by
-// loops.
+// Products and sums of blocks over the factors (indices) of a sharding rule: by matrix products if the factors form
+// matrices, otherwise by loops.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace partita::detail {
 
-/// The stride of tensor t of a rule along each factor (0 if the tensor lacks the factor), and the extents of the
-/// factors.
+/// The stride of a block of tensor t of a rule along each factor; 0 if the tensor lacks the factor. The constructor
+/// writes the extents of the tensor's factors to the array `extent`.
 struct factor_strides {
   std::ptrdiff_t by_factor[most_factors] = {};
   bool has_factor[most_factors] = {};
@@ -99,7 +99,7 @@ class matrix_form {
       next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
     }
   }
-  /// The first matrix of a tensor at this address, or of its packed copy, which must be packed before it is read.
+  /// The first matrix of a tensor at address `data`, or of its packed copy, which pack() must fill before it is read.
   strided<T, 2> first(T* data) const {
     strided<T, 2> m = matrix_;
     m.data = packed_.memory ? packed_.data() : data;
@@ -147,7 +147,8 @@ class matrix_form {
   short_list<std::ptrdiff_t> tensor_steps_;
 };
 
-/// Whether tensors of T are multiplied by matrix products, which sum in any order: T is a real or complex number.
+/// Whether tensors of T are multiplied by BLAS, which may sum in any order: T, or its real part, is a floating-point
+/// type.
 template <class T>
 inline constexpr bool uses_blas = std::is_floating_point_v<real_of<T>>;
 
@@ -162,7 +163,7 @@ std::atomic<matrix_product<T>>& matrix_product_in_use() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};
   return used;
 }
-/// Sets the matrix product for tensors of T. A program must call this function before it multiplies such tensors.
+/// Sets the matrix product for tensors of T. bind_operation() calls this function for each operation that needs BLAS.
 template <class T>
 void multiply_by_blas() {
   if constexpr (uses_blas<T>) matrix_product_in_use<T>().store(&multiply<T>, std::memory_order_relaxed);
@@ -253,7 +254,8 @@ class block_product {
     result_.unpack(c);
   }
 
-  /// The number of rows of a panel, a multiple of 128, for which a panel takes some milliseconds on a core.
+  /// The number of rows of a panel: a multiple of 128 for which the panel takes some milliseconds on a core, or all
+  /// rows if they are fewer.
   static std::size_t panel_rows(std::size_t rows, std::size_t inner, std::size_t columns) {
     constexpr std::size_t of_panel = std::size_t{1} << 26;  // chosen: multiply-adds of a panel
     const std::size_t row = inner * columns > 0 ? inner * columns : 1;

@@ -44,14 +44,14 @@ class bound_mesh {
   PARTITA_DECL bound_mesh(world everyone, placed_mesh where);
   /// A mesh without a world, for dry runs, which see the mesh from its first position.
   PARTITA_DECL explicit bound_mesh(const partita::mesh& m);
-  /// Returns the bound mesh of this world, mesh and workers, or makes it.
+  /// Returns the bound mesh of this world, mesh and workers that this thread has made before, or makes it.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
   const partita::world& everyone() const { return world_; }
   const placed_mesh& where() const { return grid_; }
   const partita::mesh& mesh() const { return grid_.mesh(); }
   std::size_t place() const { return place_; }
-  /// The number of this worker; without a world, that of the first worker on the mesh.
+  /// The number of this worker; without a world, the number of the first worker on the mesh.
   std::size_t worker() const { return world_.active() ? world_.id() : grid_.worker(0); }
   bool active() const { return place_ < grid_.size(); }
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
@@ -63,7 +63,7 @@ class bound_mesh {
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
   std::uint64_t fingerprint() const { return fingerprint_; }
   /// Makes all workers of the world agree that they make the same call on a tensor of elements T, or throw the same
-  /// error. `parameters` is a hash of further values that must be equal. Cost: one agreement.
+  /// error. `parameters` is a hash of further values that must be equal. Cost: one agreement; none at checks::local.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
              std::uint64_t parameters = 0, const local_error& failure = {}) {
@@ -88,8 +88,8 @@ class bound_mesh {
     if (!world_.active()) return f();  // a dry run has no world
     return partita::detail::one_call(*world_.state(), f);
   }
-  /// Records an operation, which all workers of the world must record, on the mesh or not; the next agreement compares
-  /// it. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
+  /// Records an operation, which the next agreement compares. All workers of the world must record it, also those that
+  /// are not on the mesh. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
   PARTITA_DECL std::uint64_t log_operation(std::uint64_t operation, const char* name, const shape_list& extents);
 
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
@@ -99,15 +99,15 @@ class bound_mesh {
                           [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
   /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
-  /// the first dimension of its result numbers them, and its operand has a first dimension of extent 1.
+  /// its result has an additional first dimension with an index for each summand, and its operand one of extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> plan_exchange(const reshard_exchange& e, const shape_list& shape) {
     return cached_plan<T>(exchanges_,
                           hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
                           [&] { return lower_exchange<T>(overlaps_of(e, shape, grid_, world_size())); });
   }
-  /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
-  /// Workers outside of this mesh may take part.
+  /// The exchange from the boxes `source` that the workers of the world hold to the boxes `target` that they need, from
+  /// the cache or newly planned. Workers outside of this mesh may take part.
   template <class T>
   std::shared_ptr<planned_exchange> plan_exchange(const std::vector<worker_box>& source,
                                                   const std::vector<worker_box>& target) {
@@ -119,15 +119,16 @@ class bound_mesh {
       }
     return cached_plan<T>(exchanges_, number, [&] { return lower_exchange<T>(box_overlaps(source, target)); });
   }
-  /// Opens the channels of an exchange. Returns whether this worker has a part in the exchange. All workers of the
-  /// world make the call, after an agreement. Exchanges that are pending together need different lanes.
+  /// Opens the channels of an exchange. Returns whether this worker takes part in the exchange. All workers of the
+  /// world make the call, after an agreement. Exchanges that are pending at the same time need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
     return run_reporting_bad_alloc([&] { return move.open(channels(lane)); });
   }
-  /// The channels between workers, which all workers of the world make before their first movement, after an agreement.
+  /// The channels of lane `lane`, made by the first call. All workers of the world make that call, after an agreement.
   PARTITA_DECL transport& channels(std::size_t lane = 0);
-  /// The estimated cost of a movement, from the measured link between nodes or, on one node, its memory bandwidth.
+  /// The estimated cost of a movement: that of the measured link between nodes or, if the world is on one node, that of
+  /// memory with a bandwidth of `memory_bytes` bytes per second.
   PARTITA_DECL link_cost movement_link(double memory_bytes = 1e10);
   /// Executes an exchange from x into y. All workers of the world make the call, after an agreement.
   template <class T>
@@ -146,14 +147,14 @@ class bound_mesh {
   }
 
  private:
-  static constexpr std::size_t max_plans = 512;  // chosen: more than the movements of a step with a dozen layers
+  static constexpr std::size_t max_plans = 512;  // chosen: above the movements of a training step of 12 layers
   template <class Plan>
   struct cache_entry {
     std::uint64_t key = 0;
     std::shared_ptr<Plan> plan{};
   };
 
-  /// Runs f() during a call to which the other workers have committed. A std::bad_alloc in f() is reported to them.
+  /// Runs f() in a call to which the other workers have committed: at a std::bad_alloc, this worker ends the job.
   template <class F>
   decltype(auto) run_reporting_bad_alloc(F f) const {
     try {

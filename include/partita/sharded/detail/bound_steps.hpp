@@ -33,8 +33,8 @@ class bound_steps final : public step_list {
   /// Ends the forward pass: the steps that are added from now on belong to the backward pass.
   void begin_backward() { forward_ = steps_.size(); }
   /// Orders the steps and assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
-  /// Collective over the world, with equal options on all workers. Throws on all workers if the storage of one of them
-  /// exceeds the limit.
+  /// Collective over the world, with equal options on all workers. Throws an error on all workers if every order that
+  /// is tried needs more than `options.memory` bytes of storage on some worker.
   PARTITA_DECL void plan_steps(bound_mesh& on, const schedule_options& options);
   /// Assigns storage to all blocks for a given order of the steps, which may be on several meshes of the world. The
   /// mesh `on` must outlive this object. Collective.
@@ -52,7 +52,8 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void advance() const override;
   /// The estimated times of all steps in their order.
   PARTITA_DECL timetable estimated_times() const;
-  /// The measured times of the last runs of the program. Times are measured from the first call on; before, they are 0.
+  /// The measured times of the last runs of the program. Runs measure times only after the first call of this function
+  /// or if a trace is written; times that were not measured are 0.
   PARTITA_DECL timetable measured_timetable();
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t unshared_bytes() const { return unshared_bytes_; }
@@ -82,9 +83,9 @@ class bound_steps final : public step_list {
   };
   /// The number of movements with messages that may be pending at the same time, if each node has one worker: movements
   /// that start together share the link, and all of them arrive late; with a single movement the link is idle until the
-  /// next poll. Training steps of six layers on two hosts at 1 Gbit took 72.7 ms with any number, 70.3 with one
-  /// and 68.6 with two. Workers that share a node start every movement at once, because a start may wait for the starts
-  /// of other workers.
+  /// next poll. Training steps of six layers on two hosts at 1 Gbit/s took 72.7 ms without a limit of pending
+  /// movements, 70.3 ms with a limit of one, and 68.6 ms with a limit of two. Workers that share a node start every
+  /// movement at once, because a start may wait for the starts of other workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
@@ -94,11 +95,12 @@ class bound_steps final : public step_list {
   PARTITA_DECL void drop_unread_blocks();
   /// Sets the estimated time of each step.
   PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);
-  /// Gives each block that a step sets its place in a storage, one for the blocks that exchanges read or set, one for
-  /// all others, from the first step that sets the block to the last that reads it. Returns the bytes of both together.
+  /// Gives each block that a step sets an offset in one of two storages: one for the blocks that exchanges read or set,
+  /// one for all other blocks. A block keeps its memory from the first step that sets it to the last step that reads
+  /// it. Returns the sum of the bytes of both storages.
   PARTITA_DECL std::size_t place_blocks();
-  /// Opens the exchanges of all movements, if `uses_own_channels` is true on channels that no other call on a mesh
-  /// uses.
+  /// Opens the exchanges of all movements. On lanes above 0 and, if `uses_own_channels` is true, on all lanes, the
+  /// program opens its own copies of cached exchanges, which no other call uses.
   PARTITA_DECL void open_exchanges(bound_mesh& on, bool uses_own_channels);
   /// Allocates storage for the blocks, and opens channels for the movements.
   PARTITA_DECL void make_room(bound_mesh& on, bool uses_own_channels);
@@ -107,10 +109,10 @@ class bound_steps final : public step_list {
   PARTITA_DECL static double seconds_now();
   void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }
   PARTITA_DECL void add_pending_movement(const step& one) const;
-  /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages then.
+  /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
   PARTITA_DECL bool start_next_movement() const;
   PARTITA_DECL void start_waiting_steps(std::size_t sent_count) const;
-  /// Starts all movements up to this one that have not started, then waits until this movement is complete.
+  /// Starts all waiting movements up to that of step `one`, then waits until the movement of step `one` is complete.
   PARTITA_DECL void finish(const step& one) const;
 
   std::vector<step> steps_;
@@ -120,14 +122,14 @@ class bound_steps final : public step_list {
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
   std::vector<block> blocks_;
   std::vector<block_lifetime> lifetimes_[2];   // the lifetimes of the blocks in each storage
-  std::vector<std::size_t> block_numbers_[2];  // the numbers of these blocks
+  std::vector<std::size_t> block_numbers_[2];  // the numbers of the blocks in each storage
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, unshared_bytes_ = 0;
   mutable std::vector<pending_movement> pending_;
   // Positions in order_ of movements that wait to be started, the earliest first.
   mutable std::vector<std::size_t> waiting_steps_;
   std::size_t max_pending_sends_ = any_number;
-  mutable std::vector<double> event_begins_and_ends_;  // of the last run, on the clock; empty if times are not measured
+  mutable std::vector<double> event_begins_and_ends_;  // begin and end of each event, in seconds; empty: unmeasured
   program_trace trace_;
 };
 

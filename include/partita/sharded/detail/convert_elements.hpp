@@ -67,7 +67,8 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
   return y;
 }
 
-/// Whether a linear function may be applied to a value before its pending reductions, which are all sums.
+/// Whether each pending reduction of a value is linear (a sum or a mean), so that a linear function may be applied
+/// first.
 constexpr bool has_only_pending_sums(const sharding& s) {
   bool all = true;
   for (const pending_reduction kind : s.pending) all = all && (kind == pending_reduction::none || is_linear(kind));
@@ -83,7 +84,8 @@ constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
   return layout_of_function(alike, a);
 }
 
-// The names of the layouts that layout_of_function returns. As template arguments, shardings make g++ 12 fail.
+// The layouts that layout_of_function() returns, and their names. Types have the names of layouts as template
+// arguments, because g++ 12 fails to compile shardings as template arguments.
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_of_name<Layout>);
 template <bool Linear, auto Layout>

@@ -15,8 +15,9 @@
 namespace partita::detail {
 
 /// The tensors of a convolution in g groups: images [n, (g c), ...], filters [(g m), c, ...] and results [n, (g m),
-/// ...]. The rule below has two of these tensors as operands, in the given order, and the third as result. The rule
-/// does not shard features; with several groups, it may shard whole groups.
+/// ...]. rule_of_convolution() has two of these tensors as operands, in the given order, and the third as result. The
+/// rule does not shard features (dimensions from 2 on); with several groups, it may shard the groups, but no channels
+/// in them.
 enum class convolution_part { images, filters, results };
 template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {
@@ -57,7 +58,8 @@ struct convolution_of_blocks {
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
     return {from, from + inside.size()};
   }
-  /// The places of results whose windows contain some of these cells along feature f, or span them.
+  /// The interval of results whose windows overlap the cells `range` along feature f. With dilation, a window may
+  /// overlap cells that it does not read.
   interval output_places(std::size_t f, interval range) const {
     const sliding s = options.along(f);
     if (range.size() == 0) return {};
@@ -106,7 +108,8 @@ struct convolution_of_blocks {
     }
     return h;
   }
-  /// Copies a block into a window that has zeros outside of the tensor. If they are equal, returns the block.
+  /// Returns the window of images of product p, with zeros outside of the block x. The window is copied to `buffer`
+  /// unless it equals the block; then the result is the block's memory.
   template <class T>
   static const T* fill_window(const product& p, const tensor_part<const T>& x, std::vector<T>& buffer) {
     if (x.shape == p.shape && find_held_cells(p, x.box).shape == p.shape) return x.memory;
@@ -163,7 +166,7 @@ struct convolve_operation {
   }
 };
 
-/// The adjoint of the convolution by the images, or transposed convolution: (results, filters) -> images.
+/// The adjoint of the convolution with respect to the images (transposed convolution): (results, filters) -> images.
 template <std::size_t D, std::size_t Groups>
 struct convolve_adjoint_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;

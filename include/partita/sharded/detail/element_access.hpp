@@ -68,8 +68,8 @@ class element_locator {
       if (there) f(w, offset);
     }
   }
-  /// Sets `worker` to this worker if it holds the element of `index`, else to one that holds it, and `offset` to the
-  /// element's offset in the block.
+  /// Sets `worker` to this worker if it holds the element of `index`, else to another worker that holds the element,
+  /// and `offset` to the offset of the element in that worker's block.
   PARTITA_DECL void find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
@@ -80,7 +80,8 @@ class element_locator {
 PARTITA_DECL std::size_t offset_of_index(const shape_list& extents, const shape_list& index);
 /// The error message for the first index that is not inside of the tensor; empty if all indices are.
 PARTITA_DECL text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
-/// A length for the longest list of any worker, a power of two, so that cached plans are reused. Collective.
+/// The length of the rows of pad_rows(): the smallest power of two that is enough for the longest list of any worker
+/// and one number more. Few different lengths occur, so that cached plans are reused. Collective.
 PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
 /// Writes the lists as rows of equal length, one for each worker. Each row begins with the length of its list.
 PARTITA_DECL std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
@@ -147,14 +148,14 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
         to_set[w].push_back(offset);
         said[w].push_back(values[k]);
       });
-    // 2. Send the offsets of the elements to set to their owners, then the values.
+    // 2. Send to each worker the offsets of the elements that it must set, then the values.
     const std::size_t list_length = common_list_length(*on, to_set);
     const auto where = exchange_lists(*on, pad_rows(to_set, list_length), list_length);
     std::vector<T> rows(to_set.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < said.size(); ++w)
       for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * list_length + k] = said[w][k];
     const auto what = exchange_lists(*on, rows, list_length);
-    // 3. Set the elements in the order of the senders: the highest worker id wins.
+    // 3. Set the elements in the order of the senders: if several workers set one element, the highest worker id wins.
     for (std::size_t w = 0; w < to_set.size(); ++w)
       for (std::size_t k = 0; k < where[w * list_length]; ++k)
         block.data()[where[w * list_length + 1 + k]] = what[w * list_length + k];

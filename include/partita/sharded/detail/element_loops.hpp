@@ -17,7 +17,8 @@ namespace partita::detail {
 /// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether type T can represent this number exactly.
+/// Whether the integer type T represents this number exactly, and the number is below the maximum of T. True for all
+/// other types T.
 template <class T>
 constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
@@ -27,7 +28,8 @@ constexpr bool is_exact_in_type(double number) {
            static_cast<double>(static_cast<T>(number)) == number;
 }
 
-/// Converts a number to type T. For an integer type the number is rounded towards zero and limited to its range.
+/// Converts a number to type T. For an integer type, the number is rounded towards zero and limited to the range of T;
+/// NaN becomes 0.
 template <class T>
 constexpr T saturate(double number) {
   if constexpr (std::is_integral_v<T>) {
@@ -38,8 +40,9 @@ constexpr T saturate(double number) {
   return static_cast<T>(number);
 }
 
-/// Computes y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. For integer
-/// elements and parameters that are not integers, f is computed in floating point and its result is truncated.
+/// Computes y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. If elements are
+/// integers and a parameter is not an integer of their type, f is computed in double precision and its result is
+/// truncated. If `Kept` is true, the parameters are converted to the element type instead.
 template <class Value, std::size_t Operands, std::size_t Parameters, bool Kept, class T>
 struct element_row_loop {
   static void run(const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
@@ -88,8 +91,9 @@ struct row_function_call {
   element_parameters parameters;
 };
 
-/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `broadcast_dims` of
-/// the result, or by default its last dimensions. An operand is repeated along dimensions in which its extent is 1.
+/// The loops over blocks of given shapes. The dimensions of an operand of lower rank are the dimensions
+/// `broadcast_dims` of the result, or by default the result's last dimensions. An operand is repeated along dimensions
+/// in which its extent is 1.
 template <class T>
 class element_loops {
  public:

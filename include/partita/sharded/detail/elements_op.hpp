@@ -16,7 +16,8 @@
 
 namespace partita::detail {
 
-/// Reduces a cotangent of the result to the extents of operand i by sums along dimensions in which it was repeated.
+/// Reduces a cotangent of the result to the extents of operand i, by sums along the dimensions in which the operand is
+/// repeated.
 template <class T>
 sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>(
@@ -124,8 +125,8 @@ struct elements_op {
       return std::array<double, 0>{};
     else return parameters;
   }
-  /// The function that computes cotangents for elements of T, one of `Types` element types. In a traced program, which
-  /// has several element types, integers have no gradients.
+  /// The function that computes cotangents for elements of T, one of `Types` element types. It is null for integers in
+  /// a traced program (which has several element types), because these integers have no gradients.
   template <class T, std::size_t Types>
   static constexpr element_cotangent<T> cotangent_for_type = [] {
     if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;

@@ -1,6 +1,7 @@
 // How a thread executes the operations on sharded tensors that it calls: at once, as steps of a program that is being
 // bound, or in a dry run, in which no element is read, written or moved. An operation computes by `run_step`, makes
-// blocks by `new_block`, and moves elements by `announced_movement`, which all work in each of the three ways.
+// blocks by `new_block`, and moves elements by `announced_movement`. Each of these acts at once, adds a step to the
+// program, or in a dry run touches no element.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +19,12 @@ namespace partita {
 /// The log entry of one worker for one movement of a tensor.
 struct movement {
   text operation{};       ///< the operation that needs the movement
-  bool backward = false;  ///< whether it is made in the backward pass
+  bool backward = false;  ///< whether the movement is made in the backward pass
   sharding from{}, to{};
   shape_list extents{};
   std::size_t bytes = 0;  ///< the bytes that this worker receives
-  /// The most bytes that any worker receives, set for movements without a change of layout: of windows, or of totals
-  /// along a sharded dimension.
+  /// The most bytes that any worker receives, for movements that keep the layout: movements of windows along a sharded
+  /// dimension, or of totals of a cumulative operation. 0 for all other movements.
   std::size_t most_bytes = 0;
   bool is_complex = false;  ///< whether an element is a pair of real numbers
 
@@ -108,7 +109,7 @@ struct step_block {
 };
 /// The computation of one step of a program, which computes block y from blocks x.
 struct step_work {
-  double multiply_adds = 0;  ///< 0 if the step only copies elements
+  double multiply_adds = 0;  ///< of a product of blocks; 0 for all other steps
 
   virtual ~step_work() = default;
   virtual void operator()(void* const* x, void* y) = 0;
@@ -136,7 +137,7 @@ struct step_callback_of final : step_work {
 /// The interface to which operations add their steps while a program is being bound.
 class step_list {
  public:
-  double multiply_adds = 0;  ///< per second, by which wider windows are chosen; 0: no wider windows
+  double multiply_adds = 0;  ///< per second of a worker, for choosing wider windows; if 0, none are chosen
 
   virtual ~step_list() = default;
 

@@ -34,7 +34,8 @@ void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to,
   line.dimension = 1;
   transforms.run(dense_block<In, 3>(x, shape_x), dense_block<Out, 3>(y, shape_y), {line});
 }
-/// Transforms elements along several dimensions if the element type does not change, else along one dimension.
+/// Transforms elements along several dimensions if the element type does not change, else along the one dimension of
+/// lines[0].
 template <class In, class Out>
 void transform_lines(const In* x, const shape_list& from, Out* y, const shape_list& to,
                      const std::vector<line_transform>& lines) {
@@ -58,8 +59,9 @@ shape_list shape_of_block(const sharded_tensor<T>& x, const shape_list& extents)
   const auto& on = x.state()->on;
   return on ? shape_of_box(on->box(layout_of(x.layout()), extents)) : extents;
 }
-/// Transforms x in its layout, in which the transformed dimensions must be whole. `extents` are those of the result,
-/// and n is the extent of the side with real numbers of a transformed line.
+/// Transforms x in its layout, in which the transformed dimensions must not be sharded. `extents` are the extents of
+/// the result. In a transform between real numbers and half of their spectrum, n is the number of real numbers along
+/// the transformed dimension.
 template <class U, class T>
 sharded_tensor<U> transform_whole_dimensions(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
                                              const std::vector<line_transform>& lines, std::size_t n) {
@@ -147,8 +149,8 @@ sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor
 
 // The operations below are transforms in traced programs.
 
-/// The transform along dimension D, which must be whole, without a change of the element type; or the transpose of this
-/// transform.
+/// The transform along dimension D, which must not be sharded, without a change of the element type; or the transpose
+/// of this transform.
 template <std::size_t D, bool OfComplex>
 struct transform_operation {
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -174,7 +176,7 @@ struct transform_operation {
   }
 };
 
-/// The transform along dimension D, which must be whole, from n real numbers to half of their spectrum, or back.
+/// The transform along dimension D, which must not be sharded, from n real numbers to half of their spectrum, or back.
 template <bool ToReal, std::size_t D>
 struct half_spectrum_operation {
   using operand_type = std::conditional_t<ToReal, std::complex<double>, double>;

@@ -1,5 +1,6 @@
-// The operations take_along_axis and gather_nd in traced programs, in which the indexed dimensions of x must be whole,
-// while the indices may have any sharding. The operations are declared in the same form as a user-defined operation.
+// The operations take_along_axis and gather_nd in traced programs, which do not shard the indexed dimensions of x, but
+// may shard the indices (for gather_nd, not along their last dimension). The operations are declared in the same form
+// as a user-defined operation.
 #pragma once
 
 #include <cstddef>

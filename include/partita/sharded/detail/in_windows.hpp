@@ -15,9 +15,10 @@ namespace partita::detail {
 
 /// Operation Op reads windows of its operands. `Op::windowed` has a bit for each operand that is read in windows. The
 /// windows are positioned relative to tensor number `Op::anchor`: an operand, or the result if the number equals the
-/// number of operands. The rule of Op has all features whole, and is used if no feature is sharded. `window(i, box of
-/// the anchor, extents of the operands)` returns the box of the features of operand i that is read, without the other
-/// dimensions. An operation with windows along other dimensions than features has a bit for each in `Op::features`.
+/// number of operands. The rule of Op does not shard features; layouts_of_features() adds their sharding. `window(i,
+/// box of the anchor, extents of the operands)` returns the box of operand i that is read, along the features only.
+/// Features are the dimensions from 2 on; an operation with windows along other dimensions has a bit for each of these
+/// in `Op::features`.
 template <class Op>
 concept reads_features = requires {
   Op::windowed;
@@ -44,7 +45,7 @@ constexpr bool shards_features(const sharding& s) {
   return false;
 }
 
-/// Whether operand i has features: it is read through windows or is the anchor.
+/// Whether tensor i (an operand or the result) has features: it is read through windows or is the anchor.
 template <class Op>
 constexpr bool has_features(std::size_t i) {
   return (Op::windowed >> i & 1U) != 0 || Op::anchor == i;
@@ -64,8 +65,8 @@ struct layouts_over_features {
 };
 
 /// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor if it is an
-/// operand with sharded features, else of the first operand with sharded features. For all other mesh axes, the
-/// operation's rule decides.
+/// operand with sharded features, else of the first operand with sharded features. For the mesh axes that do not shard
+/// features, the operation's rule decides. If the anchor is an operand, the result is a partial sum.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
@@ -98,7 +99,7 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
     all.operands[i] = has_features<Op>(i) ? with_features(layout_of(p.operands[i])) : layout_of(p.operands[i]);
   all.result = layout_of(p.results[0]);
   if (Op::anchor == n) all.result = with_features(all.result);
-  else  // the result is a partial sum, as each worker has some of the places only
+  else  // the result is a partial sum: each worker has only a part of the anchor
     for (std::size_t a = 0; a < lead.on.rank(); ++a)
       if ((used >> a & 1U) != 0) all.result.pending[a] = pending_reduction::sum;
   return all;
@@ -120,7 +121,7 @@ constexpr bool has_sharded_features(const Layout&... layouts) {
 template <class T>
 struct wider_window {
   const block_window<T>* operand_window = nullptr;          ///< this worker's box of operand 0; null if it is the block
-  const std::vector<worker_box>* computed_boxes = nullptr;  ///< what each worker computes; null: its block
+  const std::vector<worker_box>* computed_boxes = nullptr;  ///< the box that each worker computes; null: its block
   block_window<T> result_window{};                          ///< the box of the result that this worker computed
 };
 /// Copies the elements of a box from a wider box that contains it.

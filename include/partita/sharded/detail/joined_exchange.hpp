@@ -12,8 +12,8 @@
 namespace partita::detail {
 
 /// This worker's part of several movements that share their messages. All boxes for another worker are packed one after
-/// the other into one message, which the receiver unpacks. So each box is copied twice more. The movements may have
-/// different element types.
+/// the other into one message, which the receiver unpacks, so that each box is copied two more times than in a movement
+/// of its own. The movements may have different element types.
 class joined_exchange {
  public:
   /// Whether a movement can share messages, which requires that elements move, and that they can be copied as bytes.
@@ -26,10 +26,10 @@ class joined_exchange {
   std::size_t movement_count() const { return parts_.size(); }
   /// Whether this worker takes part in at least one of the joined movements.
   bool takes_part() const { return takes_part_; }
-  /// Opens the exchange, if this worker takes part in it. Returns whether it does.
+  /// Opens the exchange, if this worker takes part in it. Returns whether this worker takes part.
   PARTITA_DECL bool open(transport& channels);
-  /// Sets the memory of the operand x and the result y of movement `part`, until the next finish; null if this worker
-  /// has no such block.
+  /// Sets the memory of the operand x and the result y of movement `part`. The memory must exist until the next
+  /// finish(). A pointer is null if this worker has no block of the tensor.
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();
   PARTITA_DECL void finish();
@@ -42,14 +42,16 @@ class joined_exchange {
     short_list<std::ptrdiff_t> x_strides{}, y_strides{};
     void *x = nullptr, *y = nullptr;
   };
-  /// A box in a message: the number of its movement, its number in that movement's plan, and its offset in the message.
+  /// A box in a message: the worker at the other end, the number of the box's movement, the number of the box in that
+  /// movement's plan, and the offset of the box in the buffer of all messages, in words.
   struct packed_box {
     std::size_t worker = 0, part = 0, box = 0, offset = 0;
   };
   using word = std::uint64_t;
 
-  /// Gives each box its offset in the messages, ordered by workers and then by movements; adds a box for each worker to
-  /// `messages`. Returns the number of words in all messages.
+  /// Lists in `all` the boxes of all movements, ordered by workers and then by movements, with their offsets in the
+  /// buffer of all messages; adds one message for each worker to `messages`. Returns the number of words in all
+  /// messages.
   PARTITA_DECL std::size_t assign_box_offsets(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
                                               box_list& messages) const;
 

@@ -22,10 +22,10 @@ PARTITA_DECL std::vector<movements_of_level> find_small_movements(const std::vec
                                                                   std::size_t end);
 
 /// Orders the steps as `order_steps` does, and lets small movements share their messages if the estimated time does not
-/// become longer; sets `joins` of the steps `first` to `end`.
+/// become longer; sets `message_leader` of the steps `first` to `end`.
 ///
-/// Only movements of the same level share messages: they do not depend on each other, and no two groups of them wait
-/// for each other. Cost: at most 65 calls of `order_steps`.
+/// Only movements of the same level share messages: they do not depend on each other, and groups of movements that
+/// share messages never wait for each other in a cycle. Cost: at most 65 calls of `order_steps`.
 PARTITA_DECL std::vector<ordered_step> order_and_join_steps(std::vector<step_use>& steps, std::size_t first,
                                                             std::size_t end, const order_limits& limits,
                                                             double now = 0);

@@ -15,14 +15,14 @@
 
 namespace partita::detail {
 
-/// What workers compare of a tensor that is passed to a program, without the elements; the element type is a number.
+/// The properties, but not the elements, of a tensor that is passed to a program. Workers compare these properties.
 struct tensor_argument {
   const bound_mesh* on = nullptr;
   const sharding* layout = nullptr;
   const shape_list* extents = nullptr;
   std::uint64_t number = 0, type = 0;
   text (*type_name)() = nullptr;
-  bool is_recorded = false;  ///< on a tape
+  bool is_recorded = false;  ///< whether the tensor is on a tape
 
   tensor_argument() = default;
   template <class T>
@@ -58,11 +58,12 @@ struct outside_argument {
     block_number = steps.add_outside_block(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
-  /// Whether the program can use a tensor of the right extents: it is on the same mesh, with elements, on no tape.
+  /// Whether the program can use tensor x, which has the right extents: x is on the same mesh as the program and on no
+  /// tape, and this is no dry run.
   bool accepts_tensor(const tensor_argument& x) const {
     return x.on == on.get() && !x.is_recorded && !run_state.is_dry_run;
   }
-  /// Passes a tensor of the right extents on the same mesh to the next call.
+  /// Passes x, which has the right extents and mesh, to the next call. Reshards x if its layout is not the argument's.
   template <class T>
   void set_tensor(bound_steps& steps, const sharded_tensor<T>& x) {
     memory = x.layout().same_layout(layout) ? x.state()->block.memory : reshard(x, layout).state()->block.memory;
@@ -78,7 +79,7 @@ PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t finger
                                      const outside_argument* expected, std::size_t arguments,
                                      const text& error_message);
 
-/// Gives a result of a bound program memory of its own: a result that is an argument or another result, too, is copied.
+/// Gives a result of a bound program its own memory: copies a result that is an argument, a constant or another result.
 template <class T>
 sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
   tensor_block<T> block = y.state()->block;
@@ -97,8 +98,8 @@ void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::ui
   steps.set_memory(number, result.state()->block.data());
 }
 
-/// The types of the arguments and gradients of a program that is bound for T: all have elements of T. In
-/// <partita/sharded/traced_complex.hpp> are programs with real and complex arguments.
+/// The types of the arguments and gradients of a program that is bound for T: all have elements of T. For programs with
+/// real and complex arguments, <partita/sharded/traced_complex.hpp> defines these types.
 template <class T>
 struct tensors_of_program {
   using tensor = sharded_tensor<T>;

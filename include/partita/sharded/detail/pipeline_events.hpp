@@ -1,6 +1,6 @@
 // The order in which workers execute the steps of a pipeline: one order of all tasks and movements, of which each
-// worker executes its part. There is no deadlock, because the first event in this order that is not done waits for no
-// other.
+// worker executes its part. There is no deadlock, because the first event of the order that is not done yet does not
+// wait for any other event.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct pipeline_numbering {
   std::uint32_t stages = 0, micro_batches = 0;
 
   enum part : std::uint32_t { forward, backward, y_move, dy_move };
-  /// The number of a pass of a stage, or of the movement of its result (y_move) or cotangent (dy_move).
+  /// The number of a pass of a stage for a micro-batch, or of the movement of the stage's result (y_move) or cotangent
+  /// (dy_move).
   std::uint32_t of(part which, std::uint32_t stage, std::uint32_t micro_batch) const {
     return (which * micro_batches + micro_batch) * stages + stage;
   }
@@ -25,9 +26,9 @@ struct pipeline_numbering {
 };
 
 /// Orders the recorded steps by a simulated run. A movement between groups of workers begins when the sender's task is
-/// done; the receivers post it before the task that they execute at that time, and finish it before the task that needs
-/// it. If the run has separate passes for the gradients of weights, a backward pass has the steps that compute the
-/// cotangent for the previous stage, and the other steps belong to the pass of the weights.
+/// done; the receivers post their receive before the task that they execute at that time, and finish the movement
+/// before the task that needs it. If the run has separate passes for the gradients of weights, a backward pass has the
+/// steps that compute the cotangent for the previous stage, and the other steps belong to the pass of the weights.
 PARTITA_DECL std::vector<ordered_step> pipeline_events(const pipeline_shape& shape, const pipeline_run& run,
                                                        const std::vector<step_use>& steps);
 

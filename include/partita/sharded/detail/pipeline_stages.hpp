@@ -20,15 +20,15 @@ class pipeline_stages {
   /// A stage, its mesh on workers, and its program for each size of a micro-batch.
   struct stage {
     std::shared_ptr<bound_mesh> on;
-    std::vector<std::size_t> row_counts;  ///< the rows for which each of the programs was traced
+    std::vector<std::size_t> row_counts;  ///< the number of rows for which each program was traced
     std::vector<traced_function> programs;
 
     PARTITA_DECL const traced_function& program(std::size_t program_for_rows) const;
   };
 
   pipeline_stages() = default;
-  /// Traces the stages for elements of the type with this number. Collective: all workers agree that their stages and
-  /// options are equal and fit together, or throw the same error.
+  /// Traces the stages for elements of the type whose type_number() is `element_type`. Collective: all workers agree
+  /// that their stages and options are equal and fit together, or throw the same error.
   PARTITA_DECL pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                const pipeline_options& options, std::uint64_t element_type);
 
@@ -48,8 +48,8 @@ class pipeline_stages {
   PARTITA_DECL void trace_stages(const std::vector<pipeline_stage>& stages);
   /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
   PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
-  /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; or 2
-  /// if there is none.
+  /// The first argument of program number `program` of a stage that must have one row per sample but has a different
+  /// number of rows: 0 (inputs) or 1 (targets); or 2 if there is no such argument.
   PARTITA_DECL std::size_t argument_with_wrong_rows(std::size_t stage, std::size_t program) const;
   PARTITA_DECL shape_list result_shape(std::size_t stage, std::size_t program) const;
 

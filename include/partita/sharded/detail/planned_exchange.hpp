@@ -20,8 +20,8 @@ class planned_exchange {
 
   /// The plan in which every worker receives each box directly from a worker that holds it.
   const exchange_plan<dynamic>& plan() const { return plan_; }
-  /// The plans that are executed instead of plan() between nodes of several workers: first boxes are sent between
-  /// nodes, then workers of a node send to others of the same node what came from other nodes.
+  /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
+  /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
@@ -34,13 +34,13 @@ class planned_exchange {
 
   /// Whether this worker sends or receives elements in the movement.
   bool takes_part() const { return plan_.gives || plan_.takes; }
-  /// Opens channels for the movement, if this worker takes part in it. Returns whether it does. Collective over the
-  /// world if workers of a node may pass boxes on.
+  /// Opens channels for the movement, if this worker takes part in it. Returns whether this worker takes part.
+  /// Collective over the world if workers of a node may forward boxes to each other.
   PARTITA_DECL bool open(transport& channels);
   /// Moves elements from block x into block y. The movement's channels must be open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
-  /// Starts (finish() completes) the movement, on a worker that takes part in it. Between start() and finish() x must
-  /// not change, and another movement may start only on another transport.
+  /// Starts the movement, which finish() completes, on a worker that takes part in it. Between start() and finish() x
+  /// must not change, and another movement may start only on another transport.
   PARTITA_DECL void start(const void* x, void* y) const;
   /// The two halves of start(): post_receives() posts y for receiving without waiting, post_sends() sends x.
   PARTITA_DECL void post_receives(void* y) const;

@@ -17,12 +17,12 @@ struct program_order {
 };
 
 /// Orders steps, of which the first `forward` are the forward pass, by this worker's estimates of their times. If
-/// `join` is true, small movements may share messages, as the members `joins` of the steps then say.
+/// `join` is true, small movements may share messages, and the members `message_leader` of the steps say which do.
 PARTITA_DECL program_order order_program(std::vector<step_use>& uses, std::size_t forward, const order_limits& limits,
                                          bool join);
 /// Orders the steps on all workers as the first worker of the mesh orders them, because estimates differ between
-/// workers whose blocks differ. The steps use `block_count` blocks. Returns nothing on all workers if some worker has
-/// other steps. Collective.
+/// workers whose blocks differ. The steps use `block_count` blocks. Returns nullopt on all workers if some worker
+/// cannot use this order, because its steps differ from those of the first worker. Collective.
 PARTITA_DECL std::optional<program_order> agree_on_program_order(bound_mesh& on, std::vector<step_use>& uses,
                                                                  std::size_t forward, std::size_t block_count,
                                                                  const order_limits& limits, bool join);

@@ -47,7 +47,8 @@ class index_mapped_copy {
   }
 
  private:
-  /// Sets the elements of the result for one index of each dimension before d.
+  /// Sets the elements of the result that have fixed indices along the dimensions before d. Returns the end of these
+  /// elements.
   template <class T>
   T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
     if (d == shape_.size()) {
@@ -65,7 +66,7 @@ class index_mapped_copy {
   std::vector<std::ptrdiff_t> offsets_;
 };
 
-/// The position of dimension d in the list D of dimensions, counted from 0.
+/// The position of dimension d in the list D of dimensions, counted from 0; the length of D if d is not in D.
 template <std::size_t... D>
 constexpr std::size_t index_in_dimensions(std::size_t d) {
   constexpr std::array<std::size_t, sizeof...(D)> all{D...};

@@ -29,7 +29,7 @@ inline bool have_same_block(const sharding& a, const sharding& b) {
   return a.same_layout(b) || drop_trivial_axes(layout_of(a)).same_layout(drop_trivial_axes(layout_of(b)));
 }
 
-/// Whether reduction R of elements of T gives elements of T, or of floating-point numbers gives floating-point numbers.
+/// Whether the reduction R of two elements of T gives a T, or a floating-point number if T is a floating-point type.
 template <class R, class T>
 inline constexpr bool gives_elements = accepts_element_type<R, T>() && requires(const R& r, const T& a) {
   requires std::is_same_v<decltype(r(a, a)), T> ||
@@ -203,8 +203,8 @@ tensor_block<T> run_reshard_steps(bound_mesh& on, const tensor_block<T>& x, cons
   }
   return now;
 }
-/// Returns this worker's block of the same tensor under another sharding. Collective over the world if elements move.
-/// If no element moves, the result may share its memory with x.
+/// Returns this worker's block of a tensor under the sharding `to`, from its block x under `from`. Collective over the
+/// world if elements move. If no element moves, the result may share its memory with x.
 template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {

@@ -39,8 +39,9 @@ void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
     }
   node.contributions.push_back(detach(dx));
 }
-/// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value.
-/// All contributions to the cotangent must have been added before.
+/// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value. All
+/// contributions to the cotangent must have been added before. A single contribution to an argument of a recomputed
+/// segment keeps its layout.
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
   const scoped_name name("cotangent");
@@ -55,8 +56,9 @@ void complete_cotangent(tape_node<T>& node) {
   node.contributions.clear();
 }
 
-/// Whether the contributions to the cotangent of a resharded value are not summed, but each resharded directly to the
-/// layout of the operand: if this moves fewer bytes than their sum through the layout of the value.
+/// Whether the contributions to the cotangent of a tape node are passed on one by one, without a sum. A node of a
+/// scan's state always does so. A reshard does so if resharding each contribution directly to the operand's layout
+/// moves fewer bytes than resharding all of them to the value's layout, and their sum to the operand's layout.
 template <class T>
 bool passes_contributions_unsummed(const tape_node<T>& node) {
   if (node.passes_on_contributions) return true;
@@ -160,7 +162,7 @@ template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t tape_nodes_before = 0) {
   if (!y.state()->node) return;
   const scoped_value<bool> back(run_state.is_backward, true);
-  // 1. Count the uses of each node, after the last of which its cotangent is complete.
+  // 1. Count the uses of each node. After the last use of a node its cotangent is complete.
   count_node_uses(y.state()->node, tape_nodes_before);
   // 2. Make `seed` the cotangent of the result, with which the backward pass begins.
   ready_nodes<std::conditional_t<true, void, T>> pass;

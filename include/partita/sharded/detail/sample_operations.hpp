@@ -1,5 +1,6 @@
-// The operations of pooling and interpolation of sharded tensors, which compute outputs from the taps of windows, and
-// their adjoints. The taps and the computation on them are those of the layers in nn/.
+// The operations of pooling and interpolation of sharded tensors, which compute each output from taps (the inputs in
+// its window, with their weights), and their adjoints. The taps and the computation on them are those of the layers in
+// nn/.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace partita::detail {
 
-/// The rule x [n, c, ...] -> y [n, c, ...], whose features are whole; sharded features are read through windows.
+/// The rule for operands and a result of shape [n, c, ...], which does not shard features; sharded ones are read in
+/// windows.
 constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, std::size_t rank) {
   partita::rule r;
   const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c');
@@ -37,7 +39,7 @@ struct sampling_of_blocks {
     for (std::size_t d = 2; d < Rank; ++d) all.push_back(taps_of(d, y[d]).footprint());
     return all;
   }
-  /// The box of outputs that contains all outputs that read inputs in the box `cells`.
+  /// The smallest box of outputs, along the features, that contains all outputs that read inputs in the box `cells`.
   short_list<interval> output_intervals(const short_list<interval>& cells) const {
     const auto m = sampling_rule.outputs(input_extents);
     short_list<interval> all;
@@ -72,7 +74,7 @@ struct sampling_of_blocks {
   }
 };
 
-/// Copies the elements of another box to a block, and sets the block to 0 where the boxes do not overlap.
+/// Copies the elements of the box `box` that are in the box of block y to y, and sets all other elements of y to 0.
 template <class T>
 void copy_overlap(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
   for (T& element : y) element = T(0);

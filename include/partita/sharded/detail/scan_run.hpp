@@ -42,7 +42,8 @@ class scan_run {
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
       : step_(std::move(step)), initial_states_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// Returns the scan's last state. `parameters` are the tape nodes of parameters, null without a gradient.
+  /// Runs the scan and returns its last state. `parameters` are the tape nodes of the parameters, null for one without
+  /// a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
     if (run->sweeps_.empty()) return run->initial_states_;
@@ -85,7 +86,8 @@ class scan_run {
     tape_blocks kept_blocks{};
   };
 
-  /// Computes the steps of a sweep from `resume_step` to `begin` without recording them, and keeps states on the way.
+  /// Computes the steps of a sweep from `resume_step` to `begin` without recording them, and keeps the states before
+  /// the steps `checkpoint_steps`.
   state_list<T> advance(const scan_sweep& sweep, state_list<T> state) {
     auto next = sweep.checkpoint_steps.begin();
     for (std::size_t i = sweep.resume_step;; ++i) {
@@ -153,7 +155,7 @@ class scan_run {
   state_list<T> initial_states_;
   std::vector<scan_sweep> sweeps_;
   std::list<checkpoint> checkpoints_{};
-  std::vector<state_list<T>> contributions_;  ///< contributions to the cotangents of a state, for each of its tensors
+  std::vector<state_list<T>> contributions_;  ///< for each tensor of a state, the contributions to its cotangent
   bool has_contributions_ = false;            ///< whether there are contributions
 };
 
@@ -178,8 +180,8 @@ std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& st
   return current_tape_contents().bytes - before;
 }
 
-/// Replaces a memory limit in the options by a number of checkpoints. The worker that keeps most decides, so that all
-/// workers have the same schedule.
+/// Replaces a memory limit in the options by a number of checkpoints. The worker that keeps the most bytes decides, so
+/// that all workers have the same schedule.
 template <class T>
 scan_options agree_on_options(const scan_step<T>& step, const state_list<T>& state, std::size_t n,
                               const scan_options& options) {

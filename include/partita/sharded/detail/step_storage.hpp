@@ -12,8 +12,9 @@ struct block_lifetime {
   std::size_t bytes = 0, first = 0, last = 0, offset = 0;
 };
 
-/// Gives each block the lowest offset at which it overlaps no other block during its lifetime. Returns the number of
-/// bytes of the storage. Offsets are multiples of a cache line, or of a page for long blocks. Cost: O(blocks²).
+/// Gives each block, in order, the lowest offset at which it overlaps no earlier block of the list that is alive at the
+/// same time. Returns the bytes of the storage. Offsets are multiples of a cache line, or of a page for blocks of at
+/// least 16 pages. Cost: usually O(blocks²).
 PARTITA_DECL std::size_t assign_storage_offsets(std::vector<block_lifetime>& all);
 
 }  // namespace partita::detail

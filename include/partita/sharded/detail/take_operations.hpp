@@ -36,8 +36,8 @@ void for_each_label(const std::vector<std::size_t>& labels, const short_list<int
     f(k, labels[at]);
   }
 }
-/// Calls f for each index that belongs to a block. The dimensions of the indices are dimension D of the block and those
-/// after it.
+/// Calls f for each index that belongs to a block. The dimensions of the index array are the dimensions D, D + 1, … of
+/// the block.
 template <std::size_t D, class T, class F>
 void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
   short_list<interval> rows;
@@ -45,8 +45,9 @@ void for_each_index(const known_indices& indices, const tensor_part<T>& block, F
   for_each_label(*indices.values, rows, indices.extents, f);
 }
 
-/// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If dimension D may be
-/// sharded (`Cut`), a worker ignores the rows that it does not hold.
+/// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If `Cut` is true,
+/// dimension D of the result may be sharded, and a worker ignores the rows of dy that belong to other workers' rows of
+/// the result.
 template <std::size_t D, std::size_t Rank, bool Cut>
 struct take_adjoint_op {
   static constexpr bool on_integers = true;

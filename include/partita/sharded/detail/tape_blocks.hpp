@@ -8,12 +8,12 @@
 
 namespace partita {
 
-/// What the tape of this worker keeps for the backward pass: tape nodes, and the blocks that they read. A block that
+/// What the tape of this thread keeps for the backward pass: tape nodes, and the blocks that they read. A block that
 /// several nodes read counts once; a block that the program also holds counts, too.
 struct tape_contents {
-  std::size_t records = 0;
+  std::size_t records = 0;  ///< tape nodes, and states that scans keep as checkpoints
   std::size_t bytes = 0;
-  std::size_t most_bytes = 0;  ///< the maximum since the last value_and_gradient of this thread began
+  std::size_t most_bytes = 0;  ///< the maximum of `bytes` since this thread's last value_and_gradient began
 };
 
 namespace detail {

@@ -1,4 +1,5 @@
-// Layouts for operations along whole dimensions: the axes that sharded such a dimension shard another.
+// Layouts for operations along dimensions that must not be sharded: the mesh axes that sharded such a dimension shard
+// another dimension.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,9 @@
 namespace partita::detail {
 
 /// The layout for the next step of an operation that works along the dimensions `all`, one after the other, of which
-/// `left` remain: s itself if one of these is whole in s. If none of them is whole, the axes that shard one of them
-/// shard another dimension of the result: one along which the operation does not work, else one along which it has
-/// worked already, else any.
+/// the dimensions `left` remain. If one of the remaining dimensions is not sharded in s, the layout is s. Otherwise the
+/// axes that shard the last remaining dimension shard another dimension: one along which the operation does not work,
+/// else one along which it has worked already, else any other; a tensor of rank 1 becomes replicated over these axes.
 constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
   std::size_t d = 0;
   for (; d < s.rank(); ++d) {

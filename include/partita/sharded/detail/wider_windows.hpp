@@ -33,7 +33,7 @@ struct placed_operation {
 /// The boxes that each worker computes and reads in an operation.
 struct wider_result {
   std::vector<worker_box> computed_boxes{};  ///< the box that each worker computes; empty if it is the block
-  bool reads_wider_box = false;              ///< operand 0 was computed in such boxes, and all of each is read
+  bool reads_wider_box = false;              ///< whether operand 0 is read in the boxes in which it was computed
 };
 
 /// Decides which box of each operation's result each worker computes. The boxes are wider than blocks if the next

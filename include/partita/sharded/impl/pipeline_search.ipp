@@ -14,7 +14,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   struct stage_estimate {
     double forward = 0, backward = 0, update = 0;
     std::size_t peak_bytes = 0;  ///< bytes of memory on a worker
-    std::size_t kept_bytes = 0;  ///< of these, the bytes that the forward pass keeps for the backward pass
+    std::size_t kept_bytes = 0;  ///< of peak_bytes, the bytes that the forward pass keeps for the backward pass
     std::size_t sent_bytes = 0;  ///< the bytes of a worker's block of the result
     search_candidate layouts{};
   };
@@ -102,7 +102,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
         one.times.moving = std::max(one.times.moving, options.between.latency + static_cast<double>(e.sent_bytes) *
                                                                                     options.between.seconds_per_byte);
     }
-    // 3. Simulate each order.
+    // 3. Simulate the stages in each order of tasks, and keep the fastest pipeline that fits into memory.
     for (const pipeline_order order : options.orders) {
       one.order = order;
       one.times.forward.clear(), one.times.backward.clear(), one.times.weights.clear();

@@ -14,7 +14,7 @@ namespace detail {
 
 PARTITA_DEF std::size_t steps_to_next_checkpoint(std::size_t n, std::size_t c) {
   c = std::min(c, n);                              // more checkpoints are of no use; the products below stay small
-  std::size_t r = 1, before = 1, reached = c + 1;  // b(c, r - 1) and b(c, r)
+  std::size_t r = 1, before = 1, reached = c + 1;  // b(c, r - 1), b(c, r) = (c + r)! / (c! r!)
   while (reached < n) {
     ++r;
     before = std::exchange(reached, reached * (c + r) / r);
@@ -67,7 +67,7 @@ PARTITA_DEF scan_options fit_options_to_memory(std::size_t n, const scan_options
                                                std::size_t step_bytes) {
   require_one_scan_option(options);
   if (options.memory == 0 || n == 0) return {};
-  if (step_bytes == 0 || options.memory / step_bytes >= n) return {};  // all steps fit
+  if (step_bytes == 0 || options.memory / step_bytes >= n) return {};  // the tape can keep all steps
   const std::size_t one_checkpoint = step_bytes + state_bytes;
   if (options.memory < one_checkpoint)
     throw error(text("partita::scan: requires a memory limit of at least ")

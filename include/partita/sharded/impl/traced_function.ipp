@@ -78,7 +78,7 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_elementwise && i < n; ++i) {
     is_elementwise = needs[i].same_layout(closed_layout(complete()[operand(o, i)]));
-    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // sharded dimensions of the result that operand i has, too
+    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // operand i may not vary along sharded dimensions
       for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
         is_elementwise =
             is_elementwise && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;

@@ -1,4 +1,4 @@
-// Compiles the functions of tensors of the usual element types for the core.
+// Instantiates the functions on tensors of the usual element types (PARTITA_FOR_EACH_USUAL_ELEMENT) for the core.
 #pragma once
 
 #include <partita/sharded/detail/elements_in_place.hpp>

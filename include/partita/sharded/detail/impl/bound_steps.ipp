@@ -126,8 +126,8 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   const bool may_overlap = moves && options.pending > 1;
   const bool overlap =
       options.overlap.value_or(may_overlap && on.channels().members().has_other_nodes()) && may_overlap;
-  // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
-  // the program with movements that share messages, then the order of the program without.
+  // Try orders of the steps until one keeps the memory limit: first orders that start movements early, by fewer steps
+  // each time, then the program's order with movements that share messages, then the program's order without sharing.
   estimate_step_times(moves ? on.movement_link(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
   std::size_t least = schedule_options::unlimited;

@@ -40,7 +40,7 @@ PARTITA_DEF std::size_t joined_exchange::assign_box_offsets(box_list lowered_pla
     const movement_part& part = parts_[one.part];
     one.offset = words;
     const std::size_t bytes = (part.plan.*boxes).volume(one.box) * part.kind.bytes;
-    words += (bytes + 2 * sizeof(word) - 1) / (2 * sizeof(word)) * 2;  // aligned to 16 bytes, the largest element
+    words += (bytes + 2 * sizeof(word) - 1) / (2 * sizeof(word)) * 2;  // aligned to 16 bytes, the largest element size
     if (i + 1 < all.size() && all[i + 1].worker == one.worker) continue;
     const std::size_t length = words - begin;
     messages.add(one.worker, &length, &begin);

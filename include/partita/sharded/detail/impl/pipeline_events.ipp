@@ -81,7 +81,7 @@ class pipeline_writer {
     std::uint32_t movement = 0, from = 0;
     if (!needs_movement(one.task, movement, from) || shape_.group_of[from] == one.group) return;
     const double given = end_times_[shape_.number({one.task.pass, from, one.task.micro_batch})];
-    double expected = -1;  // before the task that the receivers execute when the sender sends
+    double expected = -1;  // when the task that the receivers execute during the send begins
     for (const simulated_task& other : run_.tasks)
       if (other.group == one.group && other.from < given) expected = other.from;
     events_.push_back({expected, kind::post_receive, k, movement});

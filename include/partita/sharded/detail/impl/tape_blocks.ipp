@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// A block of memory that tape nodes keep alive: how many hold it, and its size.
+/// A block of memory that tape nodes keep alive: the number of tape nodes that hold it, and its bytes.
 struct tape_block {
   std::size_t holder_count = 0, bytes = 0;
 };

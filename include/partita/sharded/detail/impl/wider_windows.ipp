@@ -64,7 +64,7 @@ class wider_box_finder {
   static double volume(const short_list<interval>& box) { return static_cast<double>(shape_size(shape_of_box(box))); }
 
   void try_to_widen_result(std::size_t o) {
-    std::vector<std::size_t> path{o};  // followed by the elementwise operations before the next window
+    std::vector<std::size_t> path{o};  // o, then elementwise operations up to the next window
     std::size_t reader = find_reader(o);
     for (; reader < wider_results_.size() && find_box_operation(reader) == nullptr; reader = find_reader(reader))
       path.push_back(reader);
