@@ -1,5 +1,5 @@
-// The spectrum of a line of n points as the spectrum of m points: which waves are kept, their positions, and the factor
-// of the wave that is both positive and negative.
+// Changes the spectrum of a line of n points to the spectrum of m points: which waves are kept, their positions, and
+// the factor of the Nyquist wave, which is both a positive and a negative wave.
 #pragma once
 
 #include <array>

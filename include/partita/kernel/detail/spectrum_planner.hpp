@@ -1,5 +1,5 @@
-// The boxes of a spectrum that move when its number of points changes, and the further work on the result: zeros
-// between the boxes, sums and factors of the waves that are both positive and negative.
+// Plans the change of a spectrum's number of points: the boxes of the spectrum that move, the zeros between these boxes
+// in the result, and the sums and factors of Nyquist waves, which are both positive and negative waves.
 #pragma once
 
 #include <array>
