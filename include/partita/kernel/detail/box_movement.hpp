@@ -118,7 +118,7 @@ PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transp
 template <std::size_t Rank>
 struct box_call {
   bool forward = true;
-  std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel; 1 forward, 2 adjoint
+  std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel, as 1 forward and 2 adjoint
   const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
   const void* data = nullptr;
   std::array<std::ptrdiff_t, Rank> strides{};

@@ -33,11 +33,11 @@ consteval bool is_block() {
   }
 }
 
-/// Base class of a kernel `Kernel` that defines these members (`there` and takes() for the call, `back` and
-/// takes_back() for the adjoint; the static_asserts test variables, because g++ prints ten more lines to explain a
-/// concept):
-///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>(), which contain
-///   the static_asserts with the kernel's error messages and return whether they hold.
+/// Base class of a kernel. The derived class `Kernel` defines `there` and `back`, the group directions of the call and of
+/// its adjoint; `shares`, whether the workers of a node share one result; `exact`, whether sums are rounded once; the
+/// class `reduction`; and takes<X>() and takes_back<Y>(), which return whether the call accepts X and the adjoint accepts
+/// Y. They contain the static_asserts with the kernel's error messages, which test variables, because g++ prints ten more
+/// lines to explain a concept.
 template <class Kernel>
 class collective_kernel {
  public:
