@@ -33,11 +33,11 @@ consteval bool is_block() {
   }
 }
 
-/// Base class of a kernel. The derived class `Kernel` defines `there` and `back`, the group directions of the call and of
-/// its adjoint; `shares`, whether the workers of a node share one result; `exact`, whether sums are rounded once; the
-/// class `reduction`; and takes<X>() and takes_back<Y>(), which return whether the call accepts X and the adjoint accepts
-/// Y. They contain the static_asserts with the kernel's error messages, which test variables, because g++ prints ten more
-/// lines to explain a concept.
+/// Base class of a kernel. The derived class `Kernel` defines `there` and `back`, the group directions of the call and
+/// of its adjoint; `shares`, whether the workers of a node share one result; `exact`, whether sums are rounded once;
+/// the class `reduction`; and takes<X>() and takes_back<Y>(), which return whether the call accepts X and the adjoint
+/// accepts Y. They contain the static_asserts with the kernel's error messages, which test variables, because g++
+/// prints ten more lines to explain a concept.
 template <class Kernel>
 class collective_kernel {
  public:
