@@ -69,8 +69,8 @@ inline constexpr bool always_false = false;
 }  // namespace detail
 
 /// Makes an array whose rank the compiler knows: `b(as_rank<2>(a))` for an xt::xarray a.
-/// Shapes:   an xtensor expression of Rank dimensions, a contiguous range of numbers (std::vector, std::array,
-///           std::span; rank 1), a number (rank 0), a list {1.0, 2.0} (rank 1).
+/// Shapes:   `a` is an xtensor expression of Rank dimensions, a contiguous range of numbers (std::vector, std::array,
+///           std::span; rank 1), a number (rank 0) or a list {1.0, 2.0} (rank 1).
 /// Requires: `a` has Rank dimensions [compile time where its type determines this, else shape_error on this worker].
 /// Cost:     none where the memory of `a` outlives the call: the result refers to that memory, must not outlive `a`,
 ///           and is writable if `a` is writable. Temporaries and lazy expressions are evaluated into an xt::xtensor; an

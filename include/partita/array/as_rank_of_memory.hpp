@@ -22,8 +22,8 @@ concept matrix_in_memory = requires(M& m) {
   { m.colStride() } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-/// The type M refers to the memory of another object, as Eigen's maps and blocks do: the plain object of M has a
-/// different type.
+/// Whether the type M refers to the memory of another object, as Eigen's maps and blocks do: M::PlainObject is not M,
+/// and M has a trivial destructor.
 template <class M>
 inline constexpr bool refers_to_matrix = false;
 template <class M>
@@ -115,7 +115,8 @@ auto as_rank(M&& m) {
   else return xt::xtensor<element_of<decltype(there)>, Rank>(there);
 }
 
-/// An mdspan, also a temporary one (submdspan), or a type with its members as an array, by `as_rank<N>(m)`. No copy.
+/// Makes an array of an mdspan (also of a temporary mdspan, as submdspan returns it) or of a type with the members of
+/// an mdspan: `as_rank<N>(m)`. No element is copied.
 template <std::size_t Rank, class M>
   requires detail::span_of_dimensions<std::remove_reference_t<M>>
 auto as_rank(M&& m) {

@@ -149,8 +149,8 @@ auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& d
   require_broadcast_in_dim<extents<N...>, array_extents<Dy>, Level>(small, whole, dims);
   return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(to_dimension_list(dims)), whole.size()});
 }
-/// Sums dy over all repetitions; the operand's shape is a list: with std::array the result has a static rank, with
-/// std::vector a dynamic rank.
+/// Sums dy over all repetitions of broadcast_in_dim. The extents of the operand are a list: with std::array the result
+/// has a static rank, with std::vector a dynamic rank.
 template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::xla_builder>
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)

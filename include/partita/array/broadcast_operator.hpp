@@ -10,9 +10,10 @@ namespace partita {
 
 /// Broadcasts arrays of the extents `Operand` to the extents `Result`; the adjoint sums over the repetitions.
 /// Shapes:   b(x) is a new array of the extents `Result`, b.adjoint(dy) a new array of the extents `Operand`.
-/// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; arrays of these extents.
+/// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; x of the extents `Operand` and
+///           dy of the extents `Result` [shape_error].
 /// Cost:     one pass over the result of b(x), forward and adjoint.
-/// Adjoint:  the sum over the unmapped dimensions and over the expanded dimensions of extent 1.
+/// Adjoint:  adjoint(dy), which sums dy over the unmapped dimensions and over the expanded dimensions of extent 1.
 template <class Operand, class Result>
 class array_broadcast {
  public:

@@ -1,4 +1,4 @@
-// Copies and sums of two strided blocks of equal shape: the only loops that move bytes inside a worker.
+// Copies a strided block to another strided block of equal shape, or adds it to the other block.
 //
 // The functions are templates of the element type; their loops take the rank as a run-time number. First, the blocks
 // are reduced to the smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is
@@ -20,7 +20,7 @@ enum class stores { by_size, cached, streaming };
 
 namespace detail {
 
-/// Whether reading `bytes` and writing `bytes` exceeds the last-level cache.
+/// Whether reading `bytes` bytes and writing as many bytes takes more than 4/5 of the last-level cache.
 inline bool exceeds_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
 
 /// Copies a block of elements of S bytes, a power of two up to 16.
@@ -40,7 +40,8 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
     if (pair.dst_stride[d] == unit) across = d;
     if (pair.src_stride[d] == unit) down = d;
   }
-  // `seams` is a multiple of cache_line if all rows of `to` start at a line (transposed: at one offset in a line).
+  // `seams` is a multiple of cache_line if all rows of `to` start at a cache line (in a transposition: at one offset
+  // within a cache line).
   std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.dst_stride[d]);
@@ -69,7 +70,8 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
   }
 }
 
-/// Calls `run(dst, dst_stride, src, src_stride, n)` for the innermost loop of two blocks; strides are in elements.
+/// Calls `run(dst, dst_stride, src, src_stride, n)` for each run of the innermost loop over two blocks; strides are in
+/// elements.
 template <class T, class Run>
 void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                   const std::size_t* shape, std::size_t rank, Run run) {
@@ -89,7 +91,7 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   while (position.step(to, from));
 }
 
-/// Adds n adjacent elements to n other elements; the result may be written to either operand or to a third block.
+/// Adds n contiguous elements of `a` and n of `b`, and writes the sums to `to`, which may be `a`, `b` or a third array.
 /// Numbers are added as vectors, complex numbers as pairs of numbers, elements of all other types one by one.
 template <class T>
 void add_adjacent_elements(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) {

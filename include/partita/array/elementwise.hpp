@@ -31,15 +31,15 @@ struct function_name<F> {
   static constexpr const char* name = F::name;
 };
 
-/// Whether XLA allows two element types in one operation: equal types, or two floating-point types of different
-/// precision.
+/// Whether XLA allows two element types in one operation: equal types, or two floating-point types (both real or both
+/// complex) of different precision.
 template <class T, class U>
 inline constexpr bool are_compatible_elements =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
     (is_complex_number<T> && is_complex_number<U>);
 
-/// Converts a number to the element type of the array that it is combined with, unless the number would lose its
-/// fraction or imaginary part.
+/// Whether a number of type T can be converted to the element type of Array without losing a fraction or an imaginary
+/// part.
 template <class Array, class T>
 inline constexpr bool can_hold_number =
     is_complex_number<operand_element<Array>> ||
@@ -164,7 +164,7 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 
 /// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: nothing is computed or copied.
 /// Shapes:   ranks are equal, or one operand is a scalar, or `dims` maps the dimensions of the smaller operand to those
-///           of the larger one; then an extent of 1 on either side is expanded to the extent of the other side.
+///           of the larger one; then an extent of 1 of either operand is expanded to the extent of the other operand.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
 /// Cost:     none; assigning the result costs one pass over it. Rvalues are moved into the expression, and the
 ///           expression refers to lvalues.

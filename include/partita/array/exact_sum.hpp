@@ -91,7 +91,8 @@ class long_accumulator {
     }
     return digits_[digit_count - 1];
   }
-  /// At most 64 bits of the sum, from bit `first` on. Requires propagated carries and a sum that is not negative.
+  /// The n bits of the sum from bit `first` on; n is at most 64. Requires propagated carries and a sum that is not
+  /// negative.
   std::uint64_t bits(std::size_t first, std::size_t n) const {
     std::uint64_t value = 0;
     for (std::size_t taken = 0; taken < n;) {
@@ -130,8 +131,9 @@ inline constexpr bool keeps_rounding_order = false;
 inline constexpr bool keeps_rounding_order = true;
 #endif
 
-/// Calls f(first, length, sum, rounding, inexact) for runs of elements of `count` blocks: the running sums, their
-/// rounding errors, and flags of elements whose sum is not exactly the running sum plus its rounding error.
+/// Calls f(first, length, sum, rounding, inexact) for each run of elements of `count` blocks, with the running sums of
+/// these elements, their rounding errors, and flags of elements whose sum is not exactly the running sum plus its
+/// rounding error.
 template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);

@@ -1,5 +1,5 @@
-// Exact sums in transit: a list of numbers whose sum is exactly the sum of all added numbers, in as few bytes as
-// possible.
+// Exact sums in messages between workers: a list of numbers whose sum is exactly the sum of all added numbers, in as
+// few bytes as possible.
 //
 // The first term is the number nearest to the sum, the next term is nearest to the remainder, and so on (Shewchuk's
 // expansions, Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude, the second term has only a
@@ -18,12 +18,14 @@
 
 namespace partita::detail {
 
-/// Whether sums of T are sent as terms: only for the two types that the fast loops support.
+/// Whether sums of T are sent as terms: true only for float and double, which the fast loops support, unless the
+/// compiler may reorder sums.
 template <class T>
 inline constexpr bool supports_exact_terms =
     std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && keeps_rounding_order;
 
-/// Computes two terms of each sum of `count` blocks of n numbers; `second_terms` is NaN where two terms are inexact.
+/// Computes two terms of each sum of `count` blocks of n numbers; a second term is NaN if the two terms may not add up
+/// to the exact sum.
 template <class T, class Block>
 void compute_two_terms(const Block& block, std::size_t count, std::size_t n, T* first_terms, T* second_terms) {
   for_each_run<T>(block, count, n,
@@ -60,7 +62,7 @@ void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& te
 
 /// A number as `multiple` * 2^-digit_count units in the last place (ulp) of another number; the multiple is odd.
 struct trailing_digits {
-  unsigned digit_count = 0;  ///< the number of digits below; 0: no digits
+  unsigned digit_count = 0;  ///< the number of binary digits below the last digit of the other number; or 0
   std::int64_t multiple = 0;
 
   static constexpr unsigned max_digits = 16;
@@ -108,8 +110,8 @@ struct trailing_digits {
   }
 };
 
-/// Sums of n elements in transit between nodes. Blocks and messages from other nodes are added; the sums are then
-/// written as a message again or, at the last node, rounded.
+/// Exact sums of n elements, which are sent from node to node. Blocks and messages from other nodes are added; the sums
+/// are then written as a message again or, at the last node, rounded.
 class exact_terms {
  public:
   virtual ~exact_terms() = default;
@@ -135,7 +137,8 @@ class typed_exact_terms final : public exact_terms {
   void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
-  /// Writes the first terms and, if any sum has more terms, their encoding and these further terms.
+  /// Writes the first terms of all sums and, if any sum has more terms, a byte that identifies the encoding of the
+  /// further terms, and the further terms of all sums.
   void write(std::vector<char>& message) override {
     first_terms_.resize(n_), second_terms_.resize(n_);
     compute_two_terms<T>(block(), blocks_.size(), n_, first_terms_.data(), second_terms_.data());
@@ -235,7 +238,7 @@ class typed_exact_terms final : public exact_terms {
 
   std::size_t n_ = 0, used_list_count_ = 0;
   std::vector<const T*> blocks_;
-  std::vector<std::vector<T>> received_terms_;  // the first `used_list_count_` lists are in use since clear
+  std::vector<std::vector<T>> received_terms_;  // the first `used_list_count_` lists are in use since the last clear()
   std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;
   std::vector<std::uint32_t> term_counts_;  // the number of further terms of each sum
 };

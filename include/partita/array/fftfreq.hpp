@@ -27,7 +27,8 @@ inline xt::xtensor<double, 1> sampling_frequencies(const char* call, std::size_t
 }  // namespace detail
 
 /// The frequencies of the n numbers of a spectrum, in periods per unit of length: 0, 1, 2, … and then …, -2, -1, each
-/// divided by n times the distance of two points. `rfftfreq` returns half of these frequencies.
+/// divided by n * sample_spacing, where sample_spacing is the distance between neighbouring points. `rfftfreq` returns
+/// the frequencies 0, 1, …, n / 2, each divided by n * sample_spacing.
 /// Shapes:   n numbers for fftfreq, n / 2 + 1 numbers for rfftfreq.
 /// Requires: at least one point, and a positive spacing [shape_error].
 /// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` splits the frequencies as the spectrum is split.

@@ -22,14 +22,15 @@ enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst
 struct fourier_options {
   fourier_norm norm = fourier_norm::backward;
   bool inverse = false;         ///< compute the inverse transform; complex_to_real always is an inverse
-  std::size_t real_extent = 0;  ///< the real side's last transformed extent, if the other has half a spectrum
+  std::size_t real_extent = 0;  ///< the number of real elements along the last transformed dimension
   bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
 };
 
 /// A transform of complex numbers to complex numbers.
 struct complex_to_complex_t {};
 inline constexpr complex_to_complex_t complex_to_complex{};
-/// A transform of real numbers to half of their spectrum (n / 2 + 1 of n complex numbers along the last dimension).
+/// A transform of real numbers to half of their spectrum (n / 2 + 1 of n complex numbers along the last transformed
+/// dimension).
 struct real_to_complex_t {};
 inline constexpr real_to_complex_t real_to_complex{};
 /// A transform of half of a spectrum to real numbers: the inverse of real_to_complex.
@@ -41,7 +42,8 @@ struct real_to_real_t {
   static constexpr std::size_t size = N;
   std::array<real_transform, N> transforms;
 };
-/// One kind of transform for each transformed dimension, in their order, or one kind for all of them.
+/// Makes the kind of a real-to-real transform: one real_transform for each transformed dimension, in the order of these
+/// dimensions, or one for all of them.
 template <class... Kind>
   requires(sizeof...(Kind) > 0 && (std::is_same_v<Kind, real_transform> && ...))
 constexpr real_to_real_t<sizeof...(Kind)> real_to_real(Kind... kinds) {
@@ -95,7 +97,8 @@ constexpr double normalisation_factor(line_kind kind, real_transform real, std::
                                          : 2 * points;
 }
 
-/// The transform along a dimension of n elements; n counts real numbers where one side is half of a spectrum.
+/// Makes the transform along a dimension of n elements. If the input or the result is half of a spectrum, n is the
+/// number of real elements.
 inline line_transform make_transform(std::size_t dimension, line_kind kind, real_transform real, bool inverse,
                                      fourier_norm norm, std::size_t n) {
   line_transform line{dimension, kind, inverse, inverse ? inverse_kind(real) : real};
@@ -127,7 +130,7 @@ inline line_transform make_transform(std::size_t dimension, line_kind kind, real
   return line;
 }
 
-/// The transpose of a line's transform, as a map of real numbers; n as in make_transform.
+/// The transpose of a line's transform, as a linear map of real and imaginary parts; n is that of make_transform.
 ///
 /// Each number of half of a spectrum stands for two numbers of the whole spectrum, except the first and, if n is even,
 /// the last: the transpose of a transform to half of a spectrum adds each number once, where the inverse adds it twice.
@@ -171,7 +174,7 @@ constexpr line_transform adjoint_transform(const line_transform& line, std::size
   return back;
 }
 
-/// Whether Kind is a tag of a Fourier transform of fourier_transform.
+/// Whether Kind is a type that selects a kind of transform in fourier_transform.
 template <class Kind>
 inline constexpr bool is_fourier_kind =
     std::is_same_v<Kind, complex_to_complex_t> || std::is_same_v<Kind, real_to_complex_t> ||

@@ -35,7 +35,8 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// A product with at most few_rows rows and a matrix of at least large_matrix elements is computed as its transpose.
+/// A product with at most few_rows rows, whose right factor is the transpose of a matrix of at least large_matrix
+/// elements, is computed as its transpose.
 inline constexpr std::size_t few_rows = 64, large_matrix = std::size_t{1} << 18U;
 
 /// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. The matrix is copied only if
@@ -78,14 +79,14 @@ struct blas_operand {
 
 namespace detail {
 
-/// The term to which a product is added: beta times the existing result, or one `row` for every row.
+/// The term to which a product is added: beta times the existing result, or `row` in every row of the result.
 template <class T>
 struct row_and_beta {
   T beta{};
   const T* row = nullptr;
 };
 
-/// Computes c = a b + addend. Requires matching shapes and k > 0.
+/// Computes c = a b + the term `to`. Requires matching shapes and an `a` with at least one column.
 template <class T>
 void multiply_and_add(const strided<const T, 2>& a, const strided<const T, 2>& b, const row_and_beta<T>& to,
                       const strided<T, 2>& c) {
@@ -166,10 +167,10 @@ void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2
     std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
 }
 
-/// c = a conj(b) + beta c; for real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
-/// stride. Cost: one GEMM. BLAS conjugates a matrix only if it also transposes the matrix: if the columns of b have
-/// unit stride, b is used in place. If the columns of b are not contiguous, the smaller of the matrices conj(b) and
-/// c^T = b^H a^T is computed in a buffer of this thread.
+/// c = a conj(b) + beta c; for real elements, this is multiply(a, b, beta, c). Requires matching shapes and rows of c
+/// of unit stride. Cost: one GEMM. BLAS conjugates a matrix only if it also transposes the matrix: if the columns of b
+/// have unit stride, b is used in place. If the columns of b are not contiguous, the smaller of the matrices conj(b)
+/// and c^T = b^H a^T is computed in a buffer of this thread.
 template <class T>
 void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if constexpr (!detail::is_complex_number<T>) {

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The shape type of views of rank R, where R may be the dynamic rank.
+/// The shape type of views of rank `Rank`, which may be `unknown_rank`.
 template <std::size_t Rank, class T = std::size_t>
 struct view_shape {
   using type = std::array<T, Rank>;
@@ -39,8 +39,8 @@ auto lift_strided_operand(E&& e, const dimension_map& map, const shape_list& sha
                           xt::layout_type::dynamic);
 }
 
-/// Slices for the result dimensions from the first mapped dimension on: all() for mapped dimensions, newaxis() for
-/// unmapped ones.
+/// Makes a view with one slice for each result dimension from the first mapped dimension on: all() for mapped
+/// dimensions, newaxis() for unmapped ones.
 template <auto MakeMap, class E, std::size_t... K>
 auto lift_by_view(E&& e, std::index_sequence<K...>) {
   constexpr std::size_t first = MakeMap().target(0);

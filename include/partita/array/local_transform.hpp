@@ -117,12 +117,14 @@ class local_transforms {
  public:
   explicit local_transforms(bool measure) : should_measure_(measure) {}
 
-  /// y is the transform of x along the dimensions of `lines` in turn, all of which are whole in the block. x and y may
-  /// be the same memory if their elements have one type. x is overwritten if a line is complex to real.
+  /// Sets y to the transform of x along the dimensions of `lines`, one dimension after another. The block has all
+  /// elements of the tensor along these dimensions. x and y may be the same memory if their elements have one type. x
+  /// is overwritten if a line is complex to real.
   template <class In, class Out, std::size_t Rank>
   void run(const strided<In, Rank>& x, const strided<Out, Rank>& y, const std::vector<line_transform>& lines) {
     if (y.size() == 0) return;
-    // If dimension 0 is not transformed, the block passes through all transforms in parts that fit into the cache.
+    // If several dimensions are transformed, but not dimension 0, the block passes through all transforms in parts that
+    // fit into the cache.
     std::size_t first = Rank;
     for (const line_transform& line : lines) first = std::min(first, line.dimension);
     const std::size_t n = y.shape[0], bytes = y.size() / n * sizeof(Out);
@@ -217,7 +219,7 @@ class local_transforms {
     const std::size_t extent = y.shape[neighbour_dimension], most_columns = buffer_row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);
-    fftw_memory<Out> output_buffer;  // no memory if FFTW works in place
+    fftw_memory<Out> output_buffer;  // null if FFTW works in place
     if constexpr (!std::is_same_v<input, Out>) output_buffer = allocate_for_fftw<Out>(y.shape[d] * columns);
     auto positions = y.shape;  // the positions of the buffers' first columns
     positions[d] = 1;

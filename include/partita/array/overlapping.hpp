@@ -18,7 +18,8 @@ struct step_range {
 };
 
 /// Whether some multiples of the strides add up to `offset`. Strides are in descending order, so that few multiples
-/// need to be tried; after `tries_left` multiples the answer is true, which is safe.
+/// need to be tried; after `tries_left` tried multiples the function returns true without a proof, so that a block may
+/// be taken for overlapping.
 PARTITA_DECL bool is_reachable_offset(const step_range* ranges, std::size_t count, std::ptrdiff_t offset,
                                       std::size_t& tries_left);
 
@@ -43,7 +44,8 @@ inline bool are_disjoint(const std::pair<const void*, const void*>& a, const std
 
 }  // namespace detail
 
-/// Whether two blocks share an element. Interleaved views of one array that share no element do not overlap.
+/// Whether two blocks share an element. Interleaved views of one array that share no element do not overlap. For blocks
+/// with many strides the function may give up and return true (after 4096 tries).
 template <class T, std::size_t Rank>
 bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& b) {
   if (a.size() == 0 || b.size() == 0) return false;

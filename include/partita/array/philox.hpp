@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Computes four random words for a counter of four words. Different counters or keys give different words.
+/// Computes four random words for a counter of four words. With the same key, different counters give different words.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];
@@ -18,7 +18,8 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return counter;
 }
 
-/// A stream of random words for one seed and one step: word number k is equal on all workers.
+/// A stream of random words for one seed and one step. Word number k depends only on the seed, the step and k, so it is
+/// equal on all workers.
 class random_words {
  public:
   constexpr random_words(std::uint64_t seed, std::uint64_t step)

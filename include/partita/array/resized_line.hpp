@@ -1,5 +1,5 @@
-// The spectrum of a line of n points as the spectrum of m points: which waves are kept, their positions, and the factor
-// of the wave that is both positive and negative.
+// Changes the spectrum of a line of n points to the spectrum of m points: which waves are kept, their positions, and
+// the factor of the Nyquist wave, which is both a positive and a negative wave.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct resized_line {
   /// Whether one wave of the result is the sum of two waves; `splits_one_wave()` returns whether one becomes two.
   constexpr bool adds_two_waves() const { return has_shared_nyquist_wave() && !is_half_spectrum && !is_lengthened(); }
   constexpr bool splits_one_wave() const { return has_shared_nyquist_wave() && !is_half_spectrum && is_lengthened(); }
-  /// The factor of the wave `shared_wave()`, applied before the waves are copied if the line grows, otherwise
-  /// afterwards.
+  /// The factor of the wave `shared_wave()`. If the line grows, the factor multiplies this wave before it is copied (or
+  /// all copies of it afterwards); otherwise it multiplies the wave of the result.
   constexpr double factor() const {
     return !has_shared_nyquist_wave() ? 1 : is_lengthened() ? 0.5 : is_half_spectrum ? 2 : 1;
   }

@@ -49,7 +49,8 @@ struct row_reader<E> {
   explicit row_reader(const E& e)
       : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
 
-  /// The stride of an operand along each dimension of a result of `rank` dimensions: 0 where the operand is repeated.
+  /// Writes the stride of this operand along dimension d of a result of `rank` dimensions to out[k], and increments k.
+  /// The stride is 0 if the operand is repeated along d.
   template <class Steps>
   void write_strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
     constexpr std::size_t known_rank = array_operand_rank<E>;
@@ -166,8 +167,9 @@ concept row_assignable = strided_expression<To> && row_reader<E>::is_readable &&
 #define PARTITA_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
 #endif
 
-/// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
-/// PARTITA_INDEPENDENT_ITERATIONS lets the compiler rely on this, and not check each row for overlaps.
+/// Writes a plane. The target is not an operand, or it is an operand whose elements are read where they are written, so
+/// no written element is read later. PARTITA_INDEPENDENT_ITERATIONS lets the compiler rely on this, and not check each
+/// row for overlaps.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a local copy of the reader stays in registers

@@ -13,7 +13,7 @@ class bit_writer {
  public:
   explicit bit_writer(std::vector<char>& to) : bytes_(&to) {}
 
-  /// Requires n <= 64 and a `value` without bits beyond the first n.
+  /// Appends the n lowest bits of `value`. Requires: n <= 64, and all higher bits of `value` are 0.
   PARTITA_DECL void write(std::uint64_t value, unsigned n);
   PARTITA_DECL void finish();
 

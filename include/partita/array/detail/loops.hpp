@@ -12,9 +12,9 @@
 
 namespace partita::detail {
 
-inline constexpr std::size_t cache_line = 64;            ///< the bytes of a cache line
+inline constexpr std::size_t cache_line = 64;            ///< the number of bytes of a cache line
 inline constexpr std::size_t memcpy_threshold = 1024;    ///< from this many bytes on, memcpy is called
-inline constexpr std::size_t prefetch_threshold = 4096;  ///< up to this size in bytes, hardware prefetches no next run
+inline constexpr std::size_t prefetch_threshold = 4096;  ///< after a run of up to this many bytes, no hardware prefetch
 inline constexpr std::size_t prefetch_distance = 1024;   ///< the distance of software prefetches, in bytes
 
 // Vectors of N bytes, as small elements or as the words that streaming stores need, and of N elements of S bytes or of

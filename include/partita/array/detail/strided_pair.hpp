@@ -18,7 +18,7 @@ struct strided_pair {
   std::ptrdiff_t dst_stride[max_loops] = {};
   std::ptrdiff_t src_stride[max_loops] = {};
 
-  /// Appends an inner loop, or extends the innermost loop if both loops are contiguous in both blocks.
+  /// Appends an inner loop, or extends the innermost loop if, in both blocks, one loop can replace the two loops.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
     if (n == 1) return;
     const auto m = static_cast<std::ptrdiff_t>(n);
@@ -58,14 +58,15 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   return static_cast<std::size_t>(stride < 0 ? -stride : stride);
 }
 
-/// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with negative strides
-/// in both blocks is reversed (the pointers move to its other end). Loops have the order of the source, so that memory
-/// is read forwards. Requires a rank of at most max_loops and extents that are not 0.
+/// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with a negative stride
+/// in the source and no positive stride in the destination is reversed (the pointers move to the other end of the
+/// loop). Loops are in descending order of the source's strides, so that the source is read in the order of its memory.
+/// Requires a rank of at most max_loops and extents that are not 0.
 PARTITA_DECL strided_pair make_strided_pair(char*& to, const std::ptrdiff_t* dst_strides, const char*& from,
                                             const std::ptrdiff_t* src_strides, const std::size_t* shape,
                                             std::size_t rank, std::size_t element);
 
-/// Iterates over the outer `loops` of a pair, and advances the pointers to both blocks.
+/// Iterates over the outermost `loops` loops of a pair, and advances the pointers to both blocks.
 class odometer {
  public:
   odometer(const strided_pair& pair, std::size_t loops) : strided_pair_(pair), loop_count_(loops) {}

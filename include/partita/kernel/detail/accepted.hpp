@@ -13,7 +13,7 @@
 namespace partita::detail {
 
 template <class X>
-constexpr bool has_known_rank() {  // a function, because g++ explains a concept in many lines
+constexpr bool has_known_rank() {  // a function and not a concept, because g++ explains a concept in many lines
   return ranked_array<X>;
 }
 template <class X, std::size_t Rank>
@@ -31,7 +31,8 @@ constexpr bool has_summable_elements() {
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
-/// Replaces a member of a class whose arguments were rejected, so that no second error message follows the first.
+/// The type of a data member of a class whose template arguments were rejected: any arguments construct this type, so
+/// that the compiler prints no second error message.
 struct missing_member {
   template <class... Arguments>
   explicit missing_member(const Arguments&...) {}
@@ -39,15 +40,16 @@ struct missing_member {
 template <bool Accepted, class Member>
 using member_if_accepted = std::conditional_t<Accepted, Member, missing_member>;
 
-/// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. The
-/// argument View must be the type that a parameter `View&&` deduces.
+/// Whether View is a temporary tensor that owns its memory; a result written to a temporary tensor would be destroyed
+/// together with the tensor. The argument View must be the type that a parameter `View&&` deduces.
 template <class View>
 inline constexpr bool is_temporary_tensor =
     !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
       []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
     };
 
-/// Passes x to a call that is not its last use: as a copy if x is a temporary tensor, which the call would destroy.
+/// Returns x as the argument of a call after which x is used again. If X is the type of a temporary tensor, from which
+/// the call would move, the function returns a copy of x; otherwise it returns a reference to x.
 template <class X>
 std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> keep_argument(
     const std::remove_cvref_t<X>& x) {
@@ -73,7 +75,8 @@ constexpr bool is_matching_view() {
   else return false;
 }
 
-/// Returns the existing error, if there is one; otherwise an error if the source and the target share memory.
+/// Returns the error `before`, if there is one; otherwise an error if the block x and the view `output` share an
+/// element.
 template <class T, std::size_t Rank>
 local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* call) {

@@ -11,7 +11,7 @@
 namespace partita::detail {
 
 /// A kernel on the blocks of a partition. The functions `takes`, `takes_back` and `fills` of `Kernel` check arguments.
-/// A `Transposed` kernel carries out the adjoint of its movement forward, and its movement as the adjoint.
+/// If `Transposed` is true, operator() executes the adjoint of the movement, and adjoint() executes the movement.
 template <class Kernel, class Movement, bool Transposed = false>
 class box_kernel {
  public:
@@ -36,9 +36,9 @@ class box_kernel {
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, no_error);
   }
-  /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. Without such an x,
-  /// the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not balanced and its plan
-  /// was evicted by 32 newer plans, a shape_error is thrown.
+  /// The adjoint: moves dy back to the decomposition of the last x whose result had blocks of the same shapes as dy.
+  /// Without such an x, the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not
+  /// balanced and its plan was evicted by 32 newer plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);

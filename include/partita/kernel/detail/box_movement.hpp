@@ -27,16 +27,16 @@
 
 namespace partita::detail {
 
-/// The `fill` of a call that has nothing to fill, because the elements of x are complete before the call.
+/// The argument `fill` of a call whose block x is complete before the call, so that no element remains to be written.
 struct no_view_to_fill {
   void operator()() const {}
 };
 
-/// The part of a movement that does not depend on the planner: the transport, the exchange that was used last, and the
-/// pending exchange.
+/// The base class of a kernel's movement. It has the members that do not depend on the planner: the transport, the
+/// exchange that was used last, and the pending exchange.
 class box_movement {
  public:
-  /// `name` is a string literal with which the kernel's calls begin in error messages.
+  /// `name` must be a string literal; error messages write a call of the kernel as `name` followed by the arguments.
   box_movement(std::shared_ptr<world_state> world, const char* name, std::uint64_t fingerprint)
       : world_(std::move(world)), name_(name), fingerprint_(fingerprint) {}
 
@@ -47,18 +47,19 @@ class box_movement {
     return *world_;
   }
   const std::shared_ptr<world_state>& world() const { return world_; }
-  /// The transport: null before the first plan, for which all workers open the transport.
+  /// The transport, which all workers open together when they make the first plan; null before that.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
   arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }
   PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
-  /// The fingerprint of a call. Once the transport is open the fingerprint includes the transport's number, because
-  /// identically constructed kernels still send separate messages.
+  /// The fingerprint of a call. Once the transport is open, the fingerprint includes the transport's number, so that
+  /// the calls of two identically constructed kernels have different fingerprints.
   std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type), direction + 16 * transport_number());
   }
-  /// Whether workers may send before all workers have agreed: they may if there are several nodes.
+  /// Whether workers may send before all workers have agreed on a call: true if the transport is open and its members
+  /// are on several nodes.
   bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
 
   /// Completes the pending operation of this movement.
@@ -80,7 +81,8 @@ class box_movement {
     return operation_->continue_exchange(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
-  /// Leaves the exchange that begin_exchange() has started pending until the next agreement of all workers.
+  /// Lets the exchange that begin_exchange() started remain pending after the call; at checks::agree the next agreement
+  /// of all workers completes the exchange.
   void keep_call_pending() const {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
   }
@@ -107,14 +109,16 @@ class box_movement {
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
-/// Opens the transport when the first plan is made. Collective over the world, also for workers that report an error.
+/// Opens the transport when the first plan is made. Collective over the world: workers that report an error must call
+/// this function too.
 PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world);
 
-/// A call without its element type: the values that the workers compare, and on which a plan depends.
+/// The arguments of a kernel call, without the static element type: the values that the workers compare, and the values
+/// on which the plan depends.
 template <std::size_t Rank>
 struct box_call {
   bool forward = true;
-  std::uint64_t operation_number = 0;  ///< the number of the operation: different for different operations of a kernel
+  std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel, as 1 forward and 2 adjoint
   const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
   const void* data = nullptr;
   std::array<std::ptrdiff_t, Rank> strides{};
@@ -125,7 +129,7 @@ struct box_call {
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
   local_error own_error{};    ///< this worker's error, if any
-  const cut* cuts = nullptr;  ///< the cuts of the tensor, if the call passes cuts instead of a block
+  const cut* cuts = nullptr;  ///< the block boundaries along each dimension, if the call passes them instead of a block
 };
 
 /// The plans for blocks of certain shapes: one plan for each direction, and the exchanges that carry out these plans.
@@ -148,7 +152,7 @@ struct planned_boxes {
 template <class Planner>
 class planned_movement;
 
-/// Agrees on a call with all workers and finds its plan, or makes one.
+/// Agrees on a call with all workers, and finds the plan of the call in the cache or makes the plan.
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
                                            bool may_send_early);
@@ -160,12 +164,12 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 
 /// A kernel's movement, with a planner that defines
 ///   rank, structure       the rank, and the class of its plans, derived from planned_boxes<rank>;
-///   sums_back             whether the adjoint adds (else it only moves);
-///   checks_itself         whether every receiver of the adjoint passes a block of the shape that it receives, so that
-///                         checks::local need not agree on the plan;
-///   keeps_batch()         whether a worker that receives nothing keeps the extent of dimension 0 of its block;
+///   sums_back             whether the adjoint adds the received elements (if not, it copies them);
+///   checks_itself         whether every worker that receives in the adjoint also passes a block of the shape that it
+///                         receives, so that at checks::local the workers need not agree on the adjoint's plan;
+///   keeps_batch()         whether the empty result of a worker that only sends has the batch extent of its input;
 ///   world(), name(), fingerprint(), describe(direction, shape, type);
-///   prepare_agreement(call)                 optional: what to do before the agreement on a call;
+///   prepare_agreement(call)                 optional: prepares for the agreement on a call;
 ///   learn(call, transport, found_error)     makes a plan, together with all workers, or sets an error;
 ///   exchange(s, forward, kind, transport)   makes the exchange that carries out plan s;
 ///   find_transient_exchange(s, …)           optional: finds an exchange for one call only, or null;
@@ -219,11 +223,11 @@ class planned_movement : public box_movement {
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
     return call;
   }
-  /// Makes the workers agree on a call that fills memory of the caller, and starts its exchange. If exactly one plan
-  /// fits this worker's block, its exchange among `announced_exchanges` (unless null) begins before the agreement: then
-  /// a sender on this node need not wait until this worker has agreed. The function `from(s)` prepares and returns the
-  /// block that plan s sends. `agree()` agrees on the plan and returns it with its exchange, or with null if this
-  /// worker has no part in the exchange.
+  /// Makes the workers agree on a call that fills memory of the caller, and starts its exchange. If exactly one cached
+  /// plan fits this worker's block, the exchange of this plan in `announced_exchanges` (unless that is null) may begin
+  /// before the agreement, so that a sender on this node need not wait until this worker has agreed. The function
+  /// `from(s)` prepares and returns the block that plan s sends. `agree()` agrees on the plan and returns it with its
+  /// exchange, or with null if this worker has no part in the exchange.
   template <class From, class To, class Agree>
   std::uint64_t start_exchange_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges,
                                         From from, const To& to, Agree agree) {
@@ -252,7 +256,8 @@ class planned_movement : public box_movement {
     return begin_exchange(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
   }
 
-  /// Starts to move boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
+  /// Starts the exchange of boxes. A worker that only sends gets a result of zero volume; a worker that neither sends
+  /// nor receives gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
                                        const target<T, rank>& output, Fill fill);
@@ -347,7 +352,8 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 }
 
 #ifdef PARTITA_CORE
-// Functions of the compiled core for a movement with this planner. EXTERN is `extern`; the core leaves it empty.
+// Instantiates the functions of a movement with the given planner in the compiled core. In a program, EXTERN is
+// `extern` and the macro only declares the functions; in the core, EXTERN is empty.
 #define PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, ...)                                                           \
   EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
                                                                      const box_call<__VA_ARGS__::rank>&, bool); \

@@ -1,5 +1,5 @@
-// A chain of kernels needs one agreement of the workers, instead of one for each kernel. When every step knows its
-// plan, the results of the steps' agreements are cached by the shapes of the blocks.
+// A call of a chain of kernels needs one agreement of the workers instead of one for each kernel, once all kernels use
+// cached plans: the results of the kernels' agreements are cached by the shape of the chain's block.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,8 @@
 
 namespace partita::detail {
 
-/// The shapes of the results of a kernel K follow from its arguments, and K agrees only on its plans.
+/// K is a kernel that has an identity: the shapes of its results follow from its arguments, and the only agreements of
+/// its calls are those on its plans.
 template <class K>
 concept has_identity = requires(const K& k) {
   { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
@@ -59,13 +60,13 @@ struct chained_call {
   }
 };
 
-/// The calls of a chain of kernels in one direction, forward or adjoint.
+/// Runs the calls of a chain of kernels in one direction, forward or adjoint, and caches the kernels' agreements.
 class chained_calls {
  public:
-  /// Runs a call of the chain. `run()` calls the steps and returns the result; `plan_count()` is the number of plans
-  /// that the steps have made. All workers agree on the chain's call. If every worker has cached the steps' agreements
-  /// in a call with these shapes, and the steps have made no plan since, the cached agreements are replayed; otherwise
-  /// the steps agree one by one.
+  /// Runs a call of the chain. `run()` calls the kernels one after another and returns the result; `plan_count()` is
+  /// the number of plans that the kernels have made. All workers agree on the call of the chain. If every worker has
+  /// cached the kernels' agreements in a call with these shapes, and the kernels have made no plan since that call, the
+  /// cached agreements are replayed; otherwise each kernel makes its own agreement.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made plan_count, Run run) {
     world_state& world = *call.chain_identity.world;

@@ -1,5 +1,5 @@
-// A collective call in groups on one worker: its blocks, and its identity as a number and as text for error messages.
-// The code is compiled once, for all element types and ranks.
+// The arguments of one worker in a collective call in groups of workers: its blocks, and the call's identity as a
+// number and as text for error messages. The code is compiled once, for all element types and ranks.
 #pragma once
 
 #include <cstddef>
@@ -32,28 +32,31 @@ struct collective_call {
   const element_type_id* element_type = nullptr;
   untyped_block x{};
   const untyped_block* view = nullptr;  ///< the caller's view to fill, or null
-  bool in_place = false;                ///< view may be the memory of x
-  bool shares = false;                  ///< the workers of a node share one block
-  bool is_non_blocking = false;         ///< non-blocking: started now and finished later
+  bool in_place = false;                ///< whether `view` may be the memory of x
+  bool shares = false;                  ///< whether the workers of a node share one result block
+  bool is_non_blocking = false;         ///< whether the call only starts the operation, which is finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
-  /// The key of the call in the plan cache. With `includes_block` the key includes the shape of x, because x is moved.
+  /// The key of the call in the plan cache. If `includes_block` is true, this worker sends x, and the key includes the
+  /// shape of x.
   PARTITA_DECL plan_key key(bool includes_block) const;
   /// Whether the call has a given key; compares without constructing a key.
   PARTITA_DECL bool matches_key(const plan_key& key, bool includes_block) const;
 
   /// The fingerprint of the call, which must be equal on all workers; the parameter `kernel` is the kernel's
   /// fingerprint. Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints,
-  /// because they send different messages. The parameter `number_of_channels` distinguishes identically constructed
-  /// kernels, whose pages in shared memory are separate.
+  /// because they send different messages. The parameter `number_of_channels` is a number that identifies the kernel's
+  /// channels (0 before they are open), not a count; it distinguishes identically constructed kernels, which use
+  /// separate shared memory.
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const;
   PARTITA_DECL text describe(const text& kernel) const;
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
-  /// Whether the call writes a view while it reads x in the same memory.
+  /// Whether the call would write a view that shares memory with x although `in_place` is false.
   bool writes_what_it_reads() const { return view != nullptr && !in_place && blocks_share_memory(x, *view); }
   /// The error that this worker has found in its arguments, if any. The function is not inlined, so that correct calls
-  /// do not reserve stack space for a long error message; that alone would take as long as moving a small block.
+  /// do not reserve stack space for a long error message; reserving that space would take as long as moving a small
+  /// block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
   /// Sets an error if the view to fill does not have the shape of the result.
   PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& found_error) const;

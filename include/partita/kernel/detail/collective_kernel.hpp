@@ -1,4 +1,5 @@
-// The common interface of collective kernels in groups: a thin typed front of one untyped movement.
+// The common interface of collective kernels in groups of workers: templates for all element types and ranks that call
+// one collective_movement, which is not a template.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@
 
 namespace partita::detail {
 
-/// Whether X is an array of a rank that kernels support. Ranks above 16 are refused here; kernels report other errors.
+/// Whether X is an array of a rank that kernels support. This function gives an error message for a rank above 16; the
+/// kernels report all other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -31,10 +33,11 @@ consteval bool is_block() {
   }
 }
 
-/// Base class of a kernel that defines these members, one for each direction (its static_asserts test variables,
-/// because g++ prints ten more lines to explain a concept):
-///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>(), which contain
-///   the static_asserts with the kernel's error messages and return whether they hold.
+/// Base class of a kernel. The derived class `Kernel` defines `there` and `back`, the group directions of the call and
+/// of its adjoint; `shares`, whether the workers of a node share one result; `exact`, whether sums are rounded once;
+/// the class `reduction`; and takes<X>() and takes_back<Y>(), which return whether the call accepts X and the adjoint
+/// accepts Y. They contain the static_asserts with the kernel's error messages, which test variables, because g++
+/// prints ten more lines to explain a concept.
 template <class Kernel>
 class collective_kernel {
  public:
@@ -80,9 +83,9 @@ class collective_kernel {
   }
 
   /// The memory pool from which results are allocated; null before the first call. If the input block is in this pool,
-  /// other workers read it in place.
+  /// other workers of the same node read it in place.
   arena* memory() const { return movement_.memory(); }
-  /// The plan of this worker: which worker sends its block to which worker.
+  /// This worker's plan: its groups of workers, and which worker of a group sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
   /// How often the workers have exchanged the shapes of their blocks so far.
   std::size_t plans_made() const { return movement_.plans_made(); }
@@ -208,7 +211,7 @@ class collective_kernel {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
       return pending<shared_view_of<T, Rank>>(run_kernel_and_wait<Where>(x, error_message), nullptr,
-                                              0);  // complete at once
+                                              0);  // the operation is complete at once
     } else {
       return movement_.one_call([&] {
         collective_call call = make_call<Where>(x, error_message);

@@ -24,19 +24,19 @@ namespace partita::detail {
 
 class collective_movement {
  public:
-  /// The properties of the kernel to which a movement belongs; names are string literals.
+  /// The properties of the kernel to which a movement belongs; `name` must be a string literal.
   struct kernel_description {
     const char* name;
     text call;
     std::uint64_t fingerprint = 0;
     bool keep_batch = true;
-    bool sums_other_blocks_only = false;  ///< some worker receives a sum to which it contributes no block
+    bool sums_other_blocks_only = false;  ///< whether some worker receives a sum to which it contributes no block
   };
 
   PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description description);
 
   const group_plan& plan() const { return plan_; }
-  /// The number of exchanges of block shapes so far.
+  /// How often the workers have exchanged the shapes of their blocks so far.
   std::size_t plans_made() const { return broadcast_plans_.plans_made() + reduction_plans_.plans_made(); }
   PARTITA_DECL kernel_counts counts() const;
   kernel_identity identity() const {
@@ -44,7 +44,7 @@ class collective_movement {
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
 
-  /// Completes the pending operation, and makes the workers agree on the next call. Returns the shape of this worker's
+  /// Completes the pending operation, and makes all workers agree on this call. Returns the shape of this worker's
   /// result.
   PARTITA_DECL block_shape agree(const collective_call& call);
   /// Runs f() as one call, which all workers make and agree on.
@@ -63,19 +63,21 @@ class collective_movement {
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
-  /// Starts and completes the operation at once after an error, because other workers depend on this worker.
+  /// Starts the operation and waits for its completion although this worker has an error, because other workers wait
+  /// for the messages of this worker.
   PARTITA_DECL void fail_together(const collective_call& call, const untyped_block& y);
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
-  /// Spreads blocks so that the workers of a node share one block; returns null if this worker receives no block.
+  /// Broadcasts blocks so that the workers of a node share one block in shared memory; returns null if this worker
+  /// receives no block.
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
   /// Throws an error if this kernel has been moved from and has no world.
   PARTITA_DECL void require_world() const;
 
-  /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
-  /// latency instead of two.
+  /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete, so
+  /// that a call takes one message latency instead of two.
   class speculative_start final : public speculative_send {
    public:
     speculative_start(collective_movement& movement, const collective_call& call)
@@ -116,7 +118,8 @@ class collective_movement {
   PARTITA_DECL const structure& agree_on_block(const collective_call& call, const local_error& before,
                                                speculative_send* ahead);
 
-  /// Agreement before a reduction: checks that all workers make equal calls with blocks of equal shapes in each sum.
+  /// Agreement before a reduction: checks that all workers make equal calls, and that the blocks of each sum have equal
+  /// shapes.
   PARTITA_DECL const structure& agree_on_sum(const collective_call& call, const local_error& before,
                                              speculative_send* ahead);
 

@@ -22,15 +22,16 @@ enum class group_direction {
 
 class collective_transfer;
 
-/// The steps of a collective transfer that only reductions need. The steps are called by pointers, so that programs
-/// without reductions do not compile them.
+/// The steps of a collective transfer that only reductions need. The steps are called through function pointers, so
+/// that programs without reductions do not compile them.
 struct reduction_steps {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
 };
 
-/// The blocks of a call on this worker and the operation on them. The job points to the caller's blocks: a block has
-/// room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
+/// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: an
+/// untyped_block has room for 16 dimensions, and copying it would take longer than copying the elements of a small
+/// block.
 struct collective_job {
   group_direction direction = group_direction::spread;
   const element_kind* kind = nullptr;
@@ -39,12 +40,13 @@ struct collective_job {
   const untyped_block* x = nullptr;              ///< the input
   const untyped_block* y = nullptr;              ///< the block that receives the result
   const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
-  std::size_t contributor_count = 0;             ///< the blocks of a reduction to complete before the spread, or 0
-  bool is_completed = false;                     ///< whether the reduction is complete, in dense_x
+  std::size_t contributor_count = 0;             ///< the number of blocks of the mean by which x is divided; or 0
+  bool is_completed = false;                     ///< whether dense_x points to elements that have been divided
 
   /// Whether the input block must be packed into contiguous memory before the transfer.
   bool needs_packing() const { return contributor_count != 0 || !x->is_dense(); }
-  /// Packs the input block into the contiguous memory at `packing_memory`.
+  /// Packs the input block into the contiguous memory at `packing_memory`; if contributor_count is not 0, completes the
+  /// reduction in this memory (for a mean: divides the elements by contributor_count).
   PARTITA_DECL void pack(char* packing_memory);
   /// Copies this worker's input block to its own result block.
   PARTITA_DECL void copy_to_own_result() const;
@@ -105,7 +107,7 @@ class started_transfer {
   started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> channels)
       : world_(std::move(world)), channels_(std::move(channels)) {}
 
-  /// Starts the transfer. If `gives` is true, this worker gives a block x that is broadcast or reduced.
+  /// Starts the transfer. If `gives` is true, this worker contributes a block x, which is broadcast or reduced.
   PARTITA_DECL void start(const collective_job& job, bool gives);
   PARTITA_DECL void finish();
 

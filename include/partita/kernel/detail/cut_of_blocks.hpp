@@ -11,12 +11,13 @@
 
 namespace partita::detail {
 
-/// The extents of the global tensor: the sums of the blocks' extents along the lines through index 0.
+/// The extents of the global tensor. The extent of a dimension is the sum of the extents of the blocks whose workers
+/// have index 0 in every other dimension of the grid. Collective.
 template <class Extents>
 std::array<std::size_t, Extents::rank()> extents_along_lines(
     const partition<Extents>& p, const std::array<std::size_t, Extents::rank()>& own_shape) {
   constexpr std::size_t rank = Extents::rank();
-  // Each worker on a line through index 0 contributes its extent along that line.
+  // A worker contributes its extent of dimension d if its grid index is 0 in every other dimension.
   facts<rank + 1> share{};
   if (p.active()) {
     const auto i = p.index();

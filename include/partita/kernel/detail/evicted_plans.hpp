@@ -15,8 +15,8 @@ namespace partita::detail {
 /// workers add the same tensors to this list, in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `has_default_cuts` says whether the decomposition of its tensor follows from
-  /// the extents.
+  /// Notes that the plan of a tensor of these extents was evicted. If `has_default_cuts` is true, the decomposition of
+  /// the tensor follows from its extents, and the extents are removed from the list.
   template <std::size_t Rank>
   void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
@@ -28,7 +28,8 @@ class evicted_plans {
     if (numbers_.size() == max_tensors) is_full_ = true;
     else numbers_.insert(place, number);
   }
-  /// Whether the last tensor of these extents may have had a decomposition whose plan was evicted.
+  /// Whether the plan of the last tensor of these extents may have been evicted with a decomposition that does not
+  /// follow from the extents. True for all extents once the list is full.
   template <std::size_t Rank>
   bool contains(const std::array<std::size_t, Rank>& extents) const {
     return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), hash_of(extents));
@@ -41,7 +42,7 @@ class evicted_plans {
   }
 
  private:
-  static constexpr std::size_t max_tensors = 4096;  // chosen: 32 KB; with more tensors every unknown tensor is rejected
+  static constexpr std::size_t max_tensors = 4096;  // chosen: 32 KB; with more tensors, contains() is always true
 
   template <std::size_t Rank>
   static std::uint64_t hash_of(const std::array<std::size_t, Rank>& extents) {

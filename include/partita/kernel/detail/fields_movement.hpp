@@ -33,8 +33,9 @@ class fields_movement : public planned_movement<Planner> {
 
  protected:
   /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
-  /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
-  /// by side, and `overlapped_work(y)` works on the blocks of the results while the exchange is pending.
+  /// `plan(f)` is the plan of the field with the field_number f, `exchange()` returns the exchange that carries out the
+  /// plans of all fields together, and `overlapped_work(y)` works on the blocks of the results while the exchange is
+  /// pending.
   template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class OverlappedWork>
   pending<Results> move_all_fields(const X& x, const Wanted& output, Plan plan, Exchange exchange,
                                    OverlappedWork overlapped_work) {
@@ -54,8 +55,8 @@ class fields_movement : public planned_movement<Planner> {
   }
 
  private:
-  /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets zero
-  /// volume; a worker that neither sends nor receives gets a copy of x.
+  /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets a tensor
+  /// of zero volume; a worker that neither sends nor receives gets a copy of x.
   template <class T, std::size_t Rank>
   strided<T, Rank> allocate_or_use_view(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
                                         const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
@@ -70,7 +71,8 @@ class fields_movement : public planned_movement<Planner> {
 /// The plan of a repartition, and the exchanges by which the plan moves several fields at once.
 template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
-  std::vector<exchanges_by_kind> exchanges_by_field_count{};  ///< two entries for each number of fields
+  /// For n fields: entry 2 n for the adjoint, entry 2 n + 1 for the forward direction.
+  std::vector<exchanges_by_kind> exchanges_by_field_count{};
 
   exchanges_by_kind& exchanges_for_fields(std::size_t fields, bool forward) {
     const std::size_t k = 2 * fields + (forward ? 1 : 0);
@@ -100,8 +102,8 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
  public:
   using base::base;
 
-  /// Starts to move N fields, whose blocks, and views to fill, have one shape. A worker that only sends elements gets
-  /// blocks of zero volume.
+  /// Starts to move N fields. The blocks of all fields have one shape, and so have the views to fill. A worker that
+  /// only sends elements gets blocks of zero volume.
   template <class T, std::size_t N>
   auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& output,
              const char* direction) {

@@ -14,7 +14,8 @@
 
 namespace partita::detail {
 
-/// The element types of input and result of a kind of transform, for a given element type; void if not accepted.
+/// Returns a value of the element type that a transform (its adjoint, if Forward is false) gives for an input with
+/// elements T. The return type is void if this kind of transform does not accept T.
 template <class Kind, class T, bool Forward>
 constexpr auto fourier_result() {
   constexpr bool takes_real =
@@ -34,7 +35,7 @@ using fourier_result_type = decltype(fourier_result<Kind, T, Forward>());
 /// Whether the arguments of fourier_transform fit together; if not, the compiler prints one error message.
 template <class Kind, std::size_t RankX, std::size_t RankY, std::size_t... D>
 consteval bool has_fourier_transform() {
-  constexpr std::size_t most = 8;  // chosen: all sets of dimensions are tried as pencils
+  constexpr std::size_t most = 8;  // chosen: the search for pencils tries all sets of dimensions
   static_assert(RankX == RankY,
                 "partita::fourier_transform<D...>(p_x, p_y): requires partitions of equal rank; reshape() one of them "
                 "with extents of 1");
@@ -101,7 +102,7 @@ consteval bool accepts_fourier_cotangent() {
     return false;
   }
 }
-/// Whether a call accepts these fields, which have one type of elements.
+/// Whether a call accepts fields of the types First and X..., all of which must have one element type.
 template <class Kind, std::size_t Rank, bool Forward, class First, class... X>
 consteval bool accepts_fourier_fields() {
   constexpr bool each = [] {
@@ -130,7 +131,8 @@ consteval bool accepts_fourier_view() {
   return fit;
 }
 
-/// Whether two blocks share an element, or are interleaved if their elements have different types.
+/// Whether two blocks share an element. If their elements have different types, the answer is true whenever the address
+/// ranges of the blocks overlap, even if the elements are only interleaved.
 template <class In, class Out, std::size_t Rank>
 bool shares_memory(const strided<const In, Rank>& x, const strided<Out, Rank>& y) {
   if constexpr (std::is_same_v<In, Out>) return overlapping<In, Rank>(x, y);

@@ -15,7 +15,8 @@
 
 namespace partita::detail {
 
-/// A layout of the tensor, and the dimensions that are transformed in it; the adjoint takes them in the opposite order.
+/// A layout of the tensor, and the dimensions that are transformed in this layout; the adjoint transforms the
+/// dimensions in the opposite order.
 template <std::size_t Rank>
 struct fourier_stage {
   dynamic_partition<Rank> p;
@@ -34,7 +35,7 @@ struct fourier_definition {
   static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
 
   dynamic_partition<Rank> p_x;
-  std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the layout of the result is free
+  std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the transform chooses the layout of the result
   shape_list dimensions{};
   std::vector<line_kind> kinds{};
   std::vector<real_transform> real_transforms{};
@@ -48,7 +49,8 @@ struct fourier_definition {
     hash.mix(real_transforms).mix(options.norm).mix(options.inverse).mix(options.real_extent);
     return hash.value();
   }
-  /// Requires options that the transform has, and partitions of one world [shape_error, partition_error].
+  /// Throws a shape_error if the options do not fit the kind of transform, and a partition_error if p_x and p_y are not
+  /// partitions of one world.
   void require_options() const {
     const bool half = has_kind(line_kind::real_to_complex) || has_kind(line_kind::complex_to_real);
     if (p_y) expect_one_world(p_x, *p_y, "partita::fourier_transform");
@@ -69,7 +71,7 @@ struct fourier_definition {
     if (has_kind(line_kind::complex_to_real)) global[last_dimension()] = options.real_extent;
     return global;
   }
-  /// The error message if a tensor of these extents has no such transform; empty if it has one.
+  /// The error message if this transform cannot be applied to a tensor of these extents; empty if it can.
   text error_message(const shape_type& global) const {
     text problem;
     const std::size_t n = global[last_dimension()], wanted = options.real_extent;
@@ -94,7 +96,8 @@ struct fourier_definition {
     return problem;
   }
 
-  /// The layouts in which a tensor of these extents is transformed, for `balanced` or other blocks of x on p_x.
+  /// The layouts in which a tensor of these extents is transformed; `balanced` is true if the blocks of x on p_x are
+  /// balanced.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
     const bool real_x = has_kind(line_kind::real_to_complex), real_y = has_kind(line_kind::complex_to_real);
@@ -117,7 +120,7 @@ struct fourier_definition {
       fourier_stage<Rank> stage{k == 0 ? p_x : given ? *p_y : layout(workers_of_layouts, pencils[k].grid), now, now};
       for (const std::size_t d : pencils[k].dimensions) {
         const std::size_t at = position_of_dimension(d), n = real_y ? result[d] : global[d];
-        const bool inverse = options.inverse || real_y;  // complex_to_real is an inverse
+        const bool inverse = options.inverse || real_y;  // complex_to_real is an inverse transform
         const line_transform line = make_transform(d, kinds[at], real_transforms[at], inverse, options.norm, n);
         stage.lines.push_back(line);
         stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_transform(line, n));

@@ -1,5 +1,6 @@
 // The part of a Fourier transform that does not depend on its element type: its layouts, the moves between them, and
-// how all workers find them. The moves are repartitions; no other code of the transform moves elements between workers.
+// the agreement of all workers on them. The moves are repartitions; no other code of the transform moves elements
+// between workers.
 #pragma once
 
 #include <array>
@@ -27,13 +28,14 @@ namespace partita::detail {
 /// The plan of a transform for blocks of certain shapes.
 template <std::size_t Rank>
 struct fourier_structure {
-  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< this worker's blocks; no elements if it has none
+  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< this worker's blocks; all extents are 0 if it has none
   bool gives = false, takes = false;                   ///< whether this worker is active in the first (last) layout
   std::shared_ptr<const fourier_route<Rank>> route{};
   std::vector<fields_repartition<Rank>*> moves{};  ///< the moves from each layout to the next
 };
 
-/// A call: the values that the workers compare, and the shapes of this worker's blocks and views, equal for all fields.
+/// A call of a transform: the values that the workers compare, and the shapes of this worker's block and view, which
+/// are equal for all fields.
 template <std::size_t Rank>
 struct fourier_call {
   bool forward = true;
@@ -65,7 +67,7 @@ class fourier_engine {
   local_transforms& transforms() { return local_transforms_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
-  /// The partition of the transform of a tensor of these extents.
+  /// The partition of the result if a tensor of these extents is transformed.
   dynamic_partition<Rank> result_partition(const shape_type& global) const {
     if (definition_.p_y) return *definition_.p_y;
     require_transform(global, ".result_partition(extents)");
@@ -89,7 +91,7 @@ class fourier_engine {
     return all;
   }
 
-  /// All workers agree on a call, and find its layouts or choose them.
+  /// Makes all workers agree on a call, and finds the plan of the call in the cache or makes the plan.
   const structure& agree(const fourier_call<Rank>& call, const local_error& before) {
     const bool forward = call.forward;
     return agreed_structure(
@@ -118,8 +120,9 @@ class fourier_engine {
           return all << " of shape " << call.block << " of " << call.name_of_type();
         });
   }
-  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if one
-  /// exchange suffices. Workers without a block in a layout may pass any blocks.
+  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange because their
+  /// shapes differ; empty if the shapes are equal. A worker that has no block in the first (last) layout may pass
+  /// fields (views) of different shapes.
   template <std::size_t N>
   text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool are_blocks_of_x, const char* what) {
@@ -145,13 +148,14 @@ class fourier_engine {
     for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
-  /// The messages and bytes of all moves of the last call.
+  /// The number of plans made so far, and the messages and bytes of all moves of the last call.
   kernel_counts counts() const {
     kernel_counts all = counted_traffic_;
     all.plans_made = plans_made();
     return all;
   }
-  /// Resets the counts when a call begins; one move may occur twice in a call.
+  /// Resets the counts of messages and bytes when a call begins. Each started move adds its counts, because one
+  /// repartition may be used twice in a call.
   void reset_counted_traffic() { counted_traffic_ = {}; }
   void add_traffic(const fields_repartition<Rank>& started_move) {
     const kernel_counts of_move = started_move.counts();
@@ -172,7 +176,7 @@ class fourier_engine {
  private:
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
-    bool are_blocks_of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
+    bool are_blocks_of_x;  ///< whether `from` is the layout of x, whose blocks need not be balanced
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
@@ -188,7 +192,7 @@ class fourier_engine {
     shape_type global = extents_along_lines(definition_.p_x, own_shape);
     const bool balanced =
         is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
-    if (!balanced) {  // the shapes of all blocks determine the tensor
+    if (!balanced) {  // the shapes of all blocks determine the extents of the tensor
       const auto shapes = gather_numbers(state(), extents_and_zero(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
@@ -211,7 +215,8 @@ class fourier_engine {
     return s;
   }
 
-  /// Makes the plan of an adjoint call that no forward call preceded: from the extents of dy, for balanced blocks of x.
+  /// Makes the plan of an adjoint call that no forward call preceded. The plan follows from the extents of dy, and the
+  /// blocks of x are balanced.
   structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);
@@ -257,8 +262,9 @@ class fourier_engine {
     s.route = std::move(layouts);
     return s;
   }
-  /// Finds or makes the move between two layouts, which all calls share. The first move of a call, from the blocks of
-  /// x, is not shared with an equal later move, whose adjoint moves to balanced blocks.
+  /// Finds or makes the repartition between two layouts, which all calls share. A repartition from the layout of x is
+  /// kept apart from an equal repartition between later layouts, because the adjoint of the latter moves to balanced
+  /// blocks.
   fields_repartition<Rank>& find_move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
                                       bool are_blocks_of_x) {
     for (const exchange_of_layouts& m : layout_moves_)

@@ -19,7 +19,7 @@ struct fourier_step {
   partita::workers workers = partita::workers(0, 0);  ///< the workers of this layout
   shape_list dimensions{};                            ///< the dimensions that are transformed in this layout, in order
   bool moves = false;                                 ///< whether a move follows; false in the last layout
-  bool moves_complex = false;                         ///< whether complex numbers are moved, or real numbers
+  bool moves_complex = false;                         ///< true if complex numbers are moved, false if real numbers
   exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives in the move
 };
 
@@ -51,7 +51,8 @@ struct fourier_plan {
   }
 };
 
-/// Writes a plan to a stream: one line for each layout and one for each move.
+/// Writes a plan to a stream: a line with the extents of the tensor and the number of moves, then one line for each
+/// layout and one for each move.
 template <class Stream, std::size_t Rank>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const fourier_plan<Rank>& plan) {

@@ -33,7 +33,7 @@ struct fourier_block {
     owns_block = true;
     block = block_of(own_tensor);
   }
-  /// The memory of the block for writing; the caller's block is copied first.
+  /// Returns the block in memory that may be overwritten; a block of the caller is copied first.
   strided<T, Rank> make_writable() {
     if (!owns_block) {
       auto copied = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(block.shape));
@@ -72,13 +72,15 @@ class fourier_run {
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms in the first layout and starts the move to the next layout. Returns whether a move was started.
+  /// Transforms the fields in the first layout and starts the move to the next layout. Returns whether a move was
+  /// started.
   bool begin() {
     engine_->reset_counted_traffic();
     transform_in_layout();
     return start_move();
   }
-  /// Completes the move that begin() has started, and all later moves. If views are filled, nothing is returned.
+  /// Completes the move that begin() has started, and all later moves. If the caller passed views to fill, the returned
+  /// tensors are default-constructed.
   auto finish() {
     while (pending_input_move_ || pending_output_move_) {
       if (pending_input_move_) finish_move<In>(pending_input_move_);
@@ -95,7 +97,7 @@ class fourier_run {
     }
     return join_fields(std::move(results));
   }
-  /// Leaves the move that begin() has started pending until the next agreement.
+  /// Lets the move that begin() started remain pending until the next agreement of all workers.
   void keep_call_pending() { current_repartition().keep_call_pending(); }
 
  private:
@@ -130,7 +132,7 @@ class fourier_run {
 
   void transform_in_layout() {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
-    if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
+    if (!here.p.active()) {  // use an empty block, with the element type after the transforms
       const auto cuts =
           decomposition<Rank>::balanced(forward_ ? here.extents_after : here.extents_before, here.p.grid().shape());
       has_result_type_ = has_result_type_ || changes_element_type(finished_layout_count_);
@@ -155,7 +157,7 @@ class fourier_run {
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
       if (is_last(finished_layout_count_) && has_views_to_fill()) {
-        // The last move has already written to the caller's view.
+        // If fills_views_ is true, the last move has written the operand of these transforms to the caller's view.
         const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->transforms().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
                                          lines(finished_layout_count_));
@@ -172,7 +174,8 @@ class fourier_run {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
     const shape_type &from = forward_ ? here.extents_before : here.extents_after,
                      &to = forward_ ? here.extents_after : here.extents_before;
-    shape_type shape = fields_of_operand_type_[f].block.shape;  // a dimension that is not whole has at most one element
+    // A transformed dimension that is distributed over several workers has at most one element.
+    shape_type shape = fields_of_operand_type_[f].block.shape;
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = outputs_[f].block;
@@ -208,8 +211,8 @@ class fourier_run {
         fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
         if (fills_views_) to = outputs_;
       }
-      // If operands of different shapes have results of one shape in this move, the shape of `next_tensor` tells which
-      // operand the adjoint belongs to.
+      // Tensors x of different shapes may have results of one shape; then the shape of `next_tensor` shows to which x
+      // the adjoint belongs.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
         here[f].next_tensor = allocate_for_move<T>(move);
         to[f] = {true, block_of(here[f].next_tensor)};
@@ -236,7 +239,8 @@ class fourier_run {
       if (!fills_views_) here.set_own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
     }
   }
-  /// Memory for this worker's block in the first layout, after the transforms in this layout.
+  /// Allocates memory for this worker's block in the first layout, with the extents after the forward transforms in
+  /// that layout.
   template <class T>
   tensor<T> allocate_for_move(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
@@ -254,7 +258,7 @@ class fourier_run {
   shape_type result_block_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
-  std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the block has left
+  std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the blocks have left
   bool has_result_type_ = false;           ///< whether the elements have the type of the result
   bool fills_views_ = false;               ///< whether the last move writes into the caller's views
   field_blocks<In> fields_of_operand_type_;

@@ -1,4 +1,4 @@
-// Fills the cells of a window that are not copies of a block's cells.
+// Fills the ghost cells of a window (a block with its ghost cells) that are not copies of another block's cells.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// The value of boundary::constant as an element.
+/// Converts the value of boundary::constant to an element of type T.
 template <class T>
 T to_ghost_value(double value) {
   if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value);
@@ -19,7 +19,7 @@ T to_ghost_value(double value) {
   else return T{};
 }
 
-/// The function of boundary::function, which returns the value at a global index.
+/// The function of boundary::function, which returns the value at a global index outside the tensor.
 template <std::size_t Rank>
 using outside_function = std::function<double(const std::array<std::ptrdiff_t, Rank>&)>;
 
@@ -43,9 +43,9 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
         }
 }
 
-/// Sets the ghost cells that no worker sends: cells beyond the borders that are copies of no cell of the tensor, and
-/// corners in a halo_shape::star. If a cell is beyond several borders, the boundary of the first of these dimensions
-/// applies. `outside` must be set if a boundary is a function.
+/// Sets the ghost cells that no worker sends: cells beyond the borders of the tensor that are not copies of its cells,
+/// and for halo_shape::star also the corners. If a cell is beyond several borders, the boundary of the first of these
+/// dimensions applies. `outside` must be set if a boundary is a function.
 template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& boundaries,
                   const outside_function<Rank>& outside = {}) {
@@ -69,7 +69,7 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
       slab.data[offset] = to_ghost_value<T>(outside(i));
     }
   };
-  for (std::size_t d = 0; d < Rank; ++d) {  // slabs around the block; slabs of later dimensions are between them
+  for (std::size_t d = 0; d < Rank; ++d) {  // two slabs for each dimension; slabs of later dimensions are between them
     shape[d] = plan.tensor_cells.start[d];
     fill(boundaries.before[d], boundaries.value_before[d]);
     at[d] = plan.tensor_cells.stop[d], shape[d] = window.shape[d] - plan.tensor_cells.stop[d];

@@ -13,8 +13,8 @@
 
 namespace partita::detail {
 
-/// This worker's part of the directory of owners: the owners of the indices [start, stop). The directory's n indices
-/// are divided evenly over the workers.
+/// This worker's part of the directory of owners: the owners of one range of indices. The n indices of the directory
+/// are divided evenly into one range for each worker.
 class index_directory {
  public:
   struct run {
@@ -28,7 +28,7 @@ class index_directory {
 
   /// Whether this worker knows all owners, because each worker owns a range of indices.
   bool knows_all_owners() const { return knows_all_owners_; }
-  /// Makes a directory of as many ranges as workers, which every worker has as a whole.
+  /// Makes a directory for workers that each own one range of indices; every worker stores the whole directory.
   static index_directory make_range_directory(std::size_t n) {
     index_directory all(n, 1, 0);
     all.knows_all_owners_ = true;
@@ -39,7 +39,8 @@ class index_directory {
   std::size_t directory_worker(std::size_t index) const { return index / indices_per_worker_; }
   std::size_t indices_per_worker() const { return indices_per_worker_; }
 
-  /// Stores all runs of owned indices in this part. Returns an error message if runs overlap or leave a gap.
+  /// Stores all runs of owned indices in this worker's part of the directory. Returns an error message if runs overlap
+  /// or leave a gap, otherwise an empty text.
   text store_runs(const std::vector<run>& runs, const char* name) {
     sort_runs(runs);
     std::size_t next = first_index_;
@@ -66,8 +67,8 @@ class index_directory {
   }
 
   std::size_t bucket_of_index(std::size_t index) const { return (index - first_index_) >> bucket_shift_; }
-  /// Sorts runs into buckets, which have the runs that begin in one range of indices. There are about as many buckets
-  /// as runs, so a bucket has about one run, and insertion and search take constant time.
+  /// Sorts runs into buckets; each bucket has the runs that begin in one range of indices. There are about as many
+  /// buckets as runs, so a bucket has one run on average, and insertion and search take constant time on average.
   void sort_runs(const std::vector<run>& runs) {
     while ((end_index_ - first_index_) >> bucket_shift_ > runs.size()) ++bucket_shift_;
     bucket_starts_.assign(((end_index_ - first_index_) >> bucket_shift_) + 2, 0);
@@ -99,7 +100,8 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
-/// Sends each run of owned indices to the workers that have the entries of its indices. Returns the received runs.
+/// Sends each run of owned indices to the workers whose parts of the directory have the entries of these indices.
+/// Returns the received runs.
 inline std::vector<index_directory::run> send_runs(world_state& world, const index_directory& directory,
                                                    const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);
@@ -129,8 +131,9 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
   return runs;
 }
 
-/// Registers the owned indices. All workers throw if owned indices overlap or leave a gap, or if a wanted index, which
-/// error messages call an `entry`, does not exist.
+/// Makes the directory of the owned indices of all workers. Collective. All workers throw if owned indices overlap or
+/// leave a gap, or if a worker wants an index that no worker owns; error messages call a wanted index by the text
+/// `entry`.
 inline index_directory register_indices(world_state& world, const index_list& owned, const index_list& wanted,
                                         const char* name, const char* entry) {
   constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: the sum of two numbers of indices does not overflow

@@ -39,7 +39,7 @@ class pending_rows {
     }
   }
 
-  /// Keeps an object alive until the end: a block that was evaluated for this exchange.
+  /// Keeps an object alive until the movement is complete, such as a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   /// Waits for completion and returns the result; a second call is an error.
   Result finish() {
@@ -68,7 +68,7 @@ struct row_call {
   std::array<row_block, N> inputs{}, outputs{};
   local_error own_error{};
 
-  /// The offset of the rows of each block in a packed row.
+  /// The offset in bytes of each block's row inside a packed row, which contains one row of every block.
   std::array<std::size_t, N> offsets() const {
     std::array<std::size_t, N> all{};
     for (std::size_t f = 0, next = 0; f < N; ++f) {
@@ -112,7 +112,7 @@ class index_movement : public planned_movement<index_planner> {
                 const local_error& before, no_view_to_fill) {
     return start_combining_rows<sum_t>(2, dy, output, direction, before);
   }
-  /// Copies the rows of x to the workers that want them.
+  /// Starts to copy the rows of x to the workers that want these rows.
   template <class T, std::size_t Rank>
   auto start_copying_rows(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* direction, const local_error& before) {
@@ -123,7 +123,7 @@ class index_movement : public planned_movement<index_planner> {
     require_fitting_output(call.own_error, x, output, pattern().wanted_count);
     return move_rows_forward(call, std::move(y), !output.is_given);
   }
-  /// Combines the rows of dy with the rows of their owners by a reduction.
+  /// Starts to send each row of dy to the owner of its index, which combines the rows of one index by a reduction.
   template <class Reduction, class T, std::size_t Rank>
   auto start_combining_rows(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
                             const char* direction, const local_error& before) {
@@ -134,7 +134,8 @@ class index_movement : public planned_movement<index_planner> {
     require_fitting_output(call.own_error, dy, output, pattern().owned_count);
     return move_rows_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
-  /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
+  /// Copies the rows of an expression in one blocking call of all workers. All workers throw if one of them passes an
+  /// error as `before`.
   template <class X>
   pooled_tensor<element_of<X>, rank_of<X>> copy(std::uint64_t number, const X& x, const char* direction,
                                                 const local_error& before = {}) {
@@ -154,7 +155,7 @@ class index_movement : public planned_movement<index_planner> {
           .finish();
     });
   }
-  /// Fills the ghosts of blocks in which ghosts follow the owned rows.
+  /// Starts to fill the ghost rows of blocks in which the ghost rows follow the owned rows.
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned_count, ghosts = pattern().wanted_count;
@@ -164,7 +165,7 @@ class index_movement : public planned_movement<index_planner> {
      ...);
     return move_rows_forward(call, written_in_place(), false);
   }
-  /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
+  /// Starts to add each ghost row to the owned row of which it is a copy. The ghost rows are set to zero at the end.
   template <class... T, std::size_t... Rank>
   auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned_count, ghosts = pattern().wanted_count;
@@ -226,10 +227,11 @@ class index_movement : public planned_movement<index_planner> {
     if (!before.any()) expect_shape(output, shape, name(), before);
   }
 
-  /// Packs the rows that other workers want (unless rows are written directly to their receiver), starts to move these
-  /// rows, copies the rows that stay, and places the received rows at the end. Rows arrive directly in the filled rows,
-  /// if these have the same order, unless a copy costs less: on one node senders write directly only into the
-  /// `is_pooled` memory of a result; other memory receives rows through a ring.
+  /// Packs the rows that other workers want (not needed if all workers share memory), starts to send these rows, copies
+  /// the rows that stay on this worker, and places the received rows at the end. One block's rows are received directly
+  /// at their places if they arrive in the order of the places. If all workers share memory, that is done only for a
+  /// pooled result (`is_pooled`) whose first row is received: senders write there directly, but reach other memory only
+  /// through a ring buffer, which costs more than a copy.
   template <std::size_t N, class Result>
   auto move_rows_forward(const row_call<N>& call, Result result, bool is_pooled) {
     const row_transfers& p = pattern().transfers;
@@ -258,9 +260,10 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(place));
   }
 
-  /// Packs the rows that arrived in a forward call, starts to move them back, and combines them at the end, in the
-  /// ascending order of the workers. The wanted rows of the blocks `cleared_blocks` are set to zero at the end; without
-  /// such blocks, the filled rows are first set to the identity of the reduction.
+  /// Packs one row for each row that a forward call receives, starts to send these rows back to the owners, and
+  /// combines the rows that this worker receives at the end, in ascending order of their senders. The wanted rows of
+  /// the blocks `cleared_blocks` are set to zero at the end; without such blocks, the filled rows are first set to the
+  /// identity of the reduction.
   template <class Reduction, class... T, class Result>
   auto move_rows_backward(const row_call<sizeof...(T)>& call, Result result,
                           const std::array<row_block, sizeof...(T)>& cleared_blocks) {
@@ -281,7 +284,8 @@ class index_movement : public planned_movement<index_planner> {
     };
     const row_block from = direct ? call.inputs[0].skip_rows(p.first_destination())
                                   : packed_rows(packed.data(), 0, row_pitch, call.inputs[0]);
-    // A representative combines the rows that it passed on to other workers of its node before the rows travel.
+    // Before rows are sent to other nodes, a representative combines the rows that the other workers of its node
+    // return.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
       const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(row_pitch), 1};
       auto returned = scratch(p.returned_count, row_pitch);
@@ -338,8 +342,8 @@ class index_movement : public planned_movement<index_planner> {
     if (cleared_blocks.element_bytes != 0) fill_rows(cleared_blocks, p.wanted_count, T{});
   }
 
-  /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
-  /// the rows. If rows move backward in two steps, `return_rows(exchange)` carries out the first.
+  /// Calls `pack()`, which writes the packed rows, then agrees on the call with all workers, and starts to move the
+  /// rows. If an adjoint call needs two exchanges, `return_rows(exchange)` carries out the first exchange.
   template <std::size_t N, class Pack, class... Return>
   pending<written_in_place> begin_row_movement(bool forward, const row_call<N>& call, const row_block& from,
                                                const row_block& to, Pack pack, Return... return_rows) {

@@ -13,27 +13,29 @@
 
 namespace partita::detail {
 
-/// The rows that one worker sends and receives. Between two workers each row travels once, however often it is wanted.
-/// The sender packs the rows for one receiver in the order in which the receiver requests them; received rows are in
-/// ascending order of their senders.
+/// The rows that one worker sends and receives. A row is sent to a receiver once, even if the receiver wants the row
+/// several times. The sender packs the rows for one receiver in the order in which the receiver requests them; received
+/// rows are in ascending order of their senders.
 struct row_transfers {
-  /// Rows that travel between this worker and another: the start of the rows in both workers' lists of such rows.
+  /// The rows that are sent between this worker and one other worker: their number, and the position of their first row
+  /// in this worker's list and in the other worker's list of sent or received rows.
   struct part {
     std::size_t worker = 0, first = 0, rows = 0, first_row_at_peer = 0;
   };
 
   std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that are sent and received
   std::vector<part> sent_parts, received_parts;    ///< the receivers and the senders, in ascending order
-  row_moves packed;                                ///< from owned rows to places among the rows that are sent
-  row_moves placed_rows;                           ///< from received rows to wanted rows
+  row_moves packed;                                ///< copies owned rows to positions among the sent rows
+  row_moves placed_rows;                           ///< copies received rows to wanted rows
   bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
-  /// Whether rows from other nodes are passed on to other workers of this node, in a second step. Backward, the other
-  /// workers first return the rows into separate rows of the worker that passed the rows on, which combines them.
+  /// Whether rows from other nodes are passed on to other workers of this node in a second exchange. In the adjoint,
+  /// these workers first return the rows to the worker that passed the rows on, which receives the returned rows in
+  /// separate memory and combines them.
   bool has_two_steps = false;
   struct forwarded_part : part {
-    std::size_t first_return_row = 0;  ///< the first of the separate rows for this part
+    std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
   };
-  std::size_t returned_count = 0;  ///< the number of all separate rows
+  std::size_t returned_count = 0;  ///< the number of rows in the memory for returned rows
   std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;
 
   /// Whether the received rows are consecutive wanted rows in the same order.
@@ -47,15 +49,16 @@ struct row_transfers {
 /// The numbers of the rows that one worker sends, keeps and receives in an index exchange.
 struct index_pattern {
   std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of owned and of wanted rows
-  row_moves kept;                                 ///< from owned rows to wanted rows
+  row_moves kept;                                 ///< copies owned rows to wanted rows
   row_transfers transfers;
 };
 
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
 ///           [shape_error, on all workers].
-/// Cost:     six exchanges of lists (exchange_lists), eleven if there are several nodes, three fewer if a worker owns
-///           a range. A worker stores the owners of n / p indices, or of p ranges, besides its own indices.
+/// Cost:     six exchanges of lists (exchange_lists), eleven if several workers of one node want one row of another
+///           node, eight if there are several nodes but no such row; three fewer if every worker owns a range. A worker
+///           stores the owners of n / p indices, or of p ranges, besides its own indices.
 PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                  const index_list& owned, const index_list& wanted, const char* name,
                                                  const char* entry);
@@ -67,14 +70,14 @@ PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared
 PARTITA_DECL index_pattern make_pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                     const index_list& receivers, const char* name);
 /// Makes the pattern of rows that are in the order of their receivers: the first counts[0] rows go to worker 0, and so
-/// on. Requires an open transport.
+/// on. Collective; requires an open transport.
 PARTITA_DECL index_pattern make_pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts);
 
 /// Makes the pattern of rows that go to experts, which are distributed evenly over the workers: row j goes to expert
 /// choice[j]. A worker gets rows in ascending order of their experts; first_row[e] becomes the first row of its e-th
 /// expert, and the last entry becomes the number of all rows. Opens the transport. Collective.
-/// Requires: choices below the number of experts, `experts_per_token` choices for each token, equal numbers everywhere
-///           [shape_error, disagreement_error].
+/// Requires: choices below the number of experts, `experts_per_token` choices for each token, the same `experts` and
+///           `experts_per_token` on all workers [shape_error, disagreement_error].
 /// Cost:     three exchanges of lists between workers, one of which contains the choices.
 PARTITA_DECL index_pattern make_pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                   std::size_t experts, const index_list& choice,

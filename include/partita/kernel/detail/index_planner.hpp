@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// A block that a call gets, with what error messages say about the block.
+/// The shape, the rank and the element type of a block that is passed to a call, for error messages.
 struct described_block {
   const std::size_t* shape = nullptr;
   std::size_t rank = 0;
@@ -24,11 +24,11 @@ struct described_block {
 /// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind exchanges_that_return_rows{};  ///< return rows within a node before rows travel between nodes
-  /// The rows that leave, which are not packed first if all workers share memory.
+  /// The rows that this worker sends, if all workers share memory, so that the rows need not be packed; otherwise null.
   std::shared_ptr<rows_to_gather> unpacked_rows{};
 };
 
-/// The texts of error messages: for a call, and for what each owned row and each wanted row belongs to.
+/// Texts for error messages: how a call is written, and what an owned row and a wanted row belong to.
 struct index_call_texts {
   const char *call, *owned, *wanted;
 };
@@ -63,14 +63,14 @@ class index_planner {
   /// Sets the blocks that the next `describe` writes into the description of its call.
   void describe_next_call(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
-  /// The transport of the rows, which the constructor opens.
+  /// The transport of the rows, which is open after construction.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
 
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const;
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
-  /// The exchange that returns rows to the worker of this node that passed them on.
+  /// The exchange of the adjoint in which rows return to the worker of this node that passed the rows on.
   PARTITA_DECL const std::shared_ptr<box_exchange>& find_return_exchange(structure& s, const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;

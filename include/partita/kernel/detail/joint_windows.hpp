@@ -1,4 +1,5 @@
-// The movement of several fields with windows; the fields may differ in windows, ranks and partitions.
+// The movement of several fields between blocks and windows (blocks with ghost cells); the fields may differ in
+// windows, ranks and partitions.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
   std::tuple<window_structure<Rank>...> fields{};
   exchanges_by_kind refresh_exchanges{};
 
-  /// Whether the plans fit a call, which has the shapes of all blocks, or the cuts of all tensors, in sequence.
+  /// Whether the plans of all fields fit a call, which has the shapes of the blocks of all fields one after another, or
+  /// the block boundaries of all tensors one after another.
   bool matches_call(const box_call<joint_dimension_count<Rank...>>& call) const {
     std::size_t next = 0;
     const auto field_fits = [&](const auto& s) {
@@ -72,7 +74,7 @@ class joint_windows_planner {
                   local_error& found_error) const {
     structure s;
     std::size_t first = 0;
-    for_each_field<field_count>([&](auto f) {  // errors are equal on all workers, so all stop at one field
+    for_each_field<field_count>([&](auto f) {  // all workers find the same errors, so they stop at the same field
       box_call<std::tuple_element_t<f, std::tuple<Windows...>>::rank> one;
       one.forward = call.forward, one.direction = call.direction;
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
@@ -116,7 +118,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   template <class T>
   using blocks = std::tuple<strided<T, Windows::rank>...>;
 
-  /// Starts to move blocks to windows, or windows back to sums in blocks.
+  /// Starts to move blocks to windows or, if `forward` is false, to add up the cells of windows in blocks.
   template <class T>
   pending<results<T>> start(bool forward, const blocks<const T>& x, const char* direction) {
     this->finish_pending_operation();

@@ -12,15 +12,16 @@
 
 namespace partita::detail {
 
-/// Throws unless two partitions are of one world.
+/// Throws a partition_error if two partitions are not of one world.
 PARTITA_DECL void expect_one_world(bool is_one_world, const char* call);
 template <class P, class Q>
 void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
   expect_one_world(p.world() == q.world(), call);
 }
 
-/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: time in O(workers
-/// of the small partition), times those of the large one if its ids are a list.
+/// Whether some worker of the small partition receives a sum to which it contributes no block. Takes time in O(s), or
+/// O(s l) if the worker ids of the large partition are a list; s and l are the numbers of workers of the small and the
+/// large partition.
 template <class Small, class Large>
 bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
                             const worker_pairing<Large::rank()>& pairing) {

@@ -8,7 +8,8 @@
 
 namespace partita::detail {
 
-/// A base class that makes the name `adjoint` ambiguous in a class that also inherits it, which detects the member.
+/// A base class with a member `adjoint`. In a class that inherits from this class and from K, the name `adjoint` is
+/// ambiguous if K has a member of that name, which shows whether K has one.
 struct ambiguous_adjoint {
   void adjoint();
 };

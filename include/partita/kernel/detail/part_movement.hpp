@@ -35,8 +35,9 @@ struct part_structure : planned_boxes<Rank> {
 };
 
 /// Each worker of a group holds a part of a tensor. The forward movement gives the whole tensor to all workers of the
-/// group; the adjoint takes a whole tensor from each and leaves each worker its part of their sum, which is added in
-/// the order of the members. A worker outside the partition gets a copy of its own input.
+/// group; the adjoint takes a whole tensor from each worker of the group and gives each worker its part of the sum of
+/// these tensors, which are added in the order of the group's members. A worker outside the partition gets a copy of
+/// its own input.
 template <std::size_t Rank>
 class part_planner {
   using shape_type = std::array<std::size_t, Rank>;
@@ -94,8 +95,8 @@ class part_planner {
     return found_error.any() ? structure() : learn_plan(tensor, open);
   }
 
-  /// Between nodes the exchange takes two steps, so that no part (and no sum of a node's parts) travels more than once
-  /// between two nodes.
+  /// If the group spans several nodes, the exchange takes two steps, so that a part (in the adjoint: a node's sum of a
+  /// part) is sent from one node to another at most once.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const exchange_plan<rank>& plan = s.plan(forward);
@@ -172,7 +173,7 @@ using part_movement = planned_movement<part_planner<Rank>>;
 PARTITA_PART_MOVEMENTS(extern)
 #endif
 
-/// The dimensions D... are dimensions of a partition of rank Rank, each listed once.
+/// Whether the dimensions D... are below Rank.
 template <std::size_t Rank, std::size_t... D>
 constexpr bool below = ((D < Rank) && ...);
 template <std::size_t... D>

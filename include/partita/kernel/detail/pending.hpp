@@ -50,9 +50,9 @@ PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_pt
 /// The exchange that a kernel has started and not yet completed.
 class exchange_operation : public pending_operation {
  public:
-  /// Completes the pending exchange of the kernel, and starts a new exchange. The receivers' memory is announced first;
-  /// then `fill()` is called, and must have written the elements of x when it returns. The strides of both blocks are
-  /// in the order of the dimensions of x. Returns the operation's number.
+  /// Completes the pending exchange of the kernel, and starts a new exchange. First the exchange announces y, the
+  /// memory in which this worker receives; then `fill()` is called, and must have written the elements of x when it
+  /// returns. The strides of both blocks are in the order of the dimensions of x. Returns the operation's number.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
@@ -68,7 +68,7 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
-  /// Continues an exchange that began before the agreement.
+  /// Continues an exchange that began before all workers had agreed on the call.
   PARTITA_DECL std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                                const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
@@ -83,8 +83,8 @@ class exchange_operation : public pending_operation {
   }
 };
 
-/// Sends to other nodes before the agreement is complete: one latency instead of two. Uses the exchange among
-/// `exchanges` for this kind of elements and for the plan on which the workers of this node agree.
+/// Sends to other nodes before the agreement is complete, so that a call takes one message latency instead of two. Uses
+/// the exchange among `exchanges` for this kind of elements and for the plan on which the workers of this node agree.
 template <class Structures, class Structure>
 class speculative_exchange final : public speculative_send {
  public:
@@ -146,10 +146,11 @@ class pending {
     if (operation_) operation_->wait(operation_number_);
   }
 
-  /// Keeps an object alive until the end: a block that was evaluated for this exchange.
+  /// Keeps an object alive until the operation is complete, such as a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> object_to_keep) { kept_object_ = std::move(object_to_keep); }
 
-  /// The incomplete result in its final memory, with the elements that this worker contributes itself.
+  /// The result in its final memory before completion. It contains at least the elements that this worker contributes
+  /// itself.
   const Result& incomplete_result() const { return result_; }
 
   /// Waits for completion and returns the result; a second call is an error [error].
@@ -196,7 +197,8 @@ class kept_argument {
   block_argument<argument_type> argument_;
 };
 
-/// Returns begin(block) for the block of x; memory of the block that would not last is kept until the operation ends.
+/// Returns begin(block) for the block of x; if the memory of the block would be destroyed after this call, it is kept
+/// until the operation is complete.
 template <class X, class Begin>
 auto start_call_on_block(X&& x, Begin begin) {
   using argument_type = std::remove_cvref_t<X>;

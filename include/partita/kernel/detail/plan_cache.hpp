@@ -43,13 +43,12 @@ struct kernel_identity {
 struct kernel_call {
   std::uint64_t fingerprint = 0;  ///< the fingerprint of kernel, direction and elements: equal for equal calls
   const local_error& own_error;   ///< this worker's error, if any; valid during the call only
-  /// Whether a worker cannot check received data against its own block, whose shape does not show which plan the other
-  /// workers use. If true, the workers agree on the plan at every level of checks, because a receiver relies on the
-  /// plan. (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
-  /// checks::local.)
+  /// Whether the shape of a worker's own block does not show which plan the other workers use. If true, the workers
+  /// agree on the plan at every level of checks, because a receiver relies on the plan. (False only for sums to which
+  /// every receiver contributes a block of the same shape; only these sums need no agreement at checks::local.)
   bool must_agree_on_plan = false;
   speculative_send* early_send = nullptr;  ///< the data that may be sent once the workers of a node agree on a plan
-  bool depends_on_plan = false;            ///< `early_send` is useless with a different plan; equal on all workers
+  bool depends_on_plan = false;            ///< whether `early_send` is useless with another plan; equal on all workers
 };
 
 /// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
@@ -86,7 +85,8 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
       agreed(call.own_error, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.early_send);
   if (set != 0) return cache.use_last_plan(set);
   if (call.depends_on_plan) world.discard_speculative_messages();
-  // If no plan fits on all workers, all make one; if a worker alone may find an error, all agree that none did.
+  // If no plan fits on all workers, all workers make a plan; if one worker alone may find an error, all then agree that
+  // no worker has found an error.
   local_error found_error;
   auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {
     cache.make_room();

@@ -12,14 +12,15 @@
 
 namespace partita::detail {
 
-/// Uninitialised elements from the memory pool: the page faults of new memory would take longer than a pass over it.
+/// Uninitialised elements from the memory pool: the page faults of new memory would take longer than one pass over the
+/// elements.
 template <class Element>
 using scratch_storage = typename pooled_tensor<Element, 1>::storage_type;
 
 /// Sorts elements by `key(element)`, an unsigned number of 64 bits; elements with equal keys keep their order. The
-/// first 32 bits in which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer
-/// Programming 3, section 5.2.5); elements that agree in these bits (few, unless keys are equal) are sorted afterwards.
-/// The sort needs memory for a copy of all elements.
+/// smallest key is subtracted from all keys, and the highest 32 bits of these differences are sorted digit by digit,
+/// from the last digit on (Knuth, The Art of Computer Programming 3, section 5.2.5); elements that agree in these bits
+/// (few, unless keys are equal) are sorted afterwards. The sort needs memory for a copy of all elements.
 template <class Element, class Key>
 void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };
@@ -45,7 +46,8 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     std::uint32_t k = first_bits(all[j]);
     for (auto& digit_count : count) ++digit_count[k % values], k >>= bits;
   }
-  // 2. Digit by digit, move each element to its place among the elements with the same digit and with smaller digits.
+  // 2. For each digit, from the last to the first: sort the elements by this digit; elements with equal digits keep
+  // their order.
   scratch_storage<Element> other(size);
   Element *from = all, *to = other.data();
   for (std::size_t d = 0; d < digits && bits * d < width; ++d) {

@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Writes a reduction as in a call: ", maximum".
+/// Writes a reduction as an argument of a call, for error messages: ", maximum".
 template <class R>
 text reduction_call_text() {
   text named(", ");

@@ -1,4 +1,4 @@
-// The policies of a repartition: the decompositions of its two sides, and the order of the result's dimensions.
+// The policies of a repartition: the decompositions of x and of the result, and the order of the result's dimensions.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, voi
   static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;
 };
 
-/// Whether the policies fit together and fit tensors of rank Rank; each kernel rejects other policies in its own
-/// header, near the call.
+/// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header, near the
+/// call.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known_policies = (repartition_policy<Rank, Policies>::is_known && ...);
 template <std::size_t Rank, class... Policies>
@@ -80,11 +80,13 @@ inline constexpr bool are_accepted_policies =
 
 template <std::size_t Rank>
 class repartition_cuts;
-/// Throws if given cuts do not fit the partitions or each other.
+/// Throws a partition_error if the caller's cuts do not fit the partitions, and a shape_error if they do not fit each
+/// other.
 template <std::size_t Rank>
 void require_fitting_cuts(const repartition_cuts<Rank>& cuts);
 
-/// The decompositions of both sides of a repartition of tensors of rank Rank. The object is equal on all workers.
+/// The decompositions of x and of the result in a repartition of tensors of rank Rank. The object is equal on all
+/// workers.
 template <std::size_t Rank>
 class repartition_cuts {
  public:
@@ -99,11 +101,11 @@ class repartition_cuts {
   }
 
   const axes_order<Rank>& axes() const { return axes_; }
-  /// The decomposition of the source that the caller passed, if the caller passed one.
+  /// The decomposition of x that the caller passed, if the caller passed one.
   const std::optional<cuts>& given_source_cuts() const { return source_cuts_; }
   const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }
 
-  /// The decompositions of x and y for an x of the extents `extents`.
+  /// The decomposition of an x of the given extents: the one that the caller passed, or the balanced one.
   cuts source_cuts(const shape_type& extents) const {
     return source_cuts_ ? *source_cuts_ : cuts::balanced(extents, p_x_);
   }

@@ -31,7 +31,7 @@ struct shared_plan_state;
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
-  std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if the blocks of x are staggered
+  std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if they form no Cartesian grid
   bool has_default_source_cuts = true;  ///< the decomposition of x follows from its extents: given, or balanced
   bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
@@ -54,7 +54,7 @@ struct shared_plan_state {
   repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
   lowered_plan scratch_plan{Rank};
-  std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks of p_x, by place
+  std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks, in the order of p_x's workers
   std::vector<std::size_t> scratch_sizes;
 
   void take_over(repartition_structure<Rank>& plan) {
@@ -116,7 +116,8 @@ class repartition_planner {
     return plan(global);
   }
 
-  /// The plan of any worker: what it sends, keeps and receives in the forward direction.
+  /// The plan of the worker with id `worker`: what this worker sends, keeps and receives in the forward direction. The
+  /// result takes over the memory of `spare_plan`.
   exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank>&& spare_plan = {}) const {
     const auto made = [&](const auto& from) {
       return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.result_cuts, worker, cuts_.axes(),
@@ -125,7 +126,8 @@ class repartition_planner {
     return s.source_cuts ? made(*s.source_cuts) : made(s.boxes);
   }
 
-  /// Passes the shape of this worker's block to all workers with the agreement, if all share memory.
+  /// In a forward call, publishes the shape of this worker's block to all workers together with the agreement, if all
+  /// workers share memory.
   void prepare_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::max_numbers) {
@@ -151,8 +153,8 @@ class repartition_planner {
     }
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind, std::move(of_node));
   }
-  /// The exchange that new plans share, for the first use of a plan in a direction after plans were evicted; otherwise
-  /// null. A plan that is used again gets an exchange of its own.
+  /// Returns the exchange that new plans share, if this is the first call of plan s in a direction and another plan was
+  /// evicted before s was made; otherwise null. A plan that is used again gets an exchange of its own.
   const std::shared_ptr<box_exchange>* find_transient_exchange(
       structure& s, bool forward, const element_kind& kind, const std::shared_ptr<transport>& shared_transport) const {
     if (!std::exchange(s.has_shared_exchange[forward], false) || shared_transport->has_joint_messages()) return nullptr;
@@ -188,7 +190,7 @@ class repartition_planner {
     return plan_for_cuts(cuts_.source_cuts(global), shared_transport);
   }
 
-  /// Makes the plan of an adjoint call for whose dy no forward call is cached.
+  /// Makes the plan of an adjoint call whose dy does not fit the result of any cached plan.
   structure plan_backward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const {
     const shape_type global = cuts_.source_extents(cuts_.given_result_cuts() ? cuts_.given_result_cuts()->extents()
@@ -226,7 +228,7 @@ class repartition_planner {
     return !problem.empty();
   }
 
-  /// An empty plan in the memory of the plan that was evicted last.
+  /// Returns a plan to be overwritten, which has the memory of the plan that was evicted last.
   structure take_evicted_plan() const {
     structure s = std::move(state_of_all_plans_->evicted_plan);
     s.has_shared_exchange.fill(state_of_all_plans_->has_evicted_plans);
@@ -240,8 +242,9 @@ class repartition_planner {
     return s;
   }
 
-  /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns
-  /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
+  /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns true
+  /// if no worker alone can find an error: the agreement has passed the shapes, and no worker passes a view, whose
+  /// shape the other workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = publishes_shapes_;
     std::vector<facts<rank + 1>> gathered_shapes;
@@ -259,8 +262,8 @@ class repartition_planner {
     return is_known_to_all;
   }
 
-  /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The result takes over the memory
-  /// of `spare_cuts`.
+  /// The decomposition of x, if its blocks have the same sizes on all parallel lines of p_x; otherwise empty. The
+  /// result takes over the memory of `spare_cuts`.
   std::optional<decomposition<rank>> join_shapes(std::optional<decomposition<rank>> spare_cuts) const {
     const auto& shapes = state_of_all_plans_->shapes;
     const shape_type grid = p_x_.grid().shape();
@@ -271,7 +274,7 @@ class repartition_planner {
       std::size_t left = ~std::size_t{0};
       for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
         const std::size_t size = shapes[flat_index(i, grid)][d];
-        same = same && size <= left;  // larger sums of sizes cannot be counted
+        same = same && size <= left;  // false if the sum of the sizes overflows
         sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
       }
       return cut::at(sizes, spare_cuts ? std::move(spare_cuts->cuts[d]) : cut::balanced(0, 1));

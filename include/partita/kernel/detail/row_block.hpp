@@ -19,8 +19,8 @@ namespace partita::detail {
 /// The rows of a block in memory, for any rank and any element type. All strides are in bytes.
 struct row_block {
   std::byte* data = nullptr;
-  std::ptrdiff_t row_stride = 0;  ///< the distance of consecutive rows
-  std::size_t element_bytes = 0;  ///< the bytes of an element
+  std::ptrdiff_t row_stride = 0;  ///< the distance between consecutive rows in bytes
+  std::size_t element_bytes = 0;  ///< the number of bytes of an element
   std::size_t elements = 1;       ///< the number of elements of a row
   bool is_dense = true;           ///< whether the elements of a row are contiguous, in C order
   shape_list extents{};           ///< the extents of a row
@@ -71,8 +71,8 @@ row_block make_row_block(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Describes dense rows, with as many elements of the same size as in rows of `row_model`, `row_pitch` bytes apart; the
-/// first row is `offset` bytes behind `data`, which may be null without rows.
+/// Describes dense rows that begin `row_pitch` bytes apart and have as many elements, of the same size, as the rows of
+/// `row_model`. The first row begins `offset` bytes after `data`, which may be null if there are no rows.
 inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t row_pitch, const row_block& row_model) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
@@ -82,15 +82,16 @@ inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t ro
   return rows;
 }
 
-/// Copies rows from one block to another; with `back` the rows are copied in the opposite direction.
+/// Copies rows of the block `from` to rows of the block `to`, as `moves` lists them. If `back` is true, the source rows
+/// and the destination rows in `moves` are exchanged.
 PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
-/// Copies the rows that `moves` puts at the rows [first, first + rows) to the start of a block (see
-/// row_moves::for_each_group_in_rows).
+/// Copies the rows whose destinations in `moves` are the rows [first, first + rows); destination row `first` is the
+/// first row of the block `to`. For the requirement on `moves` see row_moves::for_each_group_in_rows.
 PARTITA_DECL void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
                                      std::size_t first, std::size_t rows);
 
-/// The rows of a call's blocks that other workers want, field by field within each row; the rows are written directly
-/// to their destination.
+/// Writes the rows that other workers want directly to their destination, without packing them first. A written row
+/// contains one row of each block of the call, one after another.
 class rows_to_gather : public block_writer {
  public:
   explicit rows_to_gather(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}

@@ -25,13 +25,13 @@ inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to
 
 /// A list of moves of rows between two blocks, in the order in which the moves were added. Many consecutive rows are
 /// stored as a run; rows that are consecutive on one side only are stored as a list of their numbers on the other side,
-/// four bytes each, because a copy of narrow rows takes as long as reading their numbers.
+/// four bytes each, because reading longer row numbers would take as long as copying narrow rows.
 class row_moves {
  public:
   /// The side of a group on which row numbers are listed, or `none` if row numbers are consecutive on both sides.
   enum class listed_side : std::uint8_t { none, from, to };
   struct group {
-    std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `listed_rows()`
+    std::size_t from = 0, to = 0;  ///< the first row; on the listed side, the start of the list in listed_rows()
     std::size_t rows = 0;
     listed_side side = listed_side::none;
 
@@ -57,8 +57,8 @@ class row_moves {
 
   const std::vector<group>& groups() const { return runs_and_lists_; }
   const std::uint32_t* listed_rows() const { return listed_rows_.data(); }
-  /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: each move goes to the row after the
-  /// row of the move before.
+  /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: the destination rows of all moves,
+  /// in the order of the list, are consecutive.
   template <class Part>
   void for_each_group_in_rows(std::size_t first, std::size_t rows, Part part) const;
   /// Calls visit(run) for all moves; for_each_run_in_rows() visits the moves to the rows [first, first + rows) only.

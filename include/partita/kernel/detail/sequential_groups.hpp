@@ -45,7 +45,8 @@ xt::xtensor<element_of<X>, rank_of<X>> copy_to_tensor(const X& x) {
   return y;
 }
 
-/// Makes a block of zero volume whose batch extent is the extent of x along dimension `batch`.
+/// Makes a block of zero volume. Its batch extent is the extent of x along dimension `batch`, or 0 if `keep_batch` is
+/// false.
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> make_zero_volume(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
@@ -60,7 +61,8 @@ struct elementwise_sum {
   }
 };
 
-/// Reduces the blocks of the members from number `first` on, in their order; the blocks must have equal shapes.
+/// Reduces the blocks of the workers members[first], members[first + 1], ..., in this order; the blocks must have equal
+/// shapes.
 template <class Reduction, ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> reduce_members(const std::vector<X>& x, const std::vector<std::size_t>& members,
                                                       std::size_t first, const char* call) {
@@ -108,7 +110,7 @@ class sequential_reduction {
   const char* name_;
 };
 
-/// The two movements between a small and a large grid, for all workers.
+/// The broadcast from a small to a large grid and the reduction from the large to the small grid, for all workers.
 template <class Small, class Large>
 class sequential_groups {
  public:
@@ -175,8 +177,8 @@ class sequential_groups {
   bool keep_batch_;
 };
 
-/// The adjoint of a linear reduction: each worker of the large grid gets dy of its group, divided by the number of
-/// blocks for a mean.
+/// The adjoint of a linear reduction: each worker of the large grid gets the dy of its group; for a mean, dy is divided
+/// by the number of blocks in the reduction.
 template <class Reduction, class Groups, ranked_array Y>
 auto apply_adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
   static_assert(partita::detail::is_linear_reduction<Reduction>,

@@ -26,7 +26,8 @@ worker_plans<Rank> reversed(const worker_plans<Rank>& plans) {
   return back;
 }
 
-/// The plans of all workers for a source with the decomposition or the boxes `from`.
+/// Makes the repartition plans of all workers; `from` is the decomposition of the source tensor, or the boxes of its
+/// blocks.
 template <class Src, class Dst, class From, std::size_t Rank>
 worker_plans<Rank> make_repartition_plans(const grid<Src>& src, const From& from, const grid<Dst>& dst,
                                           const decomposition<Rank>& to, const axes_order<Rank>& axes,
@@ -38,15 +39,15 @@ worker_plans<Rank> make_repartition_plans(const grid<Src>& src, const From& from
   return plans;
 }
 
-/// Throws if the extents of a tensor do not match the given cuts.
+/// Throws a shape_error if the extents of a tensor do not match the caller's cuts.
 template <std::size_t Rank>
 void expect_extents(const repartition_cuts<Rank>& cuts, const std::array<std::size_t, Rank>& global) {
   const text problem = cuts.error_message(global);
   if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
 }
 
-/// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any
-/// decomposition that tiles a tensor.
+/// Makes the plans of all workers from the shapes of the blocks, in the order of the source grid's workers. The blocks
+/// must match the caller's source cuts or, if there are none, tile a tensor [shape_error].
 template <class Src, class Dst, std::size_t Rank>
 worker_plans<Rank> plan_all_workers(const grid<Src>& src, const grid<Dst>& dst,
                                     const std::vector<std::array<std::size_t, Rank>>& shapes,
@@ -117,14 +118,14 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const worker_plans
         store_box(to.part(k.destination_start, in_result_order(k.where.shape(), plan.axes)),
                   from.block().part(k.source_start, k.where.shape()).permuted(plan.axes));
     };
-    std::vector<std::size_t> first_boxes_of_peers;  // the first box of each peer, in the order of addition
+    std::vector<std::size_t> first_boxes_of_peers;  // the first box from each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
       if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) first_boxes_of_peers.push_back(r);
     const auto turn_of_receive = [&](std::size_t r) { return plan.position_in_sum(plan.receives[r].worker); };
     if (plan.accumulate)
       std::sort(first_boxes_of_peers.begin(), first_boxes_of_peers.end(),
                 [&](auto a, auto b) { return turn_of_receive(a) < turn_of_receive(b); });
-    // Take the boxes from the blocks of the peers, and compare both plans of each pair.
+    // Take the received boxes from the blocks of their senders, and check that the plans of sender and receiver agree.
     for (std::size_t r : first_boxes_of_peers) {
       const std::size_t peer = plan.receives[r].worker;
       if (plan.position_in_sum(peer) > plan.position_in_sum(worker)) store_own_boxes();

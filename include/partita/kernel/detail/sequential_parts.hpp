@@ -40,8 +40,8 @@ class sequential_parts {
     return carry_out(plans, x, true);
   }
 
-  /// Gives each worker of a group its part of the sum of the group's blocks, in the decomposition of the last gathered
-  /// tensor of this shape, otherwise in the balanced decomposition.
+  /// Gives each worker of a group its part of the sum of the group's blocks, in the decomposition of the last gather if
+  /// its tensors had the shapes of these blocks, otherwise in the balanced decomposition.
   template <ranked_array X>
   auto scatter(const std::vector<X>& x) const {
     require_group_block_count<X>(x.size());

@@ -9,7 +9,7 @@
 
 namespace partita::sequentially::detail {
 
-/// The decomposition of a tensor, determined from its blocks at every place of a grid.
+/// The decomposition of a tensor, determined from the shapes of the blocks of all workers of a grid.
 template <class Extents, ranked_array X>
 decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::vector<X>& x, const char* name) {
   constexpr std::size_t rank = Extents::rank();

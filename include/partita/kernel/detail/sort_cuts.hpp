@@ -1,4 +1,4 @@
-// Finds the cuts of sorted blocks that give each worker its share of the elements.
+// Finds where sorted blocks must be divided so that each worker receives a given number of elements.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,15 @@ struct sorted_keys {
   std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
 };
 
-/// For each position (in the order of all elements of all workers, from 0) the key of its element. Collective.
+/// Returns, for each position in the sorted order of the elements of all workers (counted from 0), the key of the
+/// element at this position. Collective.
 /// Requires: positions below the number of all elements, equal on all workers.
 /// Cost:     16 sums over all workers of 15 numbers for each position.
 PARTITA_DECL std::vector<std::uint64_t> keys_at_positions(world_state& world, const sorted_keys& keys,
                                                           const std::vector<std::uint64_t>& positions);
 
 /// The number of elements that this worker sends to each worker, so that worker k gets `lengths[k]` elements in the
-/// order of all elements. Elements with equal keys keep the order of their workers. Collective.
+/// sorted order of the elements of all workers. Elements with equal keys keep the order of their workers. Collective.
 PARTITA_DECL std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::size_t>& lengths);
 

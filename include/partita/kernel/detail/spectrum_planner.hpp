@@ -1,5 +1,5 @@
-// The boxes of a spectrum that move when its number of points changes, and the further work on the result: zeros
-// between the boxes, sums and factors of the waves that are both positive and negative.
+// Plans the change of a spectrum's number of points: the boxes of the spectrum that move, the zeros between these boxes
+// in the result, and the sums and factors of Nyquist waves, which are both positive and negative waves.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct scaled_plane {
 
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
-  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< of results
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< planes of the results
   std::array<std::vector<char>, Rank> is_index_filled{}, is_adjoint_index_filled{};  ///< which indices receive elements
 };
 
@@ -66,8 +66,9 @@ class spectrum_planner {
     return describe_call(name_, direction, p_x_, shape, type);
   }
 
-  /// What a worker sends, keeps and receives. The kept waves are boxes, up to 2^Rank of them: each box moves as in a
-  /// repartition of a tensor of these waves only; its positions are then converted to positions in the whole blocks.
+  /// What a worker sends, keeps and receives. The waves that are kept form up to 2^Rank boxes. Each box moves as in a
+  /// repartition of a tensor that consists of this box only; its positions are then converted to positions in the whole
+  /// blocks.
   exchange_plan<Rank> plan_of(std::size_t worker) const {
     exchange_plan<Rank> all;
     all.worker = worker;
@@ -229,7 +230,7 @@ class spectrum_planner {
   std::uint64_t fingerprint_ = 0;
 };
 
-/// A pending result some planes of which are multiplied by factors at the end.
+/// A pending result; finish() multiplies some planes of the result by factors.
 template <class T, std::size_t Rank>
 class pending_spectrum {
  public:

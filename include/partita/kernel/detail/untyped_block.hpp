@@ -48,7 +48,7 @@ struct untyped_block {
   std::size_t size() const { return element_count_of_shape(shape, rank); }
   /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool is_dense() const;
-  /// A contiguous block of the shape of this block at the address `where`.
+  /// Describes a contiguous block with the shape of this block at the address `where`; no element is copied.
   PARTITA_DECL untyped_block make_dense_copy(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };

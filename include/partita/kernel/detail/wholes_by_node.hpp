@@ -1,6 +1,6 @@
-// All-gather and reduce-scatter for a group that spans several nodes, in two steps. In an all-gather each part travels
-// once to each other node, to one member of the group, which distributes the part on its node. Reduce-scatter is the
-// reverse: each node sums first.
+// All-gather and reduce-scatter for a group that spans several nodes, in two steps. In an all-gather each part is sent
+// once to each other node, to one member of the group, which sends the part to the other members on its node.
+// Reduce-scatter is the reverse: each node first sums the blocks of its members.
 #pragma once
 
 #include <array>
@@ -42,7 +42,8 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first_step.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
-  // First step, receives: the parts of this node, and the parts that this worker represents and passes on in step two.
+  // First step, receives: the parts of the members on this node, and the parts that this worker represents on this node
+  // and passes on in the second step.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t representative = nodes.representative(k, here);
@@ -63,9 +64,9 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
   return plan;
 }
 
-/// The plan of a reduce-scatter in two steps. The first step gives each member the sums over its node's blocks of the
-/// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Blocks of a
-/// node are added in the order of the members, sums of nodes in the order of their first members.
+/// The plan of a reduce-scatter in two steps. In the first step, each member sums, over the blocks of its node, the
+/// parts that it represents on this node, and stores the sums one after another. The second step adds the sums of all
+/// nodes. Blocks of a node are added in the order of the members, sums of nodes in the order of their first members.
 template <std::size_t Rank>
 two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const tensor_parts<Rank>& tensor,
                                       const members_by_node& nodes, std::size_t worker) {
@@ -85,7 +86,7 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const tens
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();
   for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.representative(me, n)]);
-  for (auto* step : {&first, &second}) {  // an order that is ascending is not listed
+  for (auto* step : {&first, &second}) {  // an ascending order is the default and is not listed
     bool ascending = true;
     for (std::size_t k = 1; k < step->order.size(); ++k) ascending = ascending && step->order[k - 1] <= step->order[k];
     if (ascending) step->order.clear();
@@ -94,7 +95,7 @@ two_step_plan<Rank> plan_sums_by_node(const block_group<Rank>& group, const tens
     const box<Rank>& part = tensor.parts[k];
     const std::size_t representative = nodes.representative(k, here);
     if (part.empty()) continue;
-    if (representative != me) {  // received parts are staged and added: the sender needs no place
+    if (representative != me) {  // the receiver stages and adds the part, so no place is sent
       first.sends.push_back({group.members[representative], part, part.start, {}});
       continue;
     }

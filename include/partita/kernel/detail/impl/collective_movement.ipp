@@ -75,7 +75,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
         channels_->way(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
-  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
+  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // a worker in no group copies its own input
     block = lent_blocks::lend_block(channels_->memory(), call.x.size() * call.kind->bytes, 1);
     copy(*call.kind, call.x.make_dense_copy(lent_blocks::elements(block)), call.x);
   }
@@ -164,8 +164,8 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
         open_channels();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
-          // One message finds the largest and the smallest extents of the group: the maximum of each extent n and of
-          // its complement ~n.
+          // One reduction finds the largest and the smallest extents of the group's blocks: the maximum of each extent
+          // n and of its complement ~n.
           std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
           for (std::size_t d = 0; d < rank; ++d) {
             mine[d] = call.x.shape[d];

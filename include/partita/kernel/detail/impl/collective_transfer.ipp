@@ -82,7 +82,7 @@ PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, colle
 }
 
 PARTITA_DEF void collective_transfer::begin_sum_early(const worker_group& g, collective_channel& channel) {
-  if (!g.root_is_large) return;  // only then all members know the length of blocks
+  if (!g.root_is_large) return;  // the root has no block, and so does not know the length of the blocks
   channel.send_node_sum_early(messages(channel), *job_->operation, {input_data(g), nullptr, job_->x->size()},
                               job_->direction == group_direction::to_all);
 }

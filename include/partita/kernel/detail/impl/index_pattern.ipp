@@ -19,7 +19,8 @@
 
 namespace partita::detail {
 
-/// Finds the first position of each index, by a hash table of positions that is at most half full.
+/// Sets first[j], for each later position j of an index in `wanted`, to the first position of that index. Uses a hash
+/// table of positions that is at most half full.
 template <class Position>
 void find_first_positions(const index_list& wanted, std::vector<std::size_t>& first) {
   // The factor (2^64 divided by the golden ratio) is odd and has no pattern in its bits, so the highest bits of the
@@ -53,8 +54,8 @@ inline std::vector<std::size_t> list_first_positions(const index_list& wanted) {
   return first;
 }
 
-/// Makes one list for each worker: the number `what(k)` goes to worker `to(k)`, in the order of k; no worker gets the
-/// number if to(k) is the number of workers.
+/// Makes one list of numbers for each worker: the number `what(k)`, for k < n, is appended to the list of worker
+/// `to(k)`, in the order of k; the number is left out if to(k) is the number of workers.
 template <class To, class What>
 number_lists_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, What what) {
   std::vector<std::size_t> lengths(workers + 1, 0);
@@ -67,7 +68,8 @@ number_lists_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to
   return lists;
 }
 
-/// Sends each worker the position of its list among all lists of this worker; an empty list has no position.
+/// Sends each worker the position at which its list starts in the concatenated lists of this worker, and returns the
+/// positions received from the other workers; for an empty list no position is sent.
 inline number_lists_by_worker exchange_list_starts(const world_state& world, const number_lists_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
@@ -77,7 +79,8 @@ inline number_lists_by_worker exchange_list_starts(const world_state& world, con
   return exchange_lists(world, firsts);
 }
 
-/// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
+/// Requests from each worker the rows in its list of `requests`, and plans which rows this worker receives and sends.
+/// Collective.
 inline row_transfers request_rows(world_state& world, const number_lists_by_worker& requests) {
   const std::size_t workers = world.size();
   row_transfers transfers;
@@ -101,14 +104,14 @@ inline row_transfers request_rows(world_state& world, const number_lists_by_work
 
 /// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
 struct rows_with_owners {
-  std::vector<std::size_t> first_positions;  ///< the first position with the same index
+  std::vector<std::size_t> first_positions;  ///< for each wanted index, its first position
   std::vector<std::size_t> owner, row;
 
   std::size_t size() const { return first_positions.size(); }
   bool is_first(std::size_t j) const { return first_positions[j] == j; }
 };
 
-/// Asks the index directory for the owner and the row of each wanted index; without a message if this worker has the
+/// Asks the index directory for the owner and the row of each wanted index; sends no message if every worker has the
 /// whole directory.
 inline rows_with_owners find_row_owners(world_state& world, const index_directory& directory,
                                         const index_list& wanted) {
@@ -149,7 +152,8 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   return found;
 }
 
-/// Places rows that arrive: `arrival_positions[j]` is the number, among arriving rows, of the row wanted at position j.
+/// Plans where arriving rows are placed in the result: `arrival_positions[j]` is the number, among arriving rows, of
+/// the row wanted at position j.
 inline void place_arriving_rows(row_transfers& transfers, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
@@ -159,7 +163,7 @@ inline void place_arriving_rows(row_transfers& transfers, const rows_with_owners
   }
 }
 
-/// The travel of rows in one step, each from its owner to a worker that wants the row.
+/// Plans one exchange, in which each row is sent from its owner to each worker that wants the row.
 inline row_transfers plan_direct_transfers(world_state& world, const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id();
   const auto owner_asked = [&](std::size_t j) {
@@ -175,9 +179,10 @@ inline row_transfers plan_direct_transfers(world_state& world, const rows_with_o
   return transfers;
 }
 
-/// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
-/// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
-/// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
+/// Plans two exchanges. In the first, a row of another node is sent to one worker of this node, the representative of
+/// the row's owner; in the second, the representative sends the row to the other workers of this node that want it.
+/// Returns nothing if no row of another node is wanted by several workers of one node. On each worker, the rows of the
+/// second exchange are numbered after the rows of the first.
 inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, const transport& shared_transport,
                                                            const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
@@ -209,7 +214,8 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   std::uint64_t repeated_requests = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) repeated_requests += is_new(k) ? 0 : 1;
   if (sum_of_all<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
-  // First step: each worker gets wanted rows of workers on its node, and requested rows of workers that it represents.
+  // First exchange: each worker receives the rows that it wants from workers of its node, and the rows that were
+  // requested from it as a representative.
   const auto owner_asked = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
     const bool is_on_this_node =
@@ -221,15 +227,16 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   row_transfers transfers = request_rows(world, requests);
   transfers.has_two_steps = true;
   std::vector<std::size_t> next(requests.first), arrival_positions(n);
-  number_lists_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
+  // For each requested row, its number among the rows that arrive at this representative.
+  number_lists_by_worker answers = owners;
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
     const std::size_t owner = owner_asked(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
     if (k < n) arrival_positions[k] = at;
     else answers.all[questions[k - n].position] = owner < workers ? at : answers.all[questions[k - n - 1].position];
   }
-  // Second step: the representatives of nodes pass rows on. Sender and receiver compute the same runs.
-  // Number the rows that this worker gets from representatives, after the rows that arrive in the first step.
+  // Second exchange: the representatives send rows on. Sender and receiver compute the same runs of rows. Number the
+  // rows that this worker gets from representatives, after the rows that arrive in the first exchange.
   number_lists_by_worker places = requested_owners;
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_own = k >= places.first[me] && k < places.first[me + 1];
@@ -282,8 +289,8 @@ PARTITA_DEF index_pattern make_pattern_by_index(world_state& world, std::shared_
   return pattern;
 }
 
-/// The pattern of rows of which counts[k] go to worker k; add_rows(k, moves, place) adds these rows at consecutive
-/// places from `place` on.
+/// Makes the pattern in which this worker sends counts[k] rows to worker k. add_rows(k, moves, place) adds these rows
+/// to `moves`, with consecutive destinations from `place` on. Collective.
 template <class AddRows>
 index_pattern make_sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();

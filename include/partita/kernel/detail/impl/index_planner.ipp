@@ -26,7 +26,8 @@ PARTITA_DEF text index_planner::describe(const char* direction, const std::array
   return all;
 }
 
-/// The plan of rows that travel between a block of `sent` rows and a block of `received` rows.
+/// Makes the exchange plan of a worker that sends rows of a block of `sent` rows and receives rows into a block of
+/// `received` rows.
 template <class Part>
 exchange_plan<2> make_parts_plan(std::size_t worker, const std::vector<Part>& to, const std::vector<Part>& from,
                                  std::size_t sent, std::size_t received, std::size_t row_elements) {

@@ -19,7 +19,7 @@ PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, c
                           << "; start more workers, or choose ids below " << everyone.size());
   text call(choices.name);
   call << "(everyone, groups" << choices.reduction << ") with groups [";
-  constexpr std::size_t named = 8;  // the groups that are written; a fingerprint follows if there are more groups
+  constexpr std::size_t named = 8;  // the number of groups that are written; a fingerprint stands for more groups
   for (std::size_t g = 0; g < groups.size() && g < named; ++g)
     call << (g == 0 ? "" : ", ") << list_workers(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";

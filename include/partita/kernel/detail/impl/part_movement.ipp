@@ -1,4 +1,4 @@
-// Compiles what kernel/detail/part_movement.hpp defines for the usual ranks.
+// Compiles the templates of kernel/detail/part_movement.hpp for the usual ranks.
 #pragma once
 
 #include <partita/kernel/detail/part_movement.hpp>

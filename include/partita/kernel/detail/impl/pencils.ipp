@@ -8,7 +8,8 @@
 
 namespace partita::detail {
 
-/// The layouts through which a Fourier transform moves its tensor, and the cost.
+/// The layouts through which a Fourier transform moves its tensor, and the estimated cost of these moves and
+/// transforms.
 struct pencil_route {
   std::vector<pencil> layouts;
   std::size_t cost = 0, peer_count = 0;
@@ -20,7 +21,7 @@ struct pencil_route {
   }
 };
 
-/// Searches the cheapest sequence of layouts for one Fourier transform.
+/// Searches for the cheapest sequence of layouts for one Fourier transform.
 class pencil_search {
  public:
   explicit pencil_search(const pencil_request& request) : request_(request) {
@@ -28,7 +29,7 @@ class pencil_search {
   }
 
   std::vector<pencil> find_best_pencils() {
-    if (request_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
+    if (request_.grid_y.empty()) {  // if x need not move, the result has the layout of x
       pencil_search search_in_place(request_);
       search_in_place.request_.grid_y = request_.grid_x;
       shape_list left = request_.dimensions;
@@ -37,9 +38,10 @@ class pencil_search {
     }
     const std::size_t subsets = std::size_t{1} << request_.dimensions.size();
     for (const bool allows_gathering : {false, true}) {
-      // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first:
-      // grids number their workers by rows, so moves from {a, b, 1} to {a, 1, b} to {1, a, b} stay in rows and columns
-      // of workers, and each worker keeps a part of its block.
+      // For each set of transformed dimensions, layouts in which these dimensions are not distributed. Sets with the
+      // last dimensions come first: a grid numbers its workers in row-major order, so that moves from {a, b, 1} to {a,
+      // 1, b} to {1, a, b} exchange elements only within rows and columns of the grid, and each worker keeps a part of
+      // its block.
       std::vector<shape_list> between;
       for (std::size_t whole_dimension_set = subsets; --whole_dimension_set > 0;) {
         for (const shape_list& grid : best_grids_of_set(whole_dimension_set))
@@ -71,7 +73,8 @@ class pencil_search {
     return n;
   }
 
-  /// Removes from `left` the dimensions that can be transformed in a layout, and returns them in order.
+  /// Removes from `left` the dimensions that can be transformed in the layout `grid`, and returns these dimensions in
+  /// the order of their transforms.
   shape_list dimensions_to_transform(const shape_list& grid, shape_list& left) const {
     shape_list done, rest;
     const auto must_wait = [&](std::size_t d) {
@@ -99,7 +102,8 @@ class pencil_search {
     return done;
   }
 
-  /// Compares the route through the layouts `between` with the best route so far.
+  /// Keeps the route from p_x through the layouts `between` to p_y (if given) if the route transforms all dimensions
+  /// and is better than the best route so far.
   void keep_route_if_better(std::vector<shape_list> between) {
     const bool given = !request_.grid_y.empty();
     if (given) between.push_back(request_.grid_y);
@@ -125,9 +129,10 @@ class pencil_search {
     route_ = std::move(route);
   }
 
-  /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed dimension) are
-  /// whole. Of equal grids, the best exchange boxes with p_x and p_y between the fewest pairs of workers: of these, the
-  /// first result cuts the first dimensions, the second has the fewest parts.
+  /// Returns one or two grids that do not distribute the dimensions of a set (bit k of the set stands for the k-th
+  /// transformed dimension). The results have the smallest possible largest block and, among such grids, the fewest
+  /// estimated pairs of workers that exchange boxes with p_x and p_y. Among the remaining grids, the first result
+  /// divides the first dimensions into the most parts, and the second has the smallest sum of its extents.
   std::vector<shape_list> best_grids_of_set(std::size_t whole_dimension_set) {
     best_grid_ = {};
     auto grid = shape_list::filled(request_.extents.size(), 1);
@@ -145,7 +150,7 @@ class pencil_search {
       if (request_.dimensions[k] == d && (whole_dimension_set >> k & 1U) != 0) return true;
     return false;
   }
-  /// Tries all cuts of the dimensions from d on over at most `workers` workers.
+  /// Tries all grid extents of the dimensions from d on whose product is at most `workers`.
   void try_cuts(shape_list& grid, std::size_t d, std::size_t workers, std::size_t whole_dimension_set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);

@@ -5,7 +5,8 @@
 
 namespace partita::detail {
 
-/// Copies rows of `Known` bytes, a number that the compiler knows or, if it is 0, of `bytes` bytes.
+/// Copies a group of rows. A row has `Known` bytes, so that the compiler knows the number, or `bytes` bytes if `Known`
+/// is 0.
 template <std::size_t Known>
 void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
                      const std::uint32_t* listed_rows, std::size_t bytes) {
@@ -84,7 +85,7 @@ PARTITA_DEF void copy_rows_to_range(const row_block& to, const row_block& from, 
   });
 }
 
-/// Copies `bytes` bytes of one row, from byte `first` on; an element may be cut.
+/// Copies `bytes` bytes of one row, from byte `first` on; the bytes may begin and end inside an element.
 inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_t bytes, char* to) {
   if (row.is_dense) {
     std::memcpy(to, row.data + first, bytes);
@@ -105,7 +106,8 @@ void rows_to_gather::write(const std::size_t* shape, const std::size_t* at, char
                          *packed_, at[0], shape[0]);
     return;
   }
-  // Rows longer than a slot of a ring are cut: the part of each field between `first` and `last` is copied.
+  // A packed row that is longer than a slot of the ring buffer is written in several calls: this call copies its bytes
+  // from `first` to `last` - 1.
   const std::size_t first = at[1], last = first + shape[1];
   packed_->for_each_run_in_rows(at[0], shape[0], [&](const row_run& run) {
     for (std::size_t k = 0; k < run.rows; ++k)

@@ -9,12 +9,13 @@ namespace partita::detail {
 
 PARTITA_DEF std::vector<std::uint64_t> keys_at_positions(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::uint64_t>& positions) {
-  // Finds four bits of each key per round: the smallest key that more than `positions[r]` elements do not exceed.
+  // Each round finds four more bits of every key. The key at position positions[r] is the smallest key such that more
+  // than positions[r] elements have this key or a smaller one.
   constexpr std::size_t tried_digits = 15, bits = 4, all_bits = 64;
   std::vector<std::uint64_t> found(positions.size(), 0), counts(positions.size() * tried_digits);
   for (std::size_t shift = all_bits; shift != 0 && !positions.empty();) {
     shift -= bits;
-    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are not determined yet
+    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // all bits below the four bits of this round
     for (std::size_t r = 0; r < positions.size(); ++r)
       for (std::size_t digit = 0; digit < tried_digits; ++digit)
         counts[r * tried_digits + digit] =
@@ -31,7 +32,8 @@ PARTITA_DEF std::vector<std::uint64_t> keys_at_positions(world_state& world, con
 
 PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                         const std::vector<std::size_t>& lengths) {
-  // The last element before each cut between two workers, and the number of equal elements before the cut.
+  // A cut is a boundary between the elements of two consecutive receivers. Find the key of the last element before each
+  // cut, and the number of elements with this key before the cut.
   const std::size_t cuts = world.size() - 1;
   std::vector<std::uint64_t> before(cuts, 0), positions;
   for (std::size_t k = 0, sum = 0; k < cuts; ++k) {
@@ -40,7 +42,7 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
   }
   const auto found = keys_at_positions(world, keys, positions);
   std::vector<std::uint64_t> smaller_keys(cuts, 0), equal(cuts, 0);
-  const std::size_t empty_cuts = cuts - positions.size();  // the number of first cuts, which are before all elements
+  const std::size_t empty_cuts = cuts - positions.size();  // the number of cuts that are before all elements
   for (std::size_t k = empty_cuts; k < cuts; ++k) {
     const std::uint64_t key = found[k - empty_cuts];
     smaller_keys[k] = key == 0 ? 0 : keys.count_up_to(key - 1);
