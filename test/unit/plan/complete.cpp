@@ -470,11 +470,11 @@ BOOST_AUTO_TEST_CASE(annotations_of_every_priority_are_propagated) {
     graph g(m);
     const value x = g.input({64, 64}, "x");
     const value z = g.apply(rules::elementwise, {x});
-    g.constrain(x, m.layout("model", ""), priority);
-    BOOST_TEST((complete(g)[z] == m.layout("model", "")));
-    g.release(x);
-    BOOST_TEST(g.annotation(x) == nullptr);
-    BOOST_TEST((complete(g)[z] == m.layout("", "")));
+    g.constrain(z, m.layout("model", ""), priority);
+    BOOST_TEST((complete(g)[x] == m.layout("model", "")));
+    g.release(z);
+    BOOST_TEST(g.annotation(z) == nullptr);
+    BOOST_TEST((complete(g)[x] == m.layout("", "")));
   }
 }
 
