@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
 /// A random halo of blocks that all have cells, its plans in one round, and its plans by dimension.
 BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_sides_know_the_positions_in_windows) {
   std::mt19937 random(31);
-  for (int turn = 0; turn < 150; ++turn) {
+  for (int turn = 0; turn < 60; ++turn) {
     std::array<std::size_t, 3> parts{};
     halo_widths<3> widths;
     halo_boundaries<3> edges(boundary::none);
