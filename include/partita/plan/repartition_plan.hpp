@@ -72,7 +72,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
                 "them with extents of 1");
   const axes_order<Rank> identity = same_axes<Rank>(), back = inverse_axes(axes);
   const bool is_permuted = axes != identity, replicated = src.count > 1;
-  plan.sends.clear(), plan.receives.clear(), plan.kept.clear();
+  plan.sends.clear(), plan.receives.clear(), plan.kept.clear(), plan.order.clear(), plan.accumulate = false;
   plan.worker = worker;
   plan.extents = tensor_extents(from);
   plan.axes = axes;

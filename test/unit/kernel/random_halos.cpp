@@ -270,4 +270,100 @@ BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
   }
 }
 
+/// A random halo of blocks that all have cells, its plans in one round, and its plans by dimension.
+BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_sides_know_the_positions_in_windows) {
+  std::mt19937 random(31);
+  for (int turn = 0; turn < 60; ++turn) {
+    std::array<std::size_t, 3> parts{};
+    halo_widths<3> widths;
+    halo_boundaries<3> edges(boundary::none);
+    std::vector<cut> cuts;
+    std::size_t grown = 0;
+    for (std::size_t d = 0; d < 3; ++d) {
+      parts[d] = 1 + below(random, 3);
+      std::vector<std::size_t> sizes(parts[d]);
+      for (std::size_t& n : sizes) n = 1 + below(random, 4);
+      cuts.push_back(cut::at(sizes));
+      const boundary kinds[] = {boundary::none, boundary::zero, boundary::periodic, boundary::replicate};
+      edges.before[d] = kinds[below(random, 4)], edges.after[d] = kinds[below(random, 4)];
+      widths.before[d] = below(random, 3), widths.after[d] = below(random, 3);
+      grown += widths.before[d] + widths.after[d] > 0 ? 1U : 0U;
+    }
+    const auto blocks = decomposition<3>::make([&](std::size_t d) { return cuts[d]; });
+    const grid<dynamic_extents<3>> p{dynamic_extents<3>(parts)};
+    std::vector<halo_plan<3>> whole;
+    std::vector<std::vector<exchange_plan<3>>> rounds;
+    for (std::size_t w = 0; w < p.size(); ++w) {
+      whole.push_back(plan_halo(p, blocks, widths, edges, w));
+      rounds.push_back(plan_halo_rounds(p, blocks, widths, edges, whole[w]));
+      BOOST_REQUIRE(rounds[w].size() == std::max<std::size_t>(grown, 1));
+    }
+    std::size_t at_once = 0, by_dimension = 0, with_messages = 0;
+    for (const auto& one : whole) at_once = std::max(at_once, one.exchange.messages_received());
+    for (std::size_t r = 0; r < rounds[0].size(); ++r) {
+      std::size_t most = 0;
+      for (const auto& one : rounds) most = std::max(most, one[r].messages_received());
+      by_dimension += most, with_messages += most > 0 ? 1U : 0U;
+    }
+    const halo_costs costs = costs_of_halo(blocks, widths, edges);
+    BOOST_TEST(costs.messages_at_once == at_once);
+    BOOST_TEST(costs.messages_by_dimension == by_dimension);
+    BOOST_TEST(costs.rounds == with_messages);
+    widths.shape = halo_shape::star;
+    BOOST_TEST(costs_of_halo(blocks, widths, edges).messages_at_once == by_dimension);
+    for (std::size_t w = 0; w < p.size(); ++w) {
+      // The block's own cells, which a refreshed window has already, are the first that the worker keeps.
+      const exchange_plan<3>& all = whole[w].exchange;
+      const exchange_plan<3> ghosts = whole[w].ghost_exchange();
+      const box<3> own = blocks.block(p.index(w));
+      BOOST_REQUIRE((!all.kept.empty() && all.kept[0].where == own));
+      BOOST_REQUIRE((all.kept[0].destination_start == whole[w].own.start));
+      BOOST_REQUIRE((ghosts.kept == std::vector<kept_box<3>>(all.kept.begin() + 1, all.kept.end())));
+      BOOST_REQUIRE((ghosts.sends == all.sends && ghosts.receives == all.receives));
+      // A reversed halo adds the worker's own cells first, and then those of its neighbours by their ids.
+      std::vector<std::size_t> order{w};
+      for (const auto& t : all.sends)
+        if (order.back() != t.worker) order.push_back(t.worker);
+      BOOST_REQUIRE((all.order == order && std::is_sorted(order.begin() + 1, order.end()) && !all.one_to_one));
+      for (std::size_t r = 0; r < rounds[w].size(); ++r) {
+        const exchange_plan<3>& round = rounds[w][r];
+        BOOST_REQUIRE((round.worker == w && round.gives && round.takes && !round.one_to_one));
+        BOOST_REQUIRE((round.extents == blocks.extents()));
+        BOOST_REQUIRE((round.source_shape == (r == 0 ? own.shape() : all.destination_shape)));
+        BOOST_REQUIRE((round.destination_shape == all.destination_shape));
+        std::map<std::size_t, std::size_t> sent;  // boxes to each neighbour, which lists them in the same order
+        for (const auto& t : round.sends) {
+          const exchange_plan<3>& other = rounds[t.worker][r];
+          std::size_t earlier = sent[t.worker]++;
+          const auto received = std::find_if(other.receives.begin(), other.receives.end(),
+                                             [&](const auto& one) { return one.worker == w && earlier-- == 0; });
+          BOOST_REQUIRE((received != other.receives.end() && received->where == t.where));
+          BOOST_REQUIRE((t.there == place_in_block<3>::of(received->at, other.destination_shape)));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_round_costs_as_much_as_four_messages) {
+  for (std::size_t at_once = 0; at_once < 40; ++at_once)
+    for (std::size_t by_dimension = 0; by_dimension < 8; ++by_dimension)
+      for (std::size_t rounds = 0; rounds < 4; ++rounds)
+        BOOST_TEST((halo_costs{at_once, by_dimension, rounds}.by_dimension_is_cheaper()) ==
+                   (2.0 * static_cast<double>(rounds) + 0.5 * static_cast<double>(by_dimension) <
+                    2.0 + 0.5 * static_cast<double>(at_once)));
+  const auto costs = []<std::size_t Rank>(const std::array<std::size_t, Rank>& extents, std::size_t parts) {
+    halo_widths<Rank> widths;
+    widths.before.fill(1), widths.after.fill(1);
+    std::array<std::size_t, Rank> each{};
+    each.fill(parts);
+    return costs_of_halo(decomposition<Rank>::balanced(extents, each), widths, {boundary::periodic});
+  };
+  const halo_costs flat = costs(std::array<std::size_t, 2>{30, 30}, 3),
+                   cube = costs(std::array<std::size_t, 3>{30, 30, 30}, 3);
+  BOOST_TEST((flat.messages_at_once == 8U && flat.messages_by_dimension == 4U && flat.rounds == 2U));
+  BOOST_TEST((cube.messages_at_once == 26U && cube.messages_by_dimension == 6U && cube.rounds == 3U));
+  BOOST_TEST((!flat.by_dimension_is_cheaper() && cube.by_dimension_is_cheaper()));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -465,4 +465,84 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_says_why) {
   BOOST_CHECK_EXCEPTION(g.apply(rules::matmul, {x, x}), shape_error, says("one size of each factor"));
 }
 
+BOOST_AUTO_TEST_CASE(annotations_of_every_priority_are_propagated) {
+  for (const std::size_t priority : {0U, 1U, 128U, 254U, 255U}) {
+    graph g(m);
+    const value x = g.input({64, 64}, "x");
+    const value z = g.apply(rules::elementwise, {x});
+    g.constrain(z, m.layout("model", ""), priority);
+    BOOST_TEST((complete(g)[x] == m.layout("model", "")));
+    g.release(z);
+    BOOST_TEST(g.annotation(z) == nullptr);
+    BOOST_TEST((complete(g)[x] == m.layout("", "")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_reshard_is_planned_with_the_links_and_for_the_elements_that_are_moved) {
+  std::mt19937_64 random(7);
+  const mesh_links links{{3, 0.5}, {2, 1}, {5, 2}};
+  std::size_t moves = 0, complex_moves = 0;
+  for (std::size_t k = 0; k < 5; ++k) {
+    graph g = random_program(random, 20, 5);
+    for (std::uint32_t v = 0; v < g.values(); ++v) g.set_complex(value{v}, random() % 2 == 0);
+    const completion done = complete(g);
+    for (const graph_reshard& move : done.reshards)
+      for (const std::size_t real : {2U, 4U, 8U}) {
+        const auto& moved = g[value{move.of}];
+        BOOST_TEST((done.plan(move, links, real) ==
+                    plan_reshard(g.on(), move.from, move.to, moved.shape, links, moved.is_complex ? 2 * real : real)));
+        BOOST_TEST(g.element_bytes(value{move.of}, real) == (moved.is_complex ? 2 * real : real));
+        ++moves, complex_moves += moved.is_complex ? 1U : 0U;
+      }
+  }
+  BOOST_TEST((complex_moves > 0U && complex_moves < moves));
+}
+
+BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_counts_as_one_in_the_bytes_of_a_block) {
+  graph g(m);
+  const value x = g.input({dynamic, 6}), y = g.input({5, 6});
+  BOOST_TEST(g.block_bytes(x, m.layout("", "model"), 4) == 1U * 2 * 4);
+  BOOST_TEST(g.block_bytes(x, m.layout("data", ""), 4) == 1U * 6 * 4);
+  BOOST_TEST(g.block_bytes(y, m.layout("data", "model"), 8) == 3U * 2 * 8);
+}
+
+BOOST_AUTO_TEST_CASE(results_have_the_given_name_or_that_of_the_rule_and_are_complex_if_an_operand_is) {
+  for (const bool first : {false, true})
+    for (const bool second : {false, true}) {
+      graph g(m);
+      const value x = g.input({8, 8}), y = g.input({8, 8});
+      g.set_complex(x, first), g.set_complex(y, second);
+      const rule two = rule("ab,ab->ab,ab").named("pair");
+      const operation_results unnamed = g.apply(two, {x, y}), named = g.apply(two, {x, y}, "both");
+      BOOST_TEST(unnamed.size() == 2U);
+      for (std::size_t j = 0; j < 2; ++j) {
+        BOOST_TEST(std::string(g[unnamed[j]].name.c_str()) == "pair");
+        BOOST_TEST(std::string(g[named[j]].name.c_str()) == "both");
+        BOOST_TEST(g[named[j]].is_complex == (first || second));
+        BOOST_TEST(g[named[j]].producer == 1U);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_value_of_another_graph_is_refused_by_every_function) {
+  graph g(m);
+  const value x = g.input({8, 8}), unknown{1};
+  const auto is_refused = [](auto call) {
+    try {
+      call();
+    } catch (const shape_error& e) {
+      return e.sentence().contains(
+          "partita::graph: requires values of this graph, and there is no value 1; make it first");
+    }
+    return false;
+  };
+  BOOST_TEST(is_refused([&] { g.constrain(unknown, m.layout("", "")); }));
+  BOOST_TEST(is_refused([&] { g.release(unknown); }));
+  BOOST_TEST(is_refused([&] { g.set_complex(unknown, true); }));
+  BOOST_TEST(is_refused([&] { g.differentiate_by(unknown); }));
+  BOOST_TEST(is_refused([&] { g.apply(rule("ab,ab->ab"), {x, unknown}); }));
+  BOOST_TEST(is_refused([&] { g.apply(rules::add, {x, unknown}); }));
+  BOOST_TEST(g.operations() == 0U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

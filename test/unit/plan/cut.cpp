@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -157,6 +158,72 @@ BOOST_AUTO_TEST_CASE(equal_cuts_share_a_fingerprint_and_others_do_not) {
   BOOST_TEST((cut::at({3, 4}).fingerprint() != cut::at({4, 3}).fingerprint()));
   BOOST_TEST((cut::at({4, 3}).fingerprint() != cut::balanced(7, 2).fingerprint()));
   BOOST_TEST((cut::block_cyclic(7, 2, 1).fingerprint() != cut::block_cyclic(7, 2, 2).fingerprint()));
+}
+
+/// Parts that are empty, between the first and the last part of a range, are counted, too.
+BOOST_AUTO_TEST_CASE(overlaps_are_counted_with_the_empty_parts_between_them) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const std::size_t n = random() % 30, p = 1 + random() % 8;
+    const cut c = random_cut(n, p, random);
+    const std::size_t start = random() % (n + 1), stop = start + random() % (n - start + 1);
+    std::vector<std::size_t> parts;
+    c.for_overlaps({start, stop}, [&](std::size_t part, interval, std::size_t, std::size_t) { parts.push_back(part); });
+    std::size_t expected = parts.size();
+    if (c.how() != cut::kind::block_cyclic && !parts.empty())
+      for (std::size_t k = parts.front(); k < parts.back(); ++k) expected += c.size(k) == 0 ? 1U : 0U;
+    BOOST_TEST(c.count_overlaps({start, stop}) == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_range_overlaps_no_part_wherever_it_is) {
+  for (const cut& c : {cut::balanced(7, 2), cut::at({3, 4}), cut::block_cyclic(7, 2, 2)})
+    for (const interval range : {interval{0, 0}, interval{4, 4}, interval{9, 9}, interval{5, 3}}) {
+      std::size_t calls = 0;
+      c.for_overlaps(range, [&](std::size_t, interval, std::size_t, std::size_t) { ++calls; });
+      BOOST_TEST(calls == 0U);
+      BOOST_TEST(c.count_overlaps(range) == 0U);
+      BOOST_TEST(range.size() == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(cuts_are_equal_and_have_equal_fingerprints_only_if_all_of_them_is_equal) {
+  const std::vector<cut> all{cut::balanced(6, 2),
+                             cut::balanced(7, 2),
+                             cut::balanced(6, 3),
+                             cut::balanced(2, 6),
+                             cut::at({6}),
+                             cut::at({3, 3}),
+                             cut::at({0, 6}),
+                             cut::at({6, 0}),
+                             cut::at({3, 3, 0}),
+                             cut::at({2, 4}),
+                             cut::block_cyclic(6, 2, 1),
+                             cut::block_cyclic(6, 2, 2),
+                             cut::block_cyclic(7, 2, 1),
+                             cut::block_cyclic(6, 3, 1)};
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      BOOST_TEST((all[a] == all[b]) == (a == b), a << " and " << b);
+      BOOST_TEST((all[a].fingerprint() == all[b].fingerprint()) == (a == b), a << " and " << b);
+    }
+  const std::vector<interval> ranges{{0, 0}, {0, 2}, {1, 2}, {2, 1}, {2, 0}};
+  for (std::size_t a = 0; a < ranges.size(); ++a)
+    for (std::size_t b = 0; b < ranges.size(); ++b)
+      BOOST_TEST((ranges[a].fingerprint() == ranges[b].fingerprint()) == (a == b));
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_that_reuses_the_memory_of_another_has_nothing_else_of_it) {
+  const cut expected = cut::at({2, 0, 3});
+  for (const cut& old : {cut::balanced(5, 2), cut::at({1, 2, 3, 4}), cut::at({9}), cut::block_cyclic(7, 2, 2)})
+    BOOST_TEST((cut::at({2, 0, 3}, old) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(indices_and_one_round_of_blocks_may_add_up_to_the_largest_number) {
+  const std::size_t all = static_cast<std::size_t>(-1);
+  BOOST_TEST(cut::block_cyclic(all - 4, 2, 2).extent() == all - 4);
+  BOOST_TEST(refused<shape_error>([&] { cut::block_cyclic(all - 3, 2, 2); }).find("give a smaller block") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

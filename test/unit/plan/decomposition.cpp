@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -104,6 +105,31 @@ BOOST_AUTO_TEST_CASE(blocks_are_cartesian_if_each_has_the_sizes_of_its_row_and_o
     BOOST_REQUIRE(layout.cartesian == cartesian);
     BOOST_REQUIRE(kept);
   }
+}
+
+BOOST_AUTO_TEST_CASE(ragged_blocks_and_holes_are_described_with_their_numbers) {
+  BOOST_TEST(lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {1, 3}}, {2, 2}).error_message ==
+             "the blocks are ragged: along dimension 0, the line of the partition that ends at [1, 1] holds 3 indices, "
+             "the line through index 0 holds 4; give every line the same total");
+  BOOST_TEST(lay_out<2>({{3, 4}, {3, 3}, {1, 4}, {1, 2}}, {2, 2}).error_message ==
+             "the blocks are ragged: along dimension 1, the line of the partition that ends at [1, 1] holds 6 indices, "
+             "the line through index 0 holds 7; give every line the same total");
+  BOOST_TEST(lay_out<2>({{2, 1}, {1, 2}, {1, 2}, {2, 1}}, {2, 2}).error_message ==
+             "the blocks leave holes: together they hold 8 elements of a tensor of extents [3, 3]; stagger the cuts in "
+             "one dimension only");
+  const std::size_t most = static_cast<std::size_t>(-1);
+  BOOST_TEST(lay_out<2>({{1, most}, {1, 1}}, {1, 2}).error_message ==
+             "the blocks hold more indices along dimension 1 than can be counted: 18446744073709551615 + 1");
+}
+
+BOOST_AUTO_TEST_CASE(decompositions_that_differ_in_a_cut_or_in_the_order_of_the_cuts_have_different_fingerprints) {
+  std::vector<decomposition<2>> all;
+  for (const cut& first : {rows, cut::at({3, 2, 0}), cut::balanced(5, 3)})
+    for (const cut& second : {columns, cut::balanced(7, 3), cut::at({3, 2, 0})}) all.emplace_back(first, second);
+  all.emplace_back(columns, rows);
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = 0; b < all.size(); ++b)
+      BOOST_TEST((all[a].fingerprint() == all[b].fingerprint()) == (a == b), a << " and " << b);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

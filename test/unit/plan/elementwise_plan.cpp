@@ -71,4 +71,21 @@ BOOST_AUTO_TEST_CASE(a_route_and_a_plan_are_written_in_words) {
              "result: extents [4, 6] over [2, 3]\n");
 }
 
+BOOST_AUTO_TEST_CASE(an_operand_is_repartitioned_alone_if_each_worker_of_the_result_needs_a_block_of_its_own) {
+  const auto written = [](const operand_route& route) {
+    std::ostringstream out;
+    out << route;
+    return out.str();
+  };
+  const grid p(extents<2, 3>{});
+  for (const std::size_t first : {0U, 4U}) {  // on the workers of the result, or on others
+    const operand_route route =
+        plan_operand(grid(extents<3, 2>{}, workers(first, first + 6)), matrix, dimension_map::identity(2), p, matrix);
+    BOOST_TEST((route.repartitions && !route.broadcasts && !route.stays()));
+    BOOST_TEST(written(route) == "extents [4, 6] over [3, 2]: repartition");
+  }
+  BOOST_TEST(written(plan_operand(grid(extents<3>{}), vector, last, p, matrix)) ==
+             "extents [6] over [3]: worker broadcast");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

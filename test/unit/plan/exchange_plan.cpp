@@ -189,4 +189,90 @@ BOOST_AUTO_TEST_CASE(nested_cuts_are_cuts_of_cuts) {
   BOOST_TEST((cut::nested(12, {2, 3}) == cut::at({2, 2, 2, 2, 2, 2})));
 }
 
+BOOST_AUTO_TEST_CASE(the_nearest_owner_is_the_first_of_two_that_are_equally_near) {
+  for (std::size_t receiver = 0; receiver < 6; ++receiver)
+    for (std::size_t code = 0; code < 216; ++code) {
+      const std::vector<std::size_t> ids{code % 6, code / 6 % 6, code / 36};
+      const auto away = [&](std::size_t id) { return id < receiver ? receiver - id : id - receiver; };
+      const auto nearest =
+          std::min_element(ids.begin(), ids.end(), [&](std::size_t a, std::size_t b) { return away(a) < away(b); });
+      BOOST_TEST(nearest_owner{}(receiver, 3, [&](std::size_t k) { return ids[k]; }) ==
+                 static_cast<std::size_t>(nearest - ids.begin()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_of_replicas_on_either_side_is_summed_if_it_is_reversed) {
+  const auto halves = decomposition<1>::balanced({8}, {2});
+  for (const std::size_t sources : {1U, 2U})
+    for (const std::size_t results : {1U, 2U}) {
+      replicas<extents<2>> from, to;
+      for (std::size_t c = 0; c < sources; ++c) from.copies.emplace_back(extents<2>{}, workers(2 * c, 2 * c + 2));
+      for (std::size_t c = 0; c < results; ++c) to.copies.emplace_back(extents<2>{}, workers(2 * c + 1, 2 * c + 3));
+      const auto plan = plan_repartition(from, halves, to, halves, 1);
+      BOOST_TEST(plan.one_to_one == (sources == 1 && results == 1));
+      BOOST_TEST(reversed(plan).accumulate == !plan.one_to_one);
+      BOOST_TEST(!plan.accumulate);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_an_identity_if_nothing_moves_and_dimensions_and_shapes_stay) {
+  const grid p(extents<1, 1>{});
+  const auto whole = decomposition<2>::balanced({3, 3}, {1, 1});
+  BOOST_TEST(plan_repartition(p, whole, p, whole, 0).identity());
+  BOOST_TEST(!plan_repartition(p, whole, p, whole, 0, axes_order<2>{1, 0}).identity());
+  for (const bool gives : {false, true})
+    for (const bool takes : {false, true})
+      for (const std::size_t extent : {2U, 3U}) {
+        exchange_plan<1> plan;
+        plan.gives = gives, plan.takes = takes;
+        plan.source_shape = {3}, plan.destination_shape = {extent};
+        BOOST_TEST(plan.identity() == (!gives || !takes || extent == 3));
+        exchange_plan<1> sends = plan, receives = plan;
+        sends.sends.emplace_back(), receives.receives.emplace_back();
+        BOOST_TEST((!sends.identity() && !receives.identity()));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(a_summand_has_the_position_of_its_worker_in_the_order_or_else_its_id) {
+  exchange_plan<1> plan;
+  for (const std::size_t worker : {0U, 3U, 8U}) BOOST_TEST(plan.position_in_sum(worker) == worker);
+  plan.order = {4, 0, 2};
+  for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(plan.position_in_sum(plan.order[k]) == k);
+  BOOST_TEST(plan.position_in_sum(7) == 7U);
+}
+
+BOOST_AUTO_TEST_CASE(a_position_has_the_strides_of_its_block_whether_the_rank_is_known_or_not) {
+  const auto typed = place_in_block<3>::of({1, 2, 3}, {4, 5, 6});
+  const auto dynamic_rank = place_in_block<dynamic>::of({1, 2, 3}, {4, 5, 6});
+  const std::ptrdiff_t strides[] = {30, 6, 1};
+  BOOST_TEST((typed.offset == 45 && dynamic_rank.offset == 45));
+  for (std::size_t d = 0; d < 3; ++d) {
+    BOOST_TEST(typed.strides()[d] == strides[d]);
+    BOOST_TEST(dynamic_rank.strides()[d] == strides[d]);
+  }
+  BOOST_TEST(place_in_block<dynamic>::of({}, {4, 5}).offset == 0U);  // the first element of the block
+  BOOST_TEST(place_in_block<0>::of({}, {}).offset == 0U);
+}
+
+/// A plan that gives its memory to another gives nothing else.
+BOOST_AUTO_TEST_CASE(plans_that_reuse_memory_are_those_that_are_made_anew) {
+  std::vector<exchange_plan<3>> old(1);
+  const grid p(extents<3, 1, 1>{}, workers{4, 0, 2});
+  const auto parts = tensor_of_blocks<3>({{1, 5, 1}, {0, 5, 1}, {2, 5, 1}}, {3, 1, 1});
+  old.push_back(plan_allgather(block_group_of(p, {false, false, false}, 4), parts, 4));  // which has an order
+  old.push_back(reversed(old.back()));                                                   // and which sums
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const trial t = trial::make(seed, true);
+    for (std::size_t worker = 0; worker <= t.workers(); ++worker) {
+      const auto made = plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes);
+      for (const auto& one : old) {
+        exchange_plan<3> memory = one, other_memory = one;
+        BOOST_TEST((plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes, std::move(memory)) == made));
+        BOOST_TEST((reversed(made, std::move(other_memory)) == reversed(made)));
+      }
+      if (worker % 2 == 0) old.back() = made;
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

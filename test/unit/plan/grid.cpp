@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -68,6 +69,21 @@ BOOST_AUTO_TEST_CASE(a_place_outside_is_refused) {
   BOOST_TEST(refused<partition_error>([&] {
                g.worker(partita::index<2>{2, 0});
              }).find("got [2, 0]") != std::string::npos);
+}
+
+/// Grids are equal, and have equal fingerprints, if their extents and the workers at all places are equal.
+BOOST_AUTO_TEST_CASE(grids_with_other_extents_or_other_workers_differ) {
+  using matrix = extents<dynamic, dynamic>;
+  std::vector<grid<matrix>> all;
+  for (const matrix& shape : {matrix(2, 3), matrix(3, 2), matrix(1, 6)})
+    for (const workers& chosen : {workers(0, 6), workers(1, 7), workers{1, 0, 2, 3, 4, 5}, workers{0, 1, 2, 3, 5, 4},
+                                  workers{0, 1, 2, 3, 4, 6}})
+      all.emplace_back(shape, chosen);
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      BOOST_TEST((all[a] == all[b]) == (a == b));
+      BOOST_TEST((all[a].fingerprint() == all[b].fingerprint()) == (a == b), a << " and " << b);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,12 @@
 // The predicted cost of linear layers: one case by hand, the first worker has the highest cost, and the choice of the
 // algorithm.
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <partita/explain/plan_text.hpp>
 #include <partita/plan/linear_cost.hpp>
 #include <string>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -166,6 +168,60 @@ BOOST_AUTO_TEST_CASE(a_cost_that_cannot_be_counted_and_a_place_outside_are_refus
                partita::predict(partita::weight_stationary, small, {2, 2}, {0, 2});
              }).find("requires a part below the number of parts 2, got part 2") != std::string::npos);
   BOOST_TEST(!partita::choose(small, much, much, 4).is_possible);  // 2^64 workers are more than 4
+}
+
+BOOST_AUTO_TEST_CASE(seconds_add_up_those_of_arithmetic_of_bytes_in_both_directions_and_of_messages) {
+  const linear_machine machine{.flops_per_second = 4, .bytes_per_second = 2, .seconds_per_message = 8};
+  BOOST_TEST(machine.seconds({.flops = 12}) == 3);
+  BOOST_TEST(machine.seconds({.sent_bytes = 6}) == 3);
+  BOOST_TEST(machine.seconds({.received_bytes = 10}) == 5);
+  BOOST_TEST(machine.seconds({.messages = 2}) == 16);
+  BOOST_TEST(machine.seconds({.peak_bytes = 7, .staging = 9}) == 0);
+  BOOST_TEST(machine.seconds({12, 6, 10, 2, 7, 9}) == 3 + 3 + 5 + 16);
+  // a core of 100 Gflop/s, a network of 5 GB/s and 2 us for a message, and any memory
+  const linear_machine usual;
+  BOOST_TEST(usual.seconds({.flops = 100'000'000'000}) == 1);
+  BOOST_TEST(usual.seconds({.sent_bytes = 2'000'000'000, .received_bytes = 3'000'000'000}) == 1);
+  BOOST_TEST(usual.seconds({.messages = 1}) == 2e-6);
+  BOOST_TEST(usual.memory == ~std::size_t{0});
+}
+
+/// A cost equal to the limit of memory, and as many workers as there are, are not too much.
+BOOST_AUTO_TEST_CASE(the_fastest_algorithm_is_chosen_of_those_for_which_there_are_workers_and_memory) {
+  struct candidate {
+    linear_algorithm algorithm;
+    std::array<std::size_t, 2> p_w;
+  };
+  const linear_problem problem{8, 12, 20};
+  for (std::size_t x = 1; x <= 3; ++x)
+    for (std::size_t y = 1; y <= 3; ++y)
+      for (std::size_t workers = 1; workers <= 9; ++workers) {
+        std::vector<candidate> all;
+        if (x == y) all = {{column_parallel, {x, 1}}, {row_parallel, {1, x}}};
+        all.push_back({weight_stationary, {y, x}});
+        std::vector<std::size_t> limits{~std::size_t{0}};
+        for (const candidate& one : all) {
+          const std::size_t peak = predict(one.algorithm, problem, one.p_w).peak_bytes;
+          limits.push_back(peak), limits.push_back(peak - 1);
+        }
+        for (const std::size_t memory : limits) {
+          const linear_machine machine{.memory = memory};
+          const candidate* fastest = nullptr;
+          double least = 0;
+          for (const candidate& one : all) {
+            const linear_cost cost = predict(one.algorithm, problem, one.p_w);
+            const double seconds = machine.seconds(cost);
+            if (one.p_w[0] * one.p_w[1] > workers || cost.peak_bytes > memory) continue;
+            if (fastest == nullptr || seconds < least) fastest = &one, least = seconds;
+          }
+          const linear_choice found = choose(problem, x, y, workers, machine);
+          BOOST_TEST(found.is_possible == (fastest != nullptr));
+          if (fastest == nullptr) continue;
+          BOOST_TEST((found.algorithm == fastest->algorithm && found.p_w == fastest->p_w));
+          BOOST_TEST((found.cost == predict(fastest->algorithm, problem, fastest->p_w)));
+          BOOST_TEST(found.seconds == least);
+        }
+      }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

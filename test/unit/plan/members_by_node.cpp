@@ -39,4 +39,23 @@ BOOST_AUTO_TEST_CASE(every_member_is_on_its_node_and_lanes_are_as_even_as_can_be
   }
 }
 
+/// Local rank k of c members is paired with local rank floor(k d / c) of d members.
+BOOST_AUTO_TEST_CASE(a_member_is_represented_by_the_one_of_its_share) {
+  std::mt19937 random(9);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<std::size_t> node(1 + random() % 14);
+    for (std::size_t& n : node) n = random() % 3;
+    const members_by_node nodes(node);
+    for (std::size_t from = 0; from < nodes.nodes(); ++from)
+      for (std::size_t to = 0; to < nodes.nodes(); ++to) {
+        const auto &own = nodes.members(from), &other = nodes.members(to);
+        for (std::size_t k = 0; k < own.size(); ++k) {
+          const std::size_t paired = k * other.size() / own.size();
+          BOOST_TEST(nodes.representative(own[k], to) == (from == to ? own[k] : other[paired]));
+          BOOST_TEST(nodes.peer_index(own[k], other.size()) == paired);
+        }
+      }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -414,3 +414,43 @@ BOOST_AUTO_TEST_CASE(wrong_lists_of_tasks_are_refused) {
                                           "one for each of the 2 stages in each list");
   }
 }
+
+BOOST_AUTO_TEST_CASE(stages_that_are_not_assigned_to_groups_in_turn_are_ordered_as_one_forward_one_backward) {
+  std::size_t interleaved = 0;
+  for (const std::vector<std::uint32_t>& group_of : {std::vector<std::uint32_t>{0, 1, 2},
+                                                     {0},
+                                                     {0, 0},
+                                                     {0, 0, 1, 1},
+                                                     {0, 1, 1, 0},
+                                                     {0, 1, 0},
+                                                     {0, 1, 0, 1},
+                                                     {1, 0, 1, 0}})
+    for (std::uint32_t micro_batches = 1; micro_batches < 7; ++micro_batches) {
+      const pipeline_shape shape{group_of, micro_batches};
+      const pipeline_times times = equal_times(shape.stages(), 1, 2);
+      const bool is_in_turn = (group_of == std::vector<std::uint32_t>{0, 1, 0, 1} && micro_batches % 2 == 0) ||
+                              group_of == std::vector<std::uint32_t>{0, 0};
+      const pipeline_tasks one = tasks_of(pipeline_order::interleaved, shape, times),
+                           other = tasks_of(pipeline_order::one_forward_one_backward, shape, times);
+      if (!is_in_turn) BOOST_TEST((one == other), group_of.size() << " stages, " << micro_batches << " micro-batches");
+      else interleaved += one == other ? 0U : 1U;
+    }
+  BOOST_TEST(interleaved > 0U);
+}
+
+BOOST_AUTO_TEST_CASE(groups_are_counted_to_the_last_and_times_are_up_to_ten_to_the_thirtieth_power) {
+  BOOST_TEST((pipeline_shape{{}, 1}.groups()) == 0U);
+  BOOST_TEST((pipeline_shape{{3, 0}, 1}.groups()) == 4U);
+  BOOST_TEST((pipeline_shape{{0, 3, 1}, 1}.groups()) == 4U);
+  const pipeline_shape shape = one_stage_each(2, 2);
+  const auto is_refused = [&](double time, std::size_t list) {
+    pipeline_times times = equal_times(2, 1, 1, 1);
+    (list == 0 ? times.forward[1] : list == 1 ? times.backward[1] : list == 2 ? times.weights[1] : times.moving) = time;
+    return !test::refused<partition_error>([&] { (void)tasks_of(pipeline_order::zero_bubble, shape, times); }).empty();
+  };
+  for (std::size_t list = 0; list < 4; ++list)
+    for (const double time : {0.0, 1.0, 1e30}) {
+      BOOST_TEST(!is_refused(time, list));
+      BOOST_TEST(is_refused(time == 0 ? -1e-300 : time == 1 ? -1.0 : 1.0001e30, list));
+    }
+}

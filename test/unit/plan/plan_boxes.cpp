@@ -99,6 +99,10 @@ void check(const box_overlaps& all, const std::string& name) {
     BOOST_TEST((plans[w].gives == all.held_boxes()[w].there && plans[w].takes == all.wanted_boxes()[w].there), name);
     held.push_back(block_of(all.held_boxes()[w]));
     sent += plans[w].elements_sent(), received += plans[w].elements_received();
+    for (const auto* moves : {&plans[w].sends, &plans[w].receives})
+      BOOST_TEST(std::is_sorted(moves->begin(), moves->end(),
+                                [](const auto& a, const auto& b) { return a.worker < b.worker; }),
+                 name);
     most = std::max(most, plans[w].elements_received());
   }
   BOOST_TEST(sent == received, name);
@@ -237,6 +241,49 @@ BOOST_AUTO_TEST_CASE(a_plan_of_run_time_rank_is_executed_like_others) {
   const auto back = reversed(plan_boxes(box_overlaps(had, wanted), 0));
   BOOST_TEST(back.sends.size() == 1U);
   BOOST_TEST(back.accumulate);
+}
+
+BOOST_AUTO_TEST_CASE(workers_of_a_node_share_the_boxes_that_they_receive_from_another_node) {
+  // Each of two workers holds a half; two workers of another node want both halves.
+  boxes had(4), wanted(4);
+  for (const std::size_t w : {0U, 1U}) had[w] = {{interval{3 * w, 3 * w + 3}}, 0, true};
+  for (const std::size_t w : {2U, 3U}) wanted[w] = {{interval{0, 6}}, 0, true};
+  box_overlaps all(had, wanted);
+  all.prefer_same_node(members_by_node({0, 0, 1, 1}));
+  for (const std::size_t w : {2U, 3U}) {  // one half comes from the other node, and the other half is passed on
+    const auto first = plan_boxes(all, w), second = plan_boxes(all, w, true);
+    BOOST_TEST_REQUIRE((first.receives.size() == 1U && second.receives.size() == 1U));
+    BOOST_TEST(first.receives[0].worker == w - 2);
+    BOOST_TEST(second.receives[0].worker == 5 - w);
+    BOOST_TEST_REQUIRE(second.sends.size() == 1U);
+    BOOST_TEST(second.sends[0].worker == 5 - w);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(boxes_of_a_mesh_are_listed_by_the_ids_of_its_workers) {
+  const mesh line{axis{"a", 2}};
+  const placed_mesh two(line, partita::workers{5, 2});
+  for (const std::size_t world : {0U, 3U, 6U, 9U}) {
+    const boxes all = boxes_on_mesh(two, world, line.layout("a"), {4});
+    BOOST_TEST_REQUIRE(all.size() == std::max<std::size_t>(world, 6));
+    for (std::size_t w = 0; w < all.size(); ++w) BOOST_TEST(all[w].there == (w == 2 || w == 5));
+    BOOST_TEST((all[5].box[0] == interval{0, 2} && all[2].box[0] == interval{2, 4}));
+  }
+  const mesh square{axis{"a", 2}, axis{"b", 3}};  // the box of each coordinate along b belongs to another summand
+  const boxes partial = boxes_on_mesh(placed_mesh(square), 6, square.layout("a").partial("b"), {4});
+  for (std::size_t w = 0; w < 6; ++w) BOOST_TEST(partial[w].summand_index == w % 3);
+}
+
+BOOST_AUTO_TEST_CASE(summands_over_axes_that_stay_partial_are_gathered_apart) {
+  const mesh square{axis{"a", 2}, axis{"b", 3}};
+  const sharding from = square.layout("", "").partial("a").partial("b"), to = square.layout("a", "").partial("b");
+  const box_overlaps all = overlaps_of({from, to, 1}, {5, 2}, placed_mesh(square), 6);
+  check(all, "a sum over two axes");
+  for (std::size_t w = 0; w < 6; ++w) {
+    const auto plan = plan_boxes(all, w);
+    BOOST_TEST_REQUIRE(plan.receives.size() == 1U);
+    BOOST_TEST(plan.receives[0].worker == (w + 3) % 6);  // the other one along "a" with its coordinate along "b"
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,8 +4,10 @@
 
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <string>
 #include "collective_sequences.hpp"
 #include "random_cases.hpp"
+#include "refused.hpp"
 #include "simulated_mesh.hpp"
 
 namespace {
@@ -526,6 +528,81 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_planned_says_why) {
   BOOST_CHECK_EXCEPTION(
       plan_reshard(m, m.layout("").partial("data", pending_reduction::max).partial("model"), m.layout(""), {8}),
       partition_error, says("has max and sum"));
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_named_after_the_collective_that_it_replaces) {
+  constexpr mesh cube{axis{"a", 2}, axis{"b", 2}, axis{"c", 2}};
+  constexpr std::uint8_t none = reshard_step::none;
+  struct row {
+    sharding from, to;
+    shape_list shape;
+    step done;
+    std::uint8_t axis, from_dimension, to_dimension;
+  };
+  const row table[] = {
+      {m.layout("model", ""), m.layout("", ""), {8, 8}, step::all_gather, 1, 0, none},
+      {m.layout("data+model", ""), m.layout("data", ""), {8, 8}, step::all_gather, 1, 0, none},
+      {m.layout("data+model", ""), m.layout("model", ""), {8, 8}, step::exchange, 0, 0, none},  // of the major axis
+      {m.layout("", ""), m.layout("", "model"), {8, 8}, step::slice, 1, none, 1},
+      {m.layout("model", ""), m.layout("data+model", ""), {8, 8}, step::exchange, 0, none, 0},
+      {m.layout("model", ""), m.layout("", "model"), {8, 8}, step::all_to_all, 1, 0, 1},
+      {m.layout("data+model", ""), m.layout("data", "model"), {8, 8}, step::all_to_all, 1, 0, 1},
+      {m.layout("data+model", ""), m.layout("model", "data"), {8, 8}, step::exchange, 0, 0, 1},
+      {m.layout("model", "data"), m.layout("", "model+data"), {8, 8}, step::exchange, 1, 0, 1},
+      // other axes change their order, too
+      {cube.layout("a+b", "c"), cube.layout("b+a", ""), {8, 8}, step::exchange, none, none, none},
+      // blocks of equal shapes on other workers
+      {m.layout("data+model", ""), m.layout("model+data", ""), {8, 8}, step::permute, none, none, none},
+      {m.layout("data+model", ""), m.layout("model+data", ""), {9, 8}, step::exchange, none, none, none},
+      {cube.layout("a+b", ""), cube.layout("b+a", ""), {5, 8}, step::permute, none, none, none},
+      {cube.layout("a", "b"), cube.layout("b", "a"), {5, 7}, step::permute, none, none, none},
+      {m.layout("data", "model"), m.layout("model", "data"), {8, 8}, step::exchange, none, none, none},
+      {m.layout("data", "").partial("model"), m.layout("data", "model"), {8, 256}, step::reduce_scatter, 1, none, 1}};
+  for (const row& one : table) {
+    const auto plan = plan_reshard(one.from.on, one.from, one.to, one.shape);
+    const std::string name = (text() << "" << one.shape << ' ' << one.from << " -> " << one.to << '\n' << plan).c_str();
+    BOOST_TEST_REQUIRE(plan.size() == 1U, name);
+    BOOST_TEST((plan[0].done == one.done), name);
+    BOOST_TEST(std::size_t{plan[0].axis} == std::size_t{one.axis}, name);
+    BOOST_TEST(std::size_t{plan[0].from} == std::size_t{one.from_dimension}, name);
+    BOOST_TEST(std::size_t{plan[0].to} == std::size_t{one.to_dimension}, name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_value_becomes_partial_along_one_axis_after_another_in_the_time_of_a_step) {
+  mesh_links links;
+  links.step = 0.25;
+  const auto kind = pending_reduction::max;
+  const auto plan =
+      plan_reshard(m, m.layout("", ""), m.layout("", "").partial("data", kind).partial("model", kind), {8, 8}, links);
+  BOOST_TEST_REQUIRE(plan.size() == 2U);
+  for (std::size_t a = 0; a < 2; ++a) {
+    BOOST_TEST((plan[a].done == step::make_partial && plan[a].kind == kind));
+    BOOST_TEST(std::size_t{plan[a].axis} == a);
+    BOOST_TEST((plan[a].bytes == 0 && plan[a].messages == 0 && plan[a].rounds == 0));
+    BOOST_TEST(plan[a].seconds == 0.25);
+  }
+  BOOST_TEST((plan[0].after == m.layout("", "").partial("data", kind)));
+}
+
+BOOST_AUTO_TEST_CASE(reductions_that_do_not_commute_are_refused_on_either_side) {
+  const sharding plain = m.layout(""),
+                 mixed = m.layout("").partial("data", pending_reduction::max).partial("model", pending_reduction::sum);
+  for (const bool target : {false, true})
+    BOOST_TEST(
+        test::refused<partition_error>([&] { plan_reshard(m, target ? plain : mixed, target ? mixed : plain, {8}); }) ==
+        std::string("partita::plan_reshard: requires pending reductions that commute, but the ") +
+            (target ? "target" : "source") + " has max and sum; finish one of them before the other becomes pending");
+}
+
+BOOST_AUTO_TEST_CASE(axes_without_a_link_of_their_own_have_the_usual_one) {
+  const mesh_links links{{3, 0.5}, {2, 0.25}};
+  const mesh_link usual{1e-6, 1e-10};
+  BOOST_TEST((links.along[0] == mesh_link{3, 0.5} && links.along[1] == mesh_link{2, 0.25}));
+  for (std::size_t a = 2; a < most_axes; ++a) BOOST_TEST((links.along[a] == usual));
+  const mesh_links all_usual;
+  for (const mesh_link& one : all_usual.along) BOOST_TEST((one == usual));
+  BOOST_TEST((links.step == 1e-9 && all_usual.step == 1e-9));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

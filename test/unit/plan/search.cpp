@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "random_cases.hpp"
+#include "refused.hpp"
 #include "transformer.hpp"
 
 namespace {
@@ -651,6 +652,133 @@ BOOST_AUTO_TEST_CASE(inputs_are_laid_out_together_if_and_only_if_they_are_read_a
     BOOST_TEST(space.choices.size() == 2U);
     BOOST_TEST(space.groups.size() == (other == nothing ? 1U : 2U), "property " << other);
   }
+}
+
+/// Each axis that replicates a parameter shards the parameter's states, along the dimension with the longest blocks.
+BOOST_AUTO_TEST_CASE(states_that_do_not_fit_are_sharded_along_their_longest_blocks) {
+  struct row {
+    shape_list weight;
+    sharding state;
+  };
+  const row table[] = {{{64, 256}, two_by_two.layout("", "a+b")},
+                       {{256, 64}, two_by_two.layout("a+b", "")},
+                       {{64, 64}, two_by_two.layout("a", "b")},  // the first of dimensions of equal length
+                       {{64, 128}, two_by_two.layout("b", "a")}};
+  for (const row& one : table) {
+    graph g(two_by_two);
+    const value x = g.input({8, one.weight[0]}, two_by_two.layout("a", ""), "x");
+    const value w = g.parameter(one.weight, two_by_two.layout("", ""), "w");
+    g.apply(rules::matmul, {x, w});
+    search_options how;
+    how.model.states = 2;
+    const std::size_t plain = plan_step(complete(g), how.model).peak();
+    const search_answer tight = search(g, {}, plain - 1, how);
+    BOOST_TEST_REQUIRE(tight.best.states.size() == 1U);
+    BOOST_TEST((tight.best.states[0].of == w));
+    BOOST_TEST((tight.best.states[0].layout == one.state), (text() << "" << tight.best.states[0].layout).c_str());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_least_memory_that_a_refusal_names_is_enough_and_a_byte_less_is_not) {
+  for (const std::size_t states : {0U, 2U}) {
+    graph g(two_by_two);
+    const value x = g.input({8, 64}, two_by_two.layout("a", ""), "x");
+    g.apply(rules::matmul, {x, g.parameter({64, 256}, two_by_two.layout("", ""), "w")});
+    search_options how;
+    how.model.states = states;
+    const auto said = [&](std::size_t memory) {
+      return test::refused<partition_error>([&] { search(g, {}, memory, how); });
+    };
+    const std::string words = "but the least that was found holds ", message = said(1000);
+    BOOST_TEST(message.find("requires a program that fits into 1000 bytes of each worker, " + words) !=
+               std::string::npos);
+    const std::size_t least = std::stoul(message.substr(message.find(words) + words.size()));
+    BOOST_TEST(search(g, {}, least, how).best.cost.peak == least);
+    BOOST_TEST(said(least - 1).find(words + std::to_string(least) + ";") != std::string::npos);
+  }
+}
+
+/// A layout is made of lists of different axes, without an axis of one worker; no list has more workers than indices,
+/// and only the first two axes of a list may be exchanged.
+BOOST_AUTO_TEST_CASE(the_layouts_to_choose_from_are_all_without_empty_blocks) {
+  for (const mesh& on : {mesh{axis{"a", 2}, axis{"b", 3}}, mesh{axis{"a", 2}, axis{"b", 1}, axis{"c", 2}},
+                         mesh{axis{"a", 2}, axis{"b", 2}, axis{"c", 3}}})
+    for (const shape_list& shape : {shape_list{4, 6}, shape_list{2}, shape_list{12}, shape_list{1, 8},
+                                    shape_list{dynamic, 8}, shape_list{4, 4, 2}, shape_list{}}) {
+      std::vector<sharding> expected;
+      std::size_t all = 1;
+      for (std::size_t a = 0; a < on.rank(); ++a) all *= shape.size() + 1;
+      for (std::size_t code = 0; code < all; ++code)
+        for (std::size_t exchanged = 0; exchanged < std::size_t{1} << shape.size(); ++exchanged) {
+          sharding s(on, shape.size());
+          bool is_allowed = true;
+          for (std::size_t a = 0, rest = code; a < on.rank(); ++a, rest /= shape.size() + 1) {
+            const std::size_t d = rest % (shape.size() + 1);
+            if (d == shape.size()) continue;
+            is_allowed = is_allowed && on.size(a) > 1;
+            s.cuts[d].push_back(a);
+          }
+          for (std::size_t d = 0; d < shape.size(); ++d) {
+            const axis_list cut = s.cuts[d];
+            is_allowed = is_allowed && (cut.empty() || (shape[d] != dynamic && on.size(cut) <= shape[d]));
+            if ((exchanged >> d & 1U) == 0) continue;
+            is_allowed = is_allowed && cut.size() > 1;
+            if (!is_allowed) break;
+            s.cuts[d] = axis_list(cut[1]);
+            s.cuts[d].append(cut);  // which appends no axis twice
+          }
+          if (is_allowed) expected.push_back(s);
+        }
+      const std::vector<sharding> found = detail::layout_options(on, shape).layouts;
+      BOOST_TEST(found.size() == expected.size());
+      for (const sharding& s : expected)
+        BOOST_TEST(std::count(found.begin(), found.end(), s) == 1, (text() << "" << s).c_str());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_search_of_all_candidates_evaluates_each_of_them_once) {
+  graph g(two_by_two);
+  const value x = g.input({64, 64}, "x"), w = g.input({64, 64}, "w");
+  g.apply(rules::matmul, {x, w});
+  const detail::search_space<graph> space(g);
+  BOOST_TEST_REQUIRE(space.choices.size() == 2U);
+  const std::size_t each = space.choices[0].size(), all = each * each;
+  BOOST_TEST(each == all_layouts(two_by_two, 64).size() + 1);
+  for (const std::size_t most : {std::size_t{1}, each, all - 1, all, all + 1, 2 * all})
+    BOOST_TEST(space.size(most) == std::min(most, all));
+  search_options how;
+  for (const std::size_t most : {all - 1, all + 1, 2 * all}) {
+    how.most = most;
+    const search_answer found = search(g, {}, ~std::size_t{0}, how);
+    BOOST_TEST(found.is_exact == (most > all));
+    BOOST_TEST((found.is_exact ? found.evaluated_candidates == all : found.evaluated_candidates <= most));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(moves_that_were_priced_keep_their_prices_while_the_table_of_prices_grows) {
+  const mesh line{axis{"a", 2}};
+  const sharding from = line.layout("a"), to = line.layout("");
+  step_model model;
+  model.links = {{3, 0.5}};
+  detail::move_costs prices(line, model);
+  for (const int round : {0, 1, 0})
+    for (std::size_t n = 1 + static_cast<std::size_t>(round); n < 1400; n += 2) {
+      const std::size_t received = n / 2 + n % 2;  // the second worker lacks the longer half
+      const detail::move_cost& price = prices(from, to, {n}, 4);
+      BOOST_TEST(price.bytes == 4 * received);
+      BOOST_TEST(price.latency_seconds == 3);
+      BOOST_TEST(price.seconds == model.links.step + (3 + 0.5 * static_cast<double>(4 * received)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_usual_machine_is_a_core_with_memory_for_numbers_of_four_bytes) {
+  const step_model usual;
+  BOOST_TEST(usual.multiply_adds == 1e11);
+  BOOST_TEST(usual.memory_bytes == 1e10);
+  BOOST_TEST(usual.element_bytes == 4U);
+  BOOST_TEST(usual.states == 0U);
+  BOOST_TEST((usual.links == mesh_links() && usual.times == nullptr));
+  BOOST_TEST(search_options().most == 4096U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -159,3 +159,24 @@ BOOST_AUTO_TEST_CASE(a_block_lives_while_a_step_that_needs_it_is_pending) {
     }
   }
 }
+
+BOOST_AUTO_TEST_CASE(a_part_of_a_program_is_ordered_as_if_it_were_alone_from_the_given_time_on) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 30);
+    const std::size_t first = random() % program.size(), end = first + 1 + random() % (program.size() - first);
+    const std::vector<step_use> part(program.begin() + static_cast<std::ptrdiff_t>(first),
+                                     program.begin() + static_cast<std::ptrdiff_t>(end));
+    const order_limits limits{1 + random() % 4, random() % 20};
+    const auto now = static_cast<double>(random() % 7);
+    const auto found = order_steps(program, first, end, limits, now), alone = order_steps(part, 0, part.size(), limits);
+    BOOST_TEST_REQUIRE(found.size() == alone.size());
+    bool right = true;
+    for (std::size_t k = 0; k < found.size(); ++k)
+      right = right && found[k].action == alone[k].action && found[k].step == alone[k].step + first &&
+              found[k].channel == alone[k].channel && found[k].from == alone[k].from + now &&
+              found[k].until == alone[k].until + now;
+    BOOST_TEST(right);
+    BOOST_TEST(order_steps(program, first, first, limits, now).empty());
+  }
+}

@@ -252,4 +252,110 @@ BOOST_AUTO_TEST_CASE(gradients_read_what_they_need_and_are_not_taken_of_indices)
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_cost_of_a_step_adds_up_its_events_and_each_move_is_that_of_its_plan) {
+  const two_layers p;
+  const completion done = complete(p.g);
+  for (const std::size_t element_bytes : {2U, 4U, 8U})
+    for (const bool has_other_states : {false, true}) {
+      const step_model model{.links = {{3, 0.5}, {2, 0.25}},
+                             .multiply_adds = 1024,
+                             .memory_bytes = 512,
+                             .element_bytes = element_bytes,
+                             .states = 1};
+      std::vector<sharding> states = done.layouts;
+      if (has_other_states) states[p.up_weight.number] = m.layout("data", "model");
+      const step_plan plan = plan_step(done, model, states);
+      step_cost sum;
+      for (const step_event& one : plan.events) {
+        sum.peak = std::max(sum.peak, one.bytes_held);
+        if (one.kind != step_event::what::move) {
+          sum.computing_seconds += one.seconds;
+          continue;
+        }
+        const reshard_plan move = plan.plan(one);
+        BOOST_TEST(move.bytes() == one.bytes);
+        BOOST_TEST(move.seconds() == one.seconds);
+        sum.moving_seconds += one.seconds, sum.latency_seconds += move.latency_seconds();
+        sum.received_bytes += one.bytes, sum.movements += 1;
+      }
+      BOOST_TEST(plan.cost.computing_seconds == sum.computing_seconds);
+      BOOST_TEST(plan.cost.moving_seconds == sum.moving_seconds);
+      BOOST_TEST(plan.cost.latency_seconds == sum.latency_seconds);
+      BOOST_TEST(plan.cost.hidden_seconds == 0);
+      BOOST_TEST(plan.cost.received_bytes == sum.received_bytes);
+      BOOST_TEST(plan.cost.movements == sum.movements);
+      BOOST_TEST(plan.peak() >= sum.peak);
+      BOOST_TEST(plan.seconds() == sum.computing_seconds + sum.moving_seconds);
+      BOOST_TEST(plan.bytes() == sum.received_bytes);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_take_the_time_of_their_operation_once_for_each_operand) {
+  for (const bool of_x : {false, true})
+    for (const bool of_w : {false, true}) {
+      graph g(m);
+      const sharding rows = m.layout("data", ""), columns = m.layout("", "model");
+      const value x = of_x ? g.parameter({16, 32}, rows) : g.input({16, 32}, rows);
+      const value w = of_w ? g.parameter({32, 64}, columns) : g.input({32, 64}, columns);
+      const value y = g.apply(rules::matmul, {x, w}, "y");
+      g.apply(rules::multiply, {y, y}, "square");
+      const completion done = complete(g);
+      const step_plan plan = plan_step(done);
+      std::vector<double> forward(g.operations(), 0), backward(g.operations(), 0);
+      for (const step_event& one : plan.events)
+        if (one.kind == step_event::what::compute) (one.backward ? backward : forward)[one.operation] += one.seconds;
+      const double operands[] = {(of_x ? 1. : 0.) + (of_w ? 1. : 0.), of_x || of_w ? 2. : 0.};
+      for (std::size_t o = 0; o < 2; ++o) {
+        BOOST_TEST(forward[o] > 0);
+        BOOST_TEST(backward[o] == operands[o] * forward[o]);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_work_of_the_largest_block_is_counted_if_blocks_are_uneven) {
+  const auto seconds = [](const sharding& x, const sharding& w) {
+    graph g(m);
+    g.apply(rules::matmul, {g.input({5, 7}, x), g.input({7, 3}, w)});
+    return plan_step(complete(g), {.multiply_adds = 1, .memory_bytes = 1e300}).cost.computing_seconds;
+  };
+  BOOST_TEST(seconds(m.layout("", ""), m.layout("", "")) == 5 * 7 * 3);
+  BOOST_TEST(seconds(m.layout("data", ""), m.layout("", "")) == 3 * 7 * 3);
+  BOOST_TEST(seconds(m.layout("data", ""), m.layout("", "model")) == 3 * 7 * 1);
+  BOOST_TEST(seconds(m.layout("", "model"), m.layout("model", "")) == 5 * 2 * 3);
+  BOOST_TEST(seconds(m.layout("", "data+model"), m.layout("data+model", "")) == 5 * 1 * 3);
+}
+
+/// An operation always makes its first result, and others only if they are read.
+BOOST_AUTO_TEST_CASE(further_results_are_made_and_held_if_an_operation_reads_them) {
+  const std::size_t block = 16 * 32 * 4;
+  for (const bool reads_first : {false, true})
+    for (const bool reads_second : {false, true}) {
+      graph g(m);
+      const value x = g.input({16, 32}, "x");
+      const operation_results both = g.apply(rule("ab->ab,ab"), {x}, "both");
+      if (reads_first) g.apply(rules::elementwise, {both[0]});
+      if (reads_second) g.apply(rules::elementwise, {both[1]});
+      const completion done = complete(g);
+      const step_plan plan = plan_step(done, {.memory_bytes = 1});
+      const std::size_t made = reads_second ? 2 : 1;
+      BOOST_TEST(plan.events[0].bytes_held == (1 + made) * block);
+      BOOST_TEST(plan.events[0].seconds == static_cast<double>((1 + made) * block));
+      BOOST_TEST(plan.peak() == (1 + made + (reads_first || reads_second ? 1 : 0)) * block);
+    }
+}
+
+/// Two operations read a value in other layouts than it has. Their cotangents are moved to its layout and added there.
+BOOST_AUTO_TEST_CASE(cotangents_in_different_layouts_are_moved_to_that_of_their_value) {
+  graph g(m);
+  const value w = g.parameter({16, 16}, m.layout("", ""), "w");
+  const value rows = g.apply(rules::elementwise, {w}, "rows"), columns = g.apply(rules::elementwise, {w}, "columns");
+  g.constrain(rows, m.layout("data", ""));
+  g.constrain(columns, m.layout("", "model"));
+  const completion done = complete(g);
+  const step_plan plan = plan_step(done);
+  const std::vector<std::string> expected{"w (, ) -> (data, )", "w (, ) -> (, model)", "back d w (, model) -> (, )",
+                                          "back d w (data, ) -> (, )"};
+  BOOST_TEST(moves_of(plan) == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -178,3 +178,84 @@ BOOST_AUTO_TEST_CASE(in_the_order_of_the_program_all_movements_are_waited_for) {
     BOOST_TEST(times.waiting() == times.moving());
   }
 }
+
+/// A computation may be measured; on a chain, a movement always counts with its estimated time.
+BOOST_AUTO_TEST_CASE(the_longest_chain_has_the_most_seconds_of_entries_of_which_each_needs_the_one_before) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<step_use> program = random_program(random, 1 + random() % 40);
+    for (std::uint32_t k = 0; k < program.size(); ++k) program[k].sets = k + 3;  // each block is set once
+    const auto order = order_steps(program, 0, program.size(), {3, 40});
+    std::vector<double> measured(2 * order.size(), 0), seconds(program.size(), 0);
+    double now = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      measured[2 * k] = now, measured[2 * k + 1] = now += static_cast<double>(random() % 5);
+      if (order[k].action == what::compute) seconds[order[k].step] = measured[2 * k + 1] - measured[2 * k];
+    }
+    for (const bool is_measured : {false, true}) {
+      std::vector<double> chain(program.size() + 3, 0);  // up to the step that sets a block
+      for (std::size_t k = 0; k < program.size(); ++k) {
+        for (const std::uint32_t x : program[k].reads) chain[k + 3] = std::max(chain[k + 3], chain[x]);
+        chain[k + 3] += is_measured && !program[k].moves ? seconds[k] : program[k].seconds;
+      }
+      const timetable times = timetable_of(program, order, is_measured ? measured : std::vector<double>{});
+      BOOST_TEST(times.longest_chain == *std::max_element(chain.begin(), chain.end()));
+      std::size_t received = 0;
+      for (const step_use& one : program) received += one.received;
+      BOOST_TEST(times.received_bytes() == received);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_times_of_a_timetable_are_those_of_its_entries) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 300; ++round) {
+    timetable times;
+    std::vector<bool> is_pending(40, false);  // in each second
+    double computing = 0, waiting = 0, end = 0;
+    std::size_t from = 0, received = 0, peak = 0;
+    for (std::size_t k = random() % 8; k > 0; --k) {
+      from += random() % 4;
+      const std::size_t until = from + random() % 9;
+      timetable::entry one;
+      one.moves = random() % 3 != 0;
+      one.from = static_cast<double>(from), one.until = static_cast<double>(until);
+      one.waited_seconds = static_cast<double>(random() % 5);
+      one.received_bytes = random() % 100, one.bytes_held = random() % 100;
+      for (std::size_t t = from; one.moves && t < until; ++t) is_pending[t] = true;
+      computing += one.moves ? 0 : one.until - one.from, waiting += one.waited_seconds;
+      end = std::max(end, one.until), received += one.received_bytes, peak = std::max(peak, one.bytes_held);
+      times.entries.push_back(one);
+    }
+    const auto moving = static_cast<double>(std::count(is_pending.begin(), is_pending.end(), true));
+    BOOST_TEST(times.moving() == moving);
+    BOOST_TEST(times.computing() == computing);
+    BOOST_TEST(times.waiting() == waiting);
+    BOOST_TEST(times.seconds() == end);
+    BOOST_TEST(times.received_bytes() == received);
+    BOOST_TEST(times.peak() == peak);
+    BOOST_TEST(times.lower_bound() == std::max(computing, moving));
+  }
+}
+
+/// What two movements that share messages receive is told in the entry of the first, wherever a computation is begun.
+BOOST_AUTO_TEST_CASE(movements_that_share_messages_share_the_entry_of_the_first_of_them) {
+  const std::vector<step_use> program{
+      {.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .received = 8},
+      {.reads = {2}, .sets = 3, .moves = true, .seconds = 5, .message_leader = 0, .received = 16},
+      {.reads = {4}, .sets = 5, .seconds = 3}};
+  for (std::size_t place = 0; place < 3; ++place) {
+    std::vector<ordered_step> order{{.action = what::start, .step = 0},
+                                    {.action = what::start, .step = 1},
+                                    {.action = what::finish, .step = 0},
+                                    {.action = what::finish, .step = 1}};
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(place), {.action = what::compute, .step = 2});
+    const timetable times = timetable_of(program, order);
+    BOOST_TEST_REQUIRE(times.entries.size() == 2U);
+    for (const timetable::entry& one : times.entries) {
+      BOOST_TEST(one.received_bytes == (one.moves ? 24U : 0U));
+      BOOST_TEST(one.joint_movements == (one.moves ? 1U : 0U));
+    }
+    BOOST_TEST(times.entries[0].moves == (place > 0));
+  }
+}

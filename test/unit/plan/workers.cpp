@@ -143,4 +143,39 @@ BOOST_AUTO_TEST_CASE(mistakes_name_both_sides_and_the_way_out) {
              "partita::workers::subset: requires places below 3 (this many workers are chosen from), got place 3");
 }
 
+BOOST_AUTO_TEST_CASE(a_set_of_ids_has_those_that_were_inserted_however_far_they_are_apart) {
+  for (std::size_t count = 1; count <= 64; ++count)
+    for (const std::size_t step : {std::size_t{2}, std::size_t{9}, std::size_t{1} << 40U}) {
+      partita::detail::id_set ids(count, (count - 1) * step + 1);
+      bool right = true;
+      for (std::size_t k = 0; k < count; ++k)
+        right = right && !ids.contains(k * step) && ids.insert(k * step) && !ids.insert(k * step);
+      for (std::size_t k = 0; k < count; ++k) right = right && ids.contains(k * step) && !ids.contains(k * step + 1);
+      BOOST_TEST(right, count << " ids, every " << step);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(ids_end_after_the_largest_one) {
+  BOOST_TEST(workers(7, 7).id_end() == 0U);
+  BOOST_TEST(workers(std::vector<std::size_t>{}).id_end() == 0U);
+  BOOST_TEST(workers(0, 1).id_end() == 1U);
+  BOOST_TEST(workers(3, 5).id_end() == 5U);
+  BOOST_TEST((workers{5, 2, 9, 1}.id_end()) == 10U);
+  BOOST_TEST((workers{9, 2}.id_end()) == 10U);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_id_of_a_range_that_was_negative_is_named_with_its_place) {
+  const std::size_t left = std::size_t{0} - 1;
+  BOOST_TEST(refused<partition_error>([&] { workers(left - 6, left); }) ==
+             "partita::workers: requires ids that are not negative, got -7 (as an unsigned number "
+             "18446744073709551609) at place 0; the neighbour below worker 0 is no worker");
+  BOOST_TEST(refused<partition_error>([&] {
+               workers(1, left);
+             }).find("got -2 (as an unsigned number 18446744073709551614) at place 18446744073709551613;") !=
+             std::string::npos);
+  BOOST_TEST(refused<partition_error>([&] { workers(5, workers::largest_id + 1); }) == "");
+  BOOST_TEST(refused<partition_error>([&] { workers(5, workers::largest_id + 2); }).find("at place") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

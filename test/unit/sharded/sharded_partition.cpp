@@ -112,4 +112,22 @@ BOOST_AUTO_TEST_CASE(every_worker_of_every_copy_holds_the_block_that_the_shardin
   }
 }
 
+BOOST_AUTO_TEST_CASE(ids_of_three_axes_are_in_C_order_and_planes_of_different_shapes_are_refused) {
+  const placed_mesh cube = placed_mesh::of_ids({{{5, 1}, {0, 7}, {3, 2}}, {{9, 8}, {4, 6}, {11, 10}}}, "a", "b", "c");
+  BOOST_TEST((cube.mesh() == mesh(axis{"a", 2}, axis{"b", 3}, axis{"c", 2})));
+  const std::size_t ids[] = {5, 1, 0, 7, 3, 2, 9, 8, 4, 6, 11, 10};
+  for (std::size_t k = 0; k < 12; ++k) BOOST_TEST(cube.worker(k) == ids[k]);
+  BOOST_TEST(!(cube == placed_mesh(cube.mesh())));
+  BOOST_TEST(!(placed_mesh(mesh(axis{"a", 2})) == placed_mesh(mesh(axis{"b", 2}))));
+  BOOST_TEST(refused([] {
+               placed_mesh::of_ids({{{0, 1}}, {{2, 3}, {4, 5}}}, "a", "b", "c");
+             }).find("requires rows of one length") != std::string::npos);
+  BOOST_TEST(refused([] {
+               placed_mesh::of_ids({{{0, 1}}, {{2}}}, "a", "b", "c");
+             }) == "partita::placed_mesh::of_ids: requires rows of one length, not 2 and 1; give a full arrangement");
+  BOOST_TEST(refused([] {
+               placed_mesh::of_ids({{{0, 1}, {2}}, {{3, 4}, {5, 6}}}, "a", "b", "c");
+             }) == "partita::placed_mesh::of_ids: requires rows of one length, not 2 and 1; give a full arrangement");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

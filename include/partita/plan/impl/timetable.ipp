@@ -53,9 +53,9 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (!is_joined)
       all.entries.push_back(
           {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
-    timetable::entry& entry = all.entries.back();  // movements that share messages share one entry
+    entry_of[current.step] = is_joined ? entry_of[one.message_leader] : all.entries.size() - 1;
+    timetable::entry& entry = all.entries[entry_of[current.step]];  // movements that share messages share one entry
     if (starts) entry.received_bytes += one.received, entry.bytes_held = held, entry.joint_movements += is_joined;
-    entry_of[current.step] = all.entries.size() - 1;
     double longest_input = 0;
     for (const std::uint32_t x : one.reads)
       if (x != step_use::nothing && chain[x] > longest_input) longest_input = chain[x];
