@@ -8,6 +8,7 @@
 #include <partita/sharded/detail/whole_dimension.hpp>
 #include <partita/sharded/einsum.hpp>
 #include <partita/sharded/element_functions.hpp>
+#include <partita/sharded/layout_name.hpp>
 #include <partita/sharded/movements.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -180,6 +181,24 @@ BOOST_AUTO_TEST_CASE(shardings_that_differ_have_fingerprints_of_their_own) {
   BOOST_TEST(equal == 0U);
   BOOST_TEST(read_mesh == 0U);
   BOOST_TEST(found.size() > 900U);  // 11 * 11 of rank 0, 2 * (12 * 12 + 1) of rank 1, 4 * (13 * 13 + 2) of rank 2
+}
+
+BOOST_AUTO_TEST_CASE(a_layout_is_read_back_from_its_name) {
+  mesh large{axis{"data", 12}, axis{"model", 100}}, with_explicit_reshards = large;
+  with_explicit_reshards.requires_explicit_reshards = true;
+  std::size_t wrong = 0, names = 0;
+  for (const mesh& m : {two, large, with_explicit_reshards})
+    for (std::size_t rank = 0; rank <= 3; ++rank)
+      for (const auto& order : {std::vector<std::size_t>{0, 1}, std::vector<std::size_t>{1, 0}})
+        for_all_shardings(m, rank, order, 0, sharding(m, rank), [&](const sharding& s) {
+          if (s.must_replicate != 0) return;
+          const auto text = detail::layout_text(s);
+          layout_name<400> name;
+          for (std::size_t k = 0; k < text.size(); ++k) name.characters[k] = text[k];
+          wrong += !(detail::layout_reader<400>(name).read() == s), ++names;
+        });
+  BOOST_TEST(wrong == 0U);
+  BOOST_TEST(names > 3000U);
 }
 
 BOOST_AUTO_TEST_CASE(movements_are_equal_if_all_that_the_log_prints_is) {
