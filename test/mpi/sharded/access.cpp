@@ -2,9 +2,12 @@
 #include "check_operation.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <partita/sharded/printed.hpp>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 using namespace partita;
 
@@ -130,4 +133,82 @@ BOOST_AUTO_TEST_CASE(a_worker_sees_each_element_of_its_block_once_and_none_outsi
         BOOST_TEST(seen == held, s);
         BOOST_TEST(changed == held, s);
       }
+}
+
+/// A value that is changed leaves the values that share its block, or its tape, as they are.
+BOOST_AUTO_TEST_CASE(copies_keep_their_elements_when_one_of_them_is_changed) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding s = m.layout("a", "");
+  const shape_list e{5, 3};
+  const auto before = test::plain(e, 1);
+  const auto check = [&](const char* name, const auto& change) {
+    auto x = test::placed(everyone, s, e, 1);
+    const auto copy = x;                    // shares the state
+    const auto lies_alike = reshard(x, s);  // may share the block
+    change(x);
+    BOOST_TEST(test::same(copy, before), name);
+    BOOST_TEST(test::same(lies_alike, before), name);
+    auto parameter = detail::parameter_of(test::placed(everyone, s, e, 1));
+    const auto recorded = parameter;
+    change(parameter);
+    BOOST_TEST((parameter.state()->node == nullptr), name);
+    BOOST_TEST((recorded.state()->node != nullptr), name);
+    BOOST_TEST(test::same(recorded, before), name);
+    if (everyone.id() == 0) BOOST_TEST(std::as_const(x).data()[0] == 99, name);
+  };
+  check("put", [](auto& x) { x.put({{0, 0}}, {99}); });
+  check("local", [](auto& x) {
+    auto block = x.template local<2>();
+    if (block.size() > 0) block(0, 0) = 99;
+  });
+  check("data", [](auto& x) {
+    if (x.size() > 0) x.data()[0] = 99;
+    else (void)x.data();
+  });
+  check("for_each_local", [](auto& x) { x.for_each_local([](const auto&, long long& v) { v = 99; }); });
+}
+
+BOOST_AUTO_TEST_CASE(an_element_is_asked_of_the_own_block_or_of_a_worker_that_has_it) {
+  world everyone(test::workers());
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const auto on = detail::bound_mesh::of(everyone, placed_mesh(m));
+    for (const sharding& s : test::layouts(m, 2)) {
+      if (s.is_partial()) continue;
+      const shape_list e{5, 3};
+      const detail::element_locator places(*on, s, e);
+      const auto boxes = on->boxes_of(s, e);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < e[0]; ++i)
+        for (std::size_t j = 0; j < e[1]; ++j) {
+          const auto offset_in = [&](std::size_t w) {
+            const auto& box = boxes[w].box;
+            const bool is_held =
+                boxes[w].there && i >= box[0].start && i < box[0].stop && j >= box[1].start && j < box[1].stop;
+            return is_held ? (i - box[0].start) * box[1].size() + j - box[1].start : ~std::size_t{0};
+          };
+          std::size_t worker = ~std::size_t{0}, offset = 0, holders = 0;
+          places.find_holder({i, j}, worker, offset);
+          BOOST_REQUIRE(worker < everyone.size());
+          wrong += offset_in(worker) != offset;
+          wrong += offset_in(everyone.id()) != ~std::size_t{0} && worker != everyone.id();
+          places.for_each_holder({i, j},
+                                 [&](std::size_t w, std::size_t at) { ++holders, wrong += offset_in(w) != at; });
+          for (std::size_t w = 0; w < everyone.size(); ++w) holders -= offset_in(w) != ~std::size_t{0};
+          wrong += holders;
+        }
+      BOOST_TEST(wrong == 0U, s);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lists_have_the_length_of_the_longest_one_and_its_number) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto on = detail::bound_mesh::of(everyone, placed_mesh(m));
+  for (const std::size_t longest : {0U, 1U, 2U, 3U, 4U, 7U, 8U}) {
+    std::vector<std::vector<std::uint64_t>> lists(everyone.size());
+    if (everyone.id() + 1 == everyone.size()) lists[0].assign(longest, 5);  // the last worker's first list
+    BOOST_TEST(detail::common_list_length(*on, lists) == std::bit_ceil(longest + 1), longest);
+  }
 }

@@ -85,6 +85,27 @@ BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_spectra_of_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_complex_tensors_of_all_layouts_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(38);
+  for (std::size_t k = 0; k < test::random_cases(12); ++k) {
+    const shape_list e{random() % 6, 1 + random() % 5};
+    const auto check = [&](const char* name, std::size_t operands, auto f, bool is_linear = true) {
+      test::check_elements<complex>(everyone, name, random, std::vector<shape_list>(operands, e), f,
+                                    {.is_linear = is_linear, .tolerance = is_linear ? 0 : 1e-12});
+    };
+    check("real", 1, [](const v& z) { return real(z[0]); });
+    check("imag", 1, [](const v& z) { return imag(z[0]); });
+    check("conj", 1, [](const v& z) { return conj(z[0]); });
+    check("to_complex", 1, [](const v& z) { return to_complex(imag(z[0])); });
+    check("to_complex of two", 2, [](const v& z) { return to_complex(imag(z[0]), real(z[1])); });
+    check(
+        "abs", 1, [](const v& z) { return abs(z[0]); }, false);
+    check(
+        "angle", 1, [](const v& z) { return angle(z[0]); }, false);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(types_and_programs_keep_their_layouts, *test::at_least(4)) {
   world everyone(test::workers());
   constexpr mesh m{axis{"a", 2}, axis{"b", 2}};

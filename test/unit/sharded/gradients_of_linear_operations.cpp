@@ -2,17 +2,25 @@
 // f(u)), where u is 1 at element e and 0 elsewhere.
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
+#include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/rearrange.hpp>
+#include <partita/sharded/scatter.hpp>
 #include <partita/sharded/spectrum.hpp>
+#include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
+#include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "refused.hpp"
 
 using namespace partita;
 
@@ -79,6 +87,72 @@ BOOST_AUTO_TEST_CASE(they_are_the_transposes) {
     return unsqueeze(take(x, add(sum(multiply(x, 0)), 2), columns), columns);
   };
   check("take by a number", by_number);
+}
+
+/// The adjoints of operations at indices are operations themselves, of which a second derivative asks a gradient.
+BOOST_AUTO_TEST_CASE(adjoints_are_the_transposes_of_their_own_adjoints) {
+  const auto known = [](std::vector<std::size_t> all) {
+    const shape_list extents{all.size()};
+    return detail::known_indices{std::make_shared<const std::vector<std::size_t>>(std::move(all)), extents};
+  };
+  const auto as_kind_of = [](const auto& x, const auto& indices) {
+    if constexpr (ranked_array<std::remove_cvref_t<decltype(x)>>) return indices;
+    else return detail::as_run_time(indices);
+  };
+  check("insert_zeros", [](const auto& x) {
+    return apply_op(detail::insert_zeros_operation<0>({index_progression{1, 11, 2}}, {12}), x);
+  });
+  const auto rows = known({1, 0, 1, 5, 3});
+  check("take_adjoint", [&](const auto& x) { return apply_op(detail::take_adjoint_op<0, 1, false>{rows, 6}, x); });
+  check("lookup_adjoint", [&](const auto& x) { return apply_op(detail::take_adjoint_op<0, 1, true>{rows, 6}, x); });
+  const auto labels = known({2, 0, 1, 1, 2}), places = known({3, 0, 1, 3, 2});
+  check("put_at_labels", [&](const auto& x) {
+    return apply_op(detail::put_at_labels_operation{places, 4}, apply_op(detail::take_at_labels_operation{labels}, x));
+  });
+  const xt::xtensor<double, 1> at{5, 0, 5, -1, 2};
+  check("add_rows", [&](const auto& x) { return apply_op(detail::add_rows_operation<0>{6}, x, as_kind_of(x, at)); });
+  const matrix along{{3, 0, 1}, {3, 1, 1}, {0, 4, 2}, {1, 0, 0}, {3, 2, 2}};
+  check("add_along_axis",
+        [&](const auto& x) { return apply_op(detail::add_along_axis_operation<0>{4}, x, as_kind_of(x, along)); });
+  const matrix tuples{{5}, {0}, {5}, {6}, {2}};
+  check("scatter_add_nd",
+        [&](const auto& x) { return apply_op(detail::scatter_add_nd_operation<1>{{6}}, x, as_kind_of(x, tuples)); });
+  const detail::class_targets targets{std::make_shared<const std::vector<std::size_t>>(
+                                          std::vector<std::size_t>{2, 0, detail::class_targets::ignored, 1, 2}),
+                                      std::make_shared<const std::vector<double>>(std::vector<double>{1, 2, 0.5}),
+                                      0.25,
+                                      {5}};
+  check("weigh_classes", [&](const auto& x) {
+    return unsqueeze(apply_op(detail::weigh_classes_operation<1>{targets}, x), dimensions<1>);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(extents_that_do_not_fit_are_refused) {
+  const matrix x = xt::ones<double>({5, 3}), column = xt::ones<double>({5, 1});
+  BOOST_CHECK_THROW((void)expand(x, dimensions<1>, 4), shape_error);
+  BOOST_CHECK_THROW((void)squeeze(x, dimensions<1>), shape_error);
+  BOOST_TEST((squeeze(column, dimensions<1>) == xt::xtensor<double, 1>{1, 1, 1, 1, 1}));
+  const auto refuses = [&](const index_progression& one) {
+    return !test::refused<shape_error>([&] { (void)strided_slice(x, dimensions<0>, one); }).empty();
+  };
+  BOOST_TEST(refuses({0, 5, 0}));
+  BOOST_TEST(refuses({3, 2, 1}));
+  BOOST_TEST(refuses({0, 6, 1}));
+  BOOST_TEST(refuses({5, 6, 3}));
+  BOOST_TEST(!refuses({0, 5, 7}));
+  BOOST_TEST(!refuses({5, 5, 1}));
+  test::expect_refused<shape_error>(
+      [&] {
+        (void)strided_slice(x, dimensions<0>, {1, 6, 2});
+      },
+      "but got those from 1 up to 6 in steps of 2 of dimension 0 of [5, 3]");
+  const auto refuses_slice = [&](const interval& one) {
+    return !test::refused<shape_error>([&] { (void)slice(x, dimensions<0>, one); }).empty();
+  };
+  BOOST_TEST(refuses_slice({3, 2}));
+  BOOST_TEST(refuses_slice({0, 6}));
+  BOOST_TEST(!refuses_slice({5, 5}));
+  BOOST_TEST(!refuses_slice({0, 5}));
 }
 
 BOOST_AUTO_TEST_CASE(of_no_copies_a_gradient_is_0) {

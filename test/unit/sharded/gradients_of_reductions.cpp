@@ -2,6 +2,7 @@
 // variances of complex numbers. A gradient inside of another one is refused.
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
+#include <partita/sharded/element_functions.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -101,6 +102,64 @@ BOOST_AUTO_TEST_CASE(gradients_of_functions_of_complex_numbers_are_their_differe
   check("product_of", [](const auto& x) { return real(product_of(x, dimensions<0>)); });
   check("imag of product_of", [](const auto& x) { return imag(product_of(multiply(x, x), dimensions<0>)); });
   check("variance", [](const auto& x) { return variance(x, dimensions<0>); });
+}
+
+/// The functions of tensors, which are not those of xtensor, of complex numbers: values are those of std, and gradients
+/// the differences.
+BOOST_AUTO_TEST_CASE(holomorphic_functions_of_complex_numbers_have_the_values_and_differences_of_std) {
+  using complex = std::complex<double>;
+  using line = xt::xtensor<complex, 1>;
+  const line z{{1, 0.5}, {-1.5, 0.5}, {0.25, -2}}, w{{0.5, -1}, {2, 0.25}, {-1, 3}};
+  const auto check = [&](const char* name, const auto& f, const auto& by_std) {
+    const line y = detail::as_array<1>(f(detail::as_run_time(z)));
+    for (std::size_t k = 0; k < z.size(); ++k) BOOST_TEST(std::abs(y(k) - by_std(z(k))) < 1e-14, name << ' ' << k);
+    const auto loss = [&](const auto& x) { return sum(real(multiply(f(x), w))); };
+    const line g = std::get<0>(value_and_gradient(loss, z).gradients);
+    for (std::size_t k = 0; k < z.size(); ++k)
+      for (const complex h : {complex(1e-5, 0), complex(0, 1e-5)}) {
+        const double slope = ((by_std(z(k) + h) - by_std(z(k) - h)) * w(k)).real() / 2;
+        BOOST_TEST(std::abs(slope - (std::conj(g(k)) * h).real()) < 1e-12, name << ", element " << k << " along " << h);
+      }
+  };
+  check(
+      "exp", [](const auto& x) { return exp(x); }, [](complex x) { return std::exp(x); });
+  check(
+      "log", [](const auto& x) { return log(x); }, [](complex x) { return std::log(x); });
+  check(
+      "tanh", [](const auto& x) { return tanh(x); }, [](complex x) { return std::tanh(x); });
+  check(
+      "sqrt", [](const auto& x) { return sqrt(x); }, [](complex x) { return std::sqrt(x); });
+  check(
+      "square", [](const auto& x) { return square(x); }, [](complex x) { return x * x; });
+  check(
+      "sin", [](const auto& x) { return sin(x); }, [](complex x) { return std::sin(x); });
+  check(
+      "cos", [](const auto& x) { return cos(x); }, [](complex x) { return std::cos(x); });
+  check(
+      "tan", [](const auto& x) { return tan(x); }, [](complex x) { return std::tan(x); });
+  check(
+      "rsqrt", [](const auto& x) { return rsqrt(x); }, [](complex x) { return 1.0 / std::sqrt(x); });
+  check(
+      "reciprocal", [](const auto& x) { return reciprocal(x); }, [](complex x) { return 1.0 / x; });
+  check(
+      "3 / x", [](const auto& x) { return divide(3, x); }, [](complex x) { return 3.0 / x; });
+  check(
+      "2 - x", [](const auto& x) { return subtract(2, x); }, [](complex x) { return 2.0 - x; });
+  check(
+      "x - 2", [](const auto& x) { return subtract(x, 2); }, [](complex x) { return x - 2.0; });
+  check(
+      "x / 4", [](const auto& x) { return divide(x, 4); }, [](complex x) { return x / 4.0; });
+}
+
+BOOST_AUTO_TEST_CASE(the_absolute_value_and_the_angle_of_0_have_the_gradient_0) {
+  using complex = std::complex<double>;
+  const xt::xtensor<complex, 1> z{{0, 0}, {3, 4}};
+  const auto absolute = std::get<0>(value_and_gradient([](const auto& x) { return sum(abs(x)); }, z).gradients);
+  BOOST_TEST(absolute(0) == complex(0));
+  BOOST_TEST(std::abs(absolute(1) - complex(0.6, 0.8)) < 1e-15);
+  const auto angles = std::get<0>(value_and_gradient([](const auto& x) { return sum(angle(x)); }, z).gradients);
+  BOOST_TEST(angles(0) == complex(0));
+  BOOST_TEST(std::abs(angles(1) - complex(-0.16, 0.12)) < 1e-15);
 }
 
 BOOST_AUTO_TEST_CASE(the_tape_holds_the_complex_operand_of_a_function_that_is_not_linear_and_no_other) {
