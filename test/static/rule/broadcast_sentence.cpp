@@ -89,10 +89,11 @@ static_assert(told_in_dim({2U, 3U}, {2U, 3U, 4U}, {0}).contains("each dimension 
 static_assert(told_in_dim({2U, 2U}, {2U, 3U}, {0, 0}, strictness::stablehlo)
                   .contains("distinct broadcast_dimensions; entry 1 repeats 0;"));
 static_assert(told_in_dim({1U, 2U, 3U}, {3U}, {0, 1, 2}).contains("sum over dimensions instead"));
-static_assert(told_in_dim({4U}, {2U, 3U}, {1}) ==
-              "partita::broadcast_in_dim(x, result, broadcast_dimensions<1>): requires extents that are 1 or the "
-              "result's; dimension 0 of x (extent 4) is mapped to dimension 1 of the result (extent 3); x is [4], the "
-              "result [2, 3]; no broadcast_dimensions fit these shapes: transpose or reshape the smaller operand first");
+static_assert(
+    told_in_dim({4U}, {2U, 3U}, {1}) ==
+    "partita::broadcast_in_dim(x, result, broadcast_dimensions<1>): requires extents that are 1 or the "
+    "result's; dimension 0 of x (extent 4) is mapped to dimension 1 of the result (extent 3); x is [4], the "
+    "result [2, 3]; no broadcast_dimensions fit these shapes: transpose or reshape the smaller operand first");
 static_assert(told_in_dim({2U, 2U}, {2U, 2U}, {0, 0}) ==
               "partita::broadcast_in_dim(x, result, broadcast_dimensions<0, 0>): requires strictly increasing "
               "broadcast_dimensions; entry 0 is 0 and entry 1 is 0; x is [2, 2], the result [2, 2]; "

@@ -48,8 +48,7 @@ static_assert(tells(judge_linear(p<1, 3>, p<1, 3>, p<3, 2>, column_parallel), re
                     2, 1));
 static_assert(tells(judge_linear(p<1, 3>, p<1, 3>, p<5, 3>, row_parallel), reason::weights_cut_both_ways, false, 0, 5,
                     1));
-static_assert(tells(judge_linear(p<1, 2>, p<1, 2>, p<3, 1>, column_parallel), reason::features_differ, false, 1, 2,
-                    3));
+static_assert(tells(judge_linear(p<1, 2>, p<1, 2>, p<3, 1>, column_parallel), reason::features_differ, false, 1, 2, 3));
 static_assert(tells(judge_linear(p<1, 3>, p<1, 2>, p<1, 3>, row_parallel), reason::features_differ, true, 1, 2, 3));
 
 // the sentences say what the algorithm asks for, all three partitions, and which of them to change

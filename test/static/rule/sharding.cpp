@@ -33,7 +33,8 @@ static_assert(chooses(policy::paddle_coshard, policy::conflict::larger_dim_wins,
 // one choice, and nothing else is another one
 static_assert([] {
   policy blocks, moves, needed;
-  blocks.blocks = policy::uneven::forbid, moves.moves = policy::reshard::forbid, needed.needed = policy::unshard::refuse;
+  blocks.blocks = policy::uneven::forbid, moves.moves = policy::reshard::forbid,
+  needed.needed = policy::unshard::refuse;
   return policy().with(policy::uneven::forbid) == blocks && policy().with(policy::reshard::forbid) == moves &&
          policy().with(policy::unshard::refuse) == needed && !(blocks == policy()) && !(moves == policy()) &&
          !(needed == policy());

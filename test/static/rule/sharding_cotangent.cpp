@@ -27,8 +27,7 @@ static_assert(detail::cotangent_sharding(partial) == reduced && detail::cotangen
               detail::cotangent_sharding(cut) == cut);
 static_assert(detail::cotangent_sharding(whole.partial("model", pending_reduction::max)) == whole);
 static_assert(detail::cotangent_sharding(whole.partial("model", pending_reduction::avg)) == whole);
-static_assert(detail::cotangent_sharding(
-                  m.layout("", "").partial("data").partial("model", pending_reduction::prod)) ==
+static_assert(detail::cotangent_sharding(m.layout("", "").partial("data").partial("model", pending_reduction::prod)) ==
               m.layout("", "").reduced("data"));
 
 // every sharding is the cotangent of its cotangent, whatever each axis does

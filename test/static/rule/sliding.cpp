@@ -56,8 +56,8 @@ constexpr bool are_counted(std::size_t kernel) {
     for (std::size_t dilation = 1; dilation <= 2; ++dilation)
       for (std::size_t padding = 0; padding <= 2; ++padding)
         for (std::size_t n = 1; n <= 8; ++n)
-          for (const bool ceil_mode : {false, true}) {
-            const sliding k{kernel, stride, padding, dilation, ceil_mode};
+          for (int ceil_mode = 0; ceil_mode < 2; ++ceil_mode) {
+            const sliding k{kernel, stride, padding, dilation, ceil_mode == 1};
             if (k.output_extent(n) != counted(k, n)) return false;
           }
   return true;

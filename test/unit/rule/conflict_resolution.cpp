@@ -289,8 +289,8 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
       const sharding &from = is_operand ? operands[i].layout : found.results[0],
                      &to = is_operand ? found.operands[i] : results[0].layout;
       if (!from.same_layout(to))
-        moves.push_back({static_cast<std::uint8_t>(i),
-                         moved_bytes(from, to, p.shape(p.tensor(i)), p.element_bytes[i])});
+        moves.push_back(
+            {static_cast<std::uint8_t>(i), moved_bytes(from, to, p.shape(p.tensor(i)), p.element_bytes[i])});
     }
     same = same && std::vector<reshard_need>(found.reshards.begin(), found.reshards.end()) == moves;
     if (same) continue;

@@ -133,8 +133,7 @@ BOOST_AUTO_TEST_CASE(reductions_are_what_they_declare) {
 
 BOOST_AUTO_TEST_CASE(a_pending_reduction_has_its_short_name) {
   const char* const names[] = {"none", "sum", "avg", "max", "min", "prod", "any", "all", "lse"};
-  for (std::size_t k = 0; k < 9; ++k)
-    BOOST_TEST(std::string(name_of(static_cast<pending_reduction>(k))) == names[k]);
+  for (std::size_t k = 0; k < 9; ++k) BOOST_TEST(std::string(name_of(static_cast<pending_reduction>(k))) == names[k]);
   BOOST_TEST((!is_linear(pending_reduction::none) && !is_extreme(pending_reduction::none)));
 }
 

@@ -444,10 +444,8 @@ inline std::vector<twin> with_other_parameters() {
        cross_entropy_with_softmax(-1, false, false),
        "ab,a->ab,a1 whole b first a last b, none: 4x6 4x1",
        {x, {4}}},
-      {"cross_entropy_with_softmax",
-       cross_entropy_with_softmax(0, true),
-       "ab,ab->ab,1b whole a first b last a, none: 4x6 1x6",
-       two},
+      {"cross_entropy_with_softmax", cross_entropy_with_softmax(0, true),
+       "ab,ab->ab,1b whole a first b last a, none: 4x6 1x6", two},
       {"rms_norm", rms_norm(), "ab->ab,a whole b first a last b, none: 4x6 4", one},
       {"instance_norm",
        instance_norm,
@@ -469,18 +467,12 @@ inline std::vector<twin> with_other_parameters() {
       {"gather", gather(0), "ab,cd->cdb whole a last a, multilinear constant 1: 3x5x6", {x, {3, 5}}},
       {"gather", gather(1), "ab,->a whole b last b, multilinear constant 1: 4", {x, shape_list{}}},
       {"gather_nd", gather_nd, "ab,c->ab whole c last c, multilinear constant 1: 4x6", {x, {0}}},
-      {"take_along_axis",
-       take_along_axis(1),
-       "ab,cd->cd whole abc last ab, multilinear constant 1: 3x5",
-       {x, {3, 5}}},
+      {"take_along_axis", take_along_axis(1), "ab,cd->cd whole abc last ab, multilinear constant 1: 3x5", {x, {3, 5}}},
       {"put_along_axis", put_along_axis(1), "ab,__,__->ab whole ab__ last __, none: 4x6", {x, {3, 2}, {3, 2}}},
       {"scatter", scatter, "ab,,b->ab whole ai last i, none following 0: 4x6", {x, shape_list{}, {6}}},
       {"scatter", scatter, "ab,,ib->ab whole ai last i, none following 0: 4x6", {x, shape_list{}, {1, 6}}},
       {"scatter", scatter, "ab,i_,ib->ab whole ai_ last i_, none following 0: 4x6", {x, {3, 1}, {3, 6}}},
-      {"index_put",
-       index_put,
-       "abc,d,d,dc->abc whole abd last d, none: 4x6x8",
-       {cube, {3}, {3}, {3, 8}}},
+      {"index_put", index_put, "abc,d,d,dc->abc whole abd last d, none: 4x6x8", {cube, {3}, {3}, {3, 8}}},
       {"embedding", embedding(), "a,vh->ah sum v last v, multilinear constant 0: 4x6", {{4}, {8, 6}}},
       {"expert_dispatch",
        expert_dispatch(1, 0),
@@ -581,6 +573,21 @@ BOOST_AUTO_TEST_CASE(every_name_of_the_list_is_held_against_its_function) {
     const bool is_alias = std::find(aliases.begin(), aliases.end(), one.name) != aliases.end();
     BOOST_TEST(is_held != is_alias, one.name);
   }
+}
+
+BOOST_AUTO_TEST_CASE(functions_without_known_properties_are_known_by_their_names) {
+  const char* const names[] = {"abs",     "ceil",       "clip",  "cos",  "dropout",    "equal",       "exp",
+                               "gelu",    "greater",    "floor", "less", "logical_or", "logical_and", "logical_not",
+                               "minimum", "less_equal", "pow",   "log",  "rsqrt",      "not_equal",   "greater_equal",
+                               "sigmoid", "silu",       "sin",   "sqrt", "square",     "swiglu",      "tanh"};
+  const registry known = registry::standard();
+  const std::vector<shape_list> two{{4, 6}, {6}};
+  const shape_span shapes(two.data(), 2);
+  for (const char* const name : names) {
+    BOOST_TEST(known.knows(name), name);
+    if (known.knows(name)) BOOST_TEST((known(name, shapes) == rules::elementwise(shapes).named(name)), name);
+  }
+  BOOST_TEST(known.size() == std::size(detail::standard_operations) + std::size(names));
 }
 
 BOOST_AUTO_TEST_CASE(an_order_names_each_dimension_once) {

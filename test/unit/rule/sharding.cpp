@@ -311,7 +311,8 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        [] {
          rules::group_norm(3)({shape_list{std::size_t{2}, dynamic}});
        }},
-      {"partita::rules::gather_nd: requires indices whose last extent is at most the rank of [4, 6], not []; add a last "
+      {"partita::rules::gather_nd: requires indices whose last extent is at most the rank of [4, 6], not []; add a "
+       "last "
        "dimension of that extent",
        [] {
          rules::gather_nd({{4, 6}, shape_list{}});
@@ -556,11 +557,7 @@ BOOST_AUTO_TEST_CASE(every_decision_is_recorded_with_its_tensor_dimension_factor
        {},
        ordered,
        "took 0 1 b - - none; took 1 1 c - - none; lost 0 - b model c none"},
-      {"a,a->a",
-       {of("data"), of("model")},
-       {},
-       ours.with(first_wins),
-       "took 0 0 a - - none; overruled 1 0 a - 0 none"},
+      {"a,a->a", {of("data"), of("model")}, {}, ours.with(first_wins), "took 0 0 a - - none; overruled 1 0 a - 0 none"},
       {"a,a->a",
        {of("data"), of("model")},
        {},

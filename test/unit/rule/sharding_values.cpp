@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(a_list_of_axes_is_a_list_of_different_numbers_in_order) {
         const numbers prefix(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k));
         BOOST_TEST(list.starts_with(list_of(prefix)) == (k <= n), n << " and " << k);
         const numbers first(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(k));
-        BOOST_TEST(list.starts_with(list_of(first)) == (k <= n && std::equal(first.begin(), first.end(), order.begin())));
+        BOOST_TEST(list.starts_with(list_of(first)) ==
+                   (k <= n && std::equal(first.begin(), first.end(), order.begin())));
         numbers both = wanted;
         for (const std::size_t a : first)
           if (std::find(both.begin(), both.end(), a) == both.end()) both.push_back(a);
@@ -132,8 +133,8 @@ BOOST_AUTO_TEST_CASE(a_mesh_has_up_to_eight_axes_with_different_names) {
 BOOST_AUTO_TEST_CASE(a_layout_is_read_and_written_entry_by_entry) {
   const sharding s = m.layout("data+?", "?", "model", "");
   const numbers none, data{0}, model{1};
-  BOOST_TEST((numbers_of(s[0]) == data && numbers_of(s[1]) == none && numbers_of(s[2]) == model &&
-              numbers_of(s[3]) == none));
+  BOOST_TEST(
+      (numbers_of(s[0]) == data && numbers_of(s[1]) == none && numbers_of(s[2]) == model && numbers_of(s[3]) == none));
   BOOST_TEST((s.is_open(0) && s.is_open(1) && !s.is_open(2) && !s.is_open(3)));
   BOOST_TEST(written(s) == "(data+?, ?, model, )");
   BOOST_TEST((numbers_of(m.layout("model+data")[0]) == numbers{1, 0}));
@@ -149,7 +150,8 @@ BOOST_AUTO_TEST_CASE(a_layout_is_read_and_written_entry_by_entry) {
              "partita::sharding: requires at most 16 dimensions; reshape to fewer");
 }
 
-/// Two shardings lay a tensor out alike if each dimension and each pending reduction is the same, whatever else differs.
+/// Two shardings lay a tensor out alike if each dimension and each pending reduction is the same, whatever else
+/// differs.
 BOOST_AUTO_TEST_CASE(a_layout_is_what_the_dimensions_and_the_pending_reductions_are) {
   const sharding s = m.layout("data", "");
   BOOST_TEST((s.same_layout(s) && s.same_layout(m.layout("data", "?")) && s.same_layout(s.replicate("model"))));
@@ -288,13 +290,12 @@ BOOST_AUTO_TEST_CASE(a_notation_that_cannot_be_read_is_told_its_character) {
   const struct {
     const char *notation, *required;
     std::size_t character;
-  } table[] = {{"a;b->c", letters, 1},     {"a-b->c", letters, 1},  {")->", letters, 0},
-               {"a->b->c", letters, 4},    {"a2->a", letters, 1},   {"@->", letters, 0},
-               {"[->", letters, 0},        {"`->", letters, 0},     {"{->", letters, 0},
-               {"ab,c->a>", letters, 7},   {"a(b->c", merged, 3},   {"(a1)->b", merged, 2},
-               {"(ab", merged, 3},         {"(a b)->a", merged, 2}, {"a..b->a", ellipsis, 1},
-               {"a.->a", ellipsis, 1},     {"...a...->a", ellipsis, 4}, {"a->......", ellipsis, 6},
-               {"", arrow, 0},             {"ab", arrow, 2}};
+  } table[] = {
+      {"a;b->c", letters, 1},      {"a-b->c", letters, 1},     {")->", letters, 0},      {"a->b->c", letters, 4},
+      {"a2->a", letters, 1},       {"@->", letters, 0},        {"[->", letters, 0},      {"`->", letters, 0},
+      {"{->", letters, 0},         {"ab,c->a>", letters, 7},   {"a(b->c", merged, 3},    {"(a1)->b", merged, 2},
+      {"(ab", merged, 3},          {"(a b)->a", merged, 2},    {"a..b->a", ellipsis, 1}, {"a.->a", ellipsis, 1},
+      {"...a...->a", ellipsis, 4}, {"a->......", ellipsis, 6}, {"", arrow, 0},           {"ab", arrow, 2}};
   for (const auto& row : table)
     BOOST_TEST(refused<shape_error>([&] { rule(row.notation); }) ==
                std::string("partita::rule: requires ") + row.required + ", but character " +
@@ -313,7 +314,7 @@ BOOST_AUTO_TEST_CASE(a_rule_that_reduces_otherwise_than_by_sums_passes_extremes_
     const auto kind = static_cast<pending_reduction>(k);
     const rule r = rule("abc->a").reduces("bc", kind);
     BOOST_TEST((r.factors[1].how == kind && r.factors[2].how == kind), name_of(kind));
-    BOOST_TEST(r.factors[0].how == pending_reduction::sum);
+    BOOST_TEST((r.factors[0].how == pending_reduction::sum));
     const bool adds = kind == pending_reduction::sum || kind == pending_reduction::avg;
     const bool compares = kind == pending_reduction::max || kind == pending_reduction::min;
     BOOST_TEST((r.how == (adds       ? linearity::multilinear
@@ -335,8 +336,8 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_operands_adds_up_or_replaces_what_was_said)
   BOOST_TEST(r.result_depends_on(0, {1}).unused_operands[0] == 5U);
   BOOST_TEST(rule("ab,b,c->a").summed_factors(0) == 6U);
   BOOST_TEST(rule("ab,b,c->a").result_depends_on(0, {0, 1}).summed_factors(0) == 2U);
-  BOOST_TEST((factors_of(rule("ab,bc->a").collective("b").replicate("c")) ==
-              "a passes sum; b itself sum; c whole sum; "));
+  BOOST_TEST(
+      (factors_of(rule("ab,bc->a").collective("b").replicate("c")) == "a passes sum; b itself sum; c whole sum; "));
 }
 
 /// A gradient sums whatever some operand lacks; what the operation needs whole or moves itself stays so.
@@ -374,8 +375,7 @@ BOOST_AUTO_TEST_CASE(a_rule_of_the_tensors_of_another_sums_what_its_result_lacks
 
 BOOST_AUTO_TEST_CASE(factors_have_letters_of_both_cases_and_then_none) {
   const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  for (std::size_t k = 0; k < 60; ++k)
-    BOOST_TEST(detail::nth_letter(k) == (k < letters.size() ? letters[k] : '_'), k);
+  for (std::size_t k = 0; k < 60; ++k) BOOST_TEST(detail::nth_letter(k) == (k < letters.size() ? letters[k] : '_'), k);
 }
 
 BOOST_AUTO_TEST_CASE(a_dimension_counts_from_both_ends_and_there_is_no_other) {
@@ -438,8 +438,7 @@ BOOST_AUTO_TEST_CASE(an_operation_takes_the_operands_that_it_has) {
   for (const auto& row : table)
     for (const std::size_t n : {row.least - 1, row.least, row.most, row.most + 1}) {
       const std::vector<shape_list> shapes(n, shape_list{4, 6});
-      const std::string said =
-          refused<shape_error>([&] { (void)row.of(shape_span(shapes.data(), n)); });
+      const std::string said = refused<shape_error>([&] { (void)row.of(shape_span(shapes.data(), n)); });
       const std::string number = std::string("partita::rules::") + row.name + ": requires from " +
                                  std::to_string(row.least) + " to " + std::to_string(row.most) + " operands, not " +
                                  std::to_string(n) + "; give those";
@@ -474,8 +473,8 @@ BOOST_AUTO_TEST_CASE(a_rule_has_the_name_by_which_it_was_found) {
     BOOST_TEST(std::string(known(name, {{4, 6}}).name()) == name);
   attributes with;
   with.keep = true;
-  BOOST_TEST((written(known("by_function", {{4, 6}}, with)) == "ab->ab" &&
-              written(known("by_function", {{4, 6}})) == "ab->"));
+  BOOST_TEST(
+      (written(known("by_function", {{4, 6}}, with)) == "ab->ab" && written(known("by_function", {{4, 6}})) == "ab->"));
   BOOST_TEST((written(known("unheard_of", {{4, 6}, {4}})) == "__,_->__"));
   BOOST_TEST((written(known("unheard_of", {{4}, {4, 6}})) == "_,__->_" && written(known("unheard_of", {})) == "->"));
 }
