@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(operands_that_are_alike_are_aligned_at_the_lowest_cost) {
     text all;
     all << found.results[0] << ", not " << expected << " of";
     for (std::size_t i = 0; i < p.operands.size(); ++i) all << ' ' << p.layout(i);
-    BOOST_TEST(same, all.c_str() << " of " << (text() << p.shape(letters)) << " on " << (text() << p.on)
+    BOOST_TEST(same, all.c_str() << " of " << (text() << "" << p.shape(letters)) << " on " << (text() << "" << p.on)
                                  << (whole < 3 ? " whole in " : " ") << whole);
   }
   BOOST_TEST(disputes > cases / 2);
