@@ -291,6 +291,11 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        [] {
          rules::expert_dispatch(2, 3)({{4, 8, 2}, {8, 4}});
        }},
+      {"partita::propagate: requires as many dimensions as the notation has, 2, but there are 1 in operand 2 [6] of "
+       "scatter ab,i,ib->ab; write \"...\" for those in front",
+       [] {
+         bind_shapes(rules::scatter({{4, 6}, {3}, {6}}), {{4, 6}, {3}, {6}});
+       }},
       {"partita::rules::expert_dispatch: requires tokens [s, h] and a gate [s, e], not [8, 4] and [8, 4, 2]; reshape "
        "them",
        [] {
