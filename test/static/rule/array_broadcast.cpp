@@ -74,6 +74,25 @@ static_assert(fault_of<extents<2, 3, 4>, extents<3, 4>, 1, 3> == broadcast_fault
 static_assert(fault_of<extents<16, 8, 4>, extents<8, 4>, 2, 1> == broadcast_fault::indim_size_mismatch);
 static_assert(fault_of<extents<4, 4, 4>, extents<4, 4>, 2, 1> == broadcast_fault::dims_not_strictly_increasing);
 
+// every error has a name
+constexpr bool is_called(broadcast_fault fault, const char* name) { return text(name_of(fault)) == name; }
+static_assert(is_called(broadcast_fault::none, "none") &&
+              is_called(broadcast_fault::same_rank_dims_not_identity, "same_rank_dims_not_identity") &&
+              is_called(broadcast_fault::rank_mismatch_without_dims, "rank_mismatch_without_dims") &&
+              is_called(broadcast_fault::dims_size_mismatch, "dims_size_mismatch") &&
+              is_called(broadcast_fault::dim_negative, "dim_negative") &&
+              is_called(broadcast_fault::dim_too_large, "dim_too_large") &&
+              is_called(broadcast_fault::indim_size_mismatch, "indim_size_mismatch") &&
+              is_called(broadcast_fault::dims_not_strictly_increasing, "dims_not_strictly_increasing") &&
+              is_called(broadcast_fault::incompatible_shapes, "incompatible_shapes") &&
+              is_called(broadcast_fault::operand_rank_exceeds_output_rank, "operand_rank_exceeds_output_rank") &&
+              is_called(broadcast_fault::dim_out_of_range, "dim_out_of_range") &&
+              is_called(broadcast_fault::operand_size_mismatch, "operand_size_mismatch") &&
+              is_called(broadcast_fault::dims_not_unique, "dims_not_unique") &&
+              is_called(broadcast_fault::negative_output_size, "negative_output_size") &&
+              is_called(broadcast_fault::no_operands, "no_operands") &&
+              is_called(broadcast_fault::mixed_bounded_and_static, "mixed_bounded_and_static"));
+
 // one map lifts shapes and says what the adjoint sums over
 constexpr auto composed = resolve_array_broadcast(shape_list{1U, 2U}, shape_list{4U, 3U, 1U}, {1, 2});
 static_assert(composed.result == shape_list{4U, 3U, 2U});

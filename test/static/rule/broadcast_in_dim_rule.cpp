@@ -27,6 +27,25 @@ static_assert(in_dim({3U}, {2U, 3U}, {-1}, strictness::xla_builder) == broadcast
 static_assert(in_dim({3U}, {dynamic, dynamic}, {0}, strictness::hlo) == broadcast_fault::none);  // not known yet
 static_assert(in_dim({}, {2U, 3U}, {}, strictness::xla_builder) == broadcast_fault::none);
 
+// a dimension that is named twice: out of order at the client's level, not distinct at the others, before extents
+static_assert(in_dim({2U, 2U}, {2U, 2U}, {0, 0}, strictness::xla_builder) ==
+              broadcast_fault::dims_not_strictly_increasing);
+static_assert(in_dim({4U, 4U}, {2U, 3U}, {0, 0}, strictness::hlo) == broadcast_fault::dims_not_unique);
+static_assert(in_dim({4U, 4U}, {2U, 3U}, {0, 0}, strictness::stablehlo) == broadcast_fault::dims_not_unique);
+
+// an error is told with its entry
+constexpr std::size_t place(const shape_list& x, const shape_list& y, const broadcast_dimensions_list& dims,
+                            strictness level) {
+  return judge_broadcast_in_dim(x, y, dims, level).at;
+}
+static_assert(place({2U, 5U}, {2U, 3U}, {0, 1}, strictness::xla_builder) == 1 &&
+              place({2U, 5U}, {2U, 3U}, {0, 1}, strictness::stablehlo) == 1 &&
+              place({2U, 5U}, {2U, 3U}, {0, 1}, strictness::hlo) == 1);
+static_assert(place({3U, 3U, 3U}, {3U, 3U, 3U}, {0, 1, 1}, strictness::xla_builder) == 2 &&
+              place({3U, 3U, 3U}, {3U, 3U, 3U}, {0, 2, 0}, strictness::stablehlo) == 2);
+static_assert(place({3U, 3U}, {3U, 3U}, {0, 2}, strictness::xla_builder) == 1 &&
+              place({3U, 3U}, {3U, 3U}, {1, -1}, strictness::hlo) == 1);
+
 static_assert(judge_result_extents({2, 0, 3}) && judge_result_extents({2, -1, -3}).at == 1);
 
 }  // namespace

@@ -36,9 +36,27 @@ static_assert(combine_equal_extents(dynamic, 3).extent == 3 && combine_equal_ext
 static_assert(combine_equal_extents(any, three).extent == three &&
               combine_equal_extents(three, most_3).extent == most_3 && !combine_equal_extents(one, three).legal);
 
+// a bound wins over the number that it meets, and both over "?", on whichever side it stands
+constexpr bool equals(known_extent a, known_extent b, known_extent comes_out) {
+  return combine_equal_extents(a, b).legal && combine_equal_extents(b, a).legal &&
+         combine_equal_extents(a, b).extent == comes_out && combine_equal_extents(b, a).extent == comes_out;
+}
+static_assert(equals(three, most_3, most_3) && equals(any, three, three) && equals(any, most_3, most_3));
+static_assert(equals(any, any, any) && equals(one, one, one) && equals(most_3, most_3, most_3));
+static_assert(!combine_equal_extents(most_3, known_extent(4)).legal &&
+              !combine_equal_extents(known_extent(4), most_3).legal && !combine_equal_extents(one, most_3).legal);
+static_assert(combine_equal_extents(dynamic, dynamic).legal &&
+              combine_equal_extents(dynamic, dynamic).extent == dynamic && combine_equal_extents(2, 2).extent == 2);
+
 // mapping: a number onto "?" only if it is 1
 static_assert(may_be_mapped(one, any) && !may_be_mapped(known_extent(2), any) && may_be_mapped(any, any));
 static_assert(may_be_mapped(three, most_3) && may_be_mapped(one, most_3) && !may_be_mapped(known_extent(2), most_3));
+static_assert(may_be_mapped(any, one) && may_be_mapped(most_3, one) && may_be_mapped(most_3, three) &&
+              !may_be_mapped(any, three) && !may_be_mapped(any, known_extent(2)) && !may_be_mapped(most_3, any));
+// a bound of 1 is no 1: it is mapped to a bound, not to a number
+constexpr known_extent most_1 = known_extent::with_upper_bound(1);
+static_assert(may_be_mapped(most_1, most_3) && may_be_mapped(most_3, most_1) && may_be_mapped(most_1, one) &&
+              !may_be_mapped(most_1, three) && !may_be_mapped(three, most_1));
 static_assert(may_be_mapped(2, 2) && may_be_mapped(1, 2) && !may_be_mapped(3, 2));
 
 }  // namespace

@@ -29,6 +29,28 @@ static_assert(judge_linear(p<1, 3>, p<1, 2>, p<3, 1>, column_parallel).output);
 static_assert(judge_linear(p<1, dynamic>, p<dynamic, 3>, p<3, 4>) &&
               judge_linear(p<1, 4>, p<1, 3>, p<dynamic, dynamic>));
 
+static_assert(judge_linear(p<1, 3>, p<1, 3>, p<3, dynamic>, column_parallel) &&
+              judge_linear(p<1, 3>, p<1, 3>, p<dynamic, 3>, row_parallel));
+
+// what is told of a rule that is violated: the partition, its dimension, the extent there, and the one that is required
+constexpr bool tells(const linear_verdict& v, reason why, bool output, std::size_t dimension, std::size_t extent,
+                     std::size_t required_extent) {
+  return v.why == why && v.output == output && v.dimension == dimension && v.extent == extent &&
+         v.required_extent == required_extent;
+}
+static_assert(tells(judge_linear(p<1, 5, 4>, p<2, 3>, p<3, 4>), reason::batch_is_cut, false, 1, 5, 1));
+static_assert(tells(judge_linear(p<1, 4>, p<6, 1, 3>, p<3, 4>), reason::batch_is_cut, true, 0, 6, 1));
+static_assert(tells(judge_linear(p<1, 5>, p<1, 2>, p<3, 4>), reason::features_differ, false, 1, 5, 4));
+static_assert(tells(judge_linear(p<4>, p<1, 1, 2>, p<3, 4>), reason::features_differ, true, 2, 2, 3));
+static_assert(tells(judge_linear(p<1, 4>, p<>, p<3, 4>), reason::no_features, true, 0, 0, 0));
+static_assert(tells(judge_linear(p<1, 4>, p<1, 3>, p<3, 4, 5>), reason::weight_rank, false, 0, 3, 2));
+static_assert(tells(judge_linear(p<1, 3>, p<1, 3>, p<3, 2>, column_parallel), reason::weights_cut_both_ways, false, 1,
+                    2, 1));
+static_assert(tells(judge_linear(p<1, 3>, p<1, 3>, p<5, 3>, row_parallel), reason::weights_cut_both_ways, false, 0, 5,
+                    1));
+static_assert(tells(judge_linear(p<1, 2>, p<1, 2>, p<3, 1>, column_parallel), reason::features_differ, false, 1, 2, 3));
+static_assert(tells(judge_linear(p<1, 3>, p<1, 2>, p<1, 3>, row_parallel), reason::features_differ, true, 1, 2, 3));
+
 // the sentences say what the algorithm asks for, all three partitions, and which of them to change
 template <std::size_t X, std::size_t Y, std::size_t W>
 constexpr text told(const std::array<std::size_t, X>& x, const std::array<std::size_t, Y>& y,
@@ -44,5 +66,14 @@ static_assert(told(p<>, p<1, 3>, p<3, 4>).contains("p_x has no dimension for the
 static_assert(told(p<1, 4>, p<1, 3>, p<3>).contains("rank(p_w) is 1, not 2"));
 static_assert(told(p<1, 3>, p<1, 3>, p<1, 3>, column_parallel).contains("choose p_w with 1 column"));
 static_assert(told(p<1, 3>, p<1, 3>, p<3, 1>, row_parallel).contains("linear<T, row_parallel>"));
+static_assert(told(p<1, 4>, p<>, p<3, 4>).contains(": p_y has no dimension for the features"));
+static_assert(told(p<1, 3>, p<1, 3>, p<1, 2>, column_parallel) ==
+              "partita::linear<T, column_parallel>(p_x, p_y, p_w): requires p_x = 1 x ... x f, p_y = 1 x ... x f and "
+              "p_w = f x 1 on the same workers, got p_x = [1, 3], p_y = [1, 3], p_w = [1, 2]: p_w cuts the input "
+              "features into 2; choose p_w with 1 column, or weight_stationary");
+static_assert(told(p<1, 3>, p<1, 3>, p<2, 1>, row_parallel) ==
+              "partita::linear<T, row_parallel>(p_x, p_y, p_w): requires p_x = 1 x ... x f, p_y = 1 x ... x f and "
+              "p_w = 1 x f on the same workers, got p_x = [1, 3], p_y = [1, 3], p_w = [2, 1]: p_w cuts the output "
+              "features into 2; choose p_w with 1 row, or weight_stationary");
 
 }  // namespace

@@ -33,6 +33,13 @@ static_assert(judge_numpy_broadcast(mixed.data(), 2).verdict.fault == broadcast_
 constexpr std::array<bounds, 2> with_one{bounds{known_extent::with_upper_bound(3)}, bounds{known_extent(1)}};
 static_assert(judge_numpy_broadcast(with_one.data(), 2).result == bounds{known_extent::with_upper_bound(3)});
 
+constexpr std::array<bounds, 2> mixed_behind{bounds{known_extent(2), known_extent(3)},
+                                             bounds{known_extent::with_upper_bound(3)}};
+static_assert(judge_numpy_broadcast(mixed_behind.data(), 2).verdict ==
+              broadcast_verdict{broadcast_fault::mixed_bounded_and_static, 1});
+static_assert(explain_numpy<std::size_t>({broadcast_fault::no_operands, 0}, "add", nullptr, 0) ==
+              "partita::numpy::add: requires at least one operand");
+
 constexpr std::array<shape_list, 2> wrong{shape_list{2U, 3U}, shape_list{2U}};
 static_assert(explain_numpy(judged(wrong).verdict, "add", wrong.data(), 2) ==
               "partita::numpy::add: requires extents that are equal or 1 in every dimension, counted from the last; "

@@ -27,4 +27,13 @@ static_assert(judge_select(scalar, unknown, two_by_three).result == two_by_three
 static_assert(judge_clamp(two_by_three, unknown, two_by_three).verdict);
 static_assert(!judge_clamp(shape_list{4U, 3U}, unknown, two_by_three).verdict);  // the bounds differ from each other
 
+static_assert(judge_select(two_by_three, unknown, unknown).result == two_by_three &&
+              judge_select(unknown, two_by_three, two_by_three).result == two_by_three);
+
+// an error is told with its dimension
+static_assert(judge_select(two_by_three, two_by_three, shape_list{2U, 4U}).verdict.at == 1 &&
+              judge_select(shape_list{2U, 4U}, two_by_three, two_by_three).verdict.at == 1);
+static_assert(judge_clamp(shape_list{2U, 4U}, two_by_three, scalar).verdict.at == 1 &&
+              judge_clamp(scalar, two_by_three, shape_list{2U, 4U}).verdict.at == 1);
+
 }  // namespace

@@ -12,6 +12,34 @@ static_assert([] {
   return policy::paddle_classic.with(policy::conflict::join) == all;
 }());
 
+// what each policy chooses, member by member
+constexpr bool chooses(const policy& p, policy::conflict axis, policy::conflict tensors, policy::conflict alike,
+                       policy::uneven blocks, policy::merged_axes merged, const std::array<bool, 5>& others) {
+  return p.axis_conflict == axis && p.disagreement == tensors && p.equivalent_operands == alike && p.blocks == blocks &&
+         p.merged_dimensions == merged && p.by_precedence == others[0] && p.new_dimensions == others[1] &&
+         p.ignores_low_priority_operands == others[2] && p.uneven_if_only_proposal == others[3] &&
+         p.keep_result_partials == others[4] && p.moves == policy::reshard::allow &&
+         p.needed == policy::unshard::gather;
+}
+static_assert(chooses(policy(), policy::conflict::cost, policy::conflict::cost, policy::conflict::cost,
+                      policy::uneven::balanced, policy::merged_axes::same_blocks_only,
+                      {false, true, false, false, false}));
+static_assert(chooses(policy::paddle_classic, policy::conflict::first_wins, policy::conflict::error,
+                      policy::conflict::align, policy::uneven::smaller_last_block, policy::merged_axes::leading_only,
+                      {false, false, true, false, true}));
+static_assert(chooses(policy::paddle_coshard, policy::conflict::larger_dim_wins, policy::conflict::join,
+                      policy::conflict::align, policy::uneven::forbid, policy::merged_axes::move_to_leading,
+                      {true, false, true, true, true}));
+// one choice, and nothing else is another one
+static_assert([] {
+  policy blocks, moves, needed;
+  blocks.blocks = policy::uneven::forbid, moves.moves = policy::reshard::forbid,
+  needed.needed = policy::unshard::refuse;
+  return policy().with(policy::uneven::forbid) == blocks && policy().with(policy::reshard::forbid) == moves &&
+         policy().with(policy::unshard::refuse) == needed && !(blocks == policy()) && !(moves == policy()) &&
+         !(needed == policy());
+}());
+
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 constexpr rule product = "bmk,kn->bmn";
 

@@ -19,6 +19,16 @@ static_assert(cotangent(reduced) == partial && cotangent(partial) == reduced);
 static_assert(state_of(cut, 1) == axis_state::cut && state_of(whole, 1) == axis_state::replicated);
 static_assert(state_of(partial, 1) == axis_state::partial && state_of(reduced, 1) == axis_state::reduced);
 static_assert(name_of(state_of(reduced, 0)) == name_of(axis_state::cut));
+static_assert(text(name_of(axis_state::cut)) == "cut" && text(name_of(axis_state::replicated)) == "whole" &&
+              text(name_of(axis_state::partial)) == "partial" && text(name_of(axis_state::reduced)) == "reduced");
+
+// a cotangent is accumulated as that of the value with its sums only: what else is pending belongs to one whole tensor
+static_assert(detail::cotangent_sharding(partial) == reduced && detail::cotangent_sharding(reduced) == partial &&
+              detail::cotangent_sharding(cut) == cut);
+static_assert(detail::cotangent_sharding(whole.partial("model", pending_reduction::max)) == whole);
+static_assert(detail::cotangent_sharding(whole.partial("model", pending_reduction::avg)) == whole);
+static_assert(detail::cotangent_sharding(m.layout("", "").partial("data").partial("model", pending_reduction::prod)) ==
+              m.layout("", "").reduced("data"));
 
 // every sharding is the cotangent of its cotangent, whatever each axis does
 constexpr bool cotangents_of_cotangents() {

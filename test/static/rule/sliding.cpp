@@ -39,6 +39,31 @@ constexpr bool are_right(std::size_t kernel) {
             if (!is_right({kernel, stride, padding, dilation, ceil_mode == 1}, n)) return false;
   return true;
 }
+/// The places counted one by one: those that end within the padded tensor, and with ceil_mode one more for cells that
+/// are left, if it begins before the padding behind the tensor.
+constexpr std::size_t counted(const sliding& k, std::size_t n) {
+  const std::size_t all = n + 2 * k.padding;
+  std::size_t places = 0;
+  for (;; ++places) {
+    const std::size_t begin = places * k.stride;
+    const bool cells_are_left = places > 0 && begin - k.stride + k.reach() < all;
+    const bool one_more = k.ceil_mode && cells_are_left && begin < n + k.padding;
+    if (begin + k.reach() > all && !one_more) return places;
+  }
+}
+constexpr bool are_counted(std::size_t kernel) {
+  for (std::size_t stride = 1; stride <= 4; ++stride)
+    for (std::size_t dilation = 1; dilation <= 2; ++dilation)
+      for (std::size_t padding = 0; padding <= 2; ++padding)
+        for (std::size_t n = 1; n <= 8; ++n)
+          for (int ceil_mode = 0; ceil_mode < 2; ++ceil_mode) {
+            const sliding k{kernel, stride, padding, dilation, ceil_mode == 1};
+            if (k.output_extent(n) != counted(k, n)) return false;
+          }
+  return true;
+}
+static_assert(are_counted(1) && are_counted(2) && are_counted(3) && are_counted(4));
+static_assert(sliding{}.output_extent(5) == 5 && sliding{}.reach() == 1 && sliding{}.first_cell(3) == 3);
 static_assert(are_right(1) && are_right(2) && are_right(3) && are_right(4));
 
 }  // namespace

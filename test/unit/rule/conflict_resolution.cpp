@@ -25,6 +25,7 @@ struct problem {
   std::string result;
   std::map<char, std::size_t> extents;
   std::vector<std::vector<axes>> given;
+  std::vector<std::size_t> element_bytes;  ///< of each tensor that is given
   std::size_t first = 0;
   policy by;
 
@@ -51,6 +52,9 @@ struct problem {
     for (std::size_t d = 0; d < tensor(i).size(); ++d)
       for (const std::size_t a : given[i][d]) s.cuts[d].push_back(a);
     return s;
+  }
+  spec given_spec(std::size_t i) const {
+    return spec(layout(i), shape(tensor(i))).with_element_bytes(element_bytes[i]);
   }
   shape_list shape(const std::string& of) const {
     shape_list all;
@@ -86,11 +90,15 @@ struct definition {
         sharding to = p.layout(i);
         to.cuts[d] = axis_list();
         for (const std::size_t a : list) to.cuts[d].push_back(a);
-        all += moved_bytes(p.layout(i), to, p.shape(p.tensor(i)), 4);
+        all += moved_bytes(p.layout(i), to, p.shape(p.tensor(i)), p.element_bytes[i]);
       }
     if (!is_summed(c)) return all;
-    double block = 4;
-    for (const char r : p.result) block *= static_cast<double>(p.extents.at(r)) / static_cast<double>(p.blocks(cut[r]));
+    double block = 0;  // of elements as large as the largest of the operands that are multiplied
+    for (std::size_t i = 0; i < p.operands.size(); ++i)
+      if (p.operands[i].find(c) != std::string::npos) block = std::max(block, static_cast<double>(p.element_bytes[i]));
+    for (const char r : p.result) block *= static_cast<double>(p.extents.at(r));
+    for (const char r : p.letters())
+      if (!is_summed(r)) block /= static_cast<double>(p.blocks(cut[r]));
     const auto workers = static_cast<double>(p.blocks(list));
     return all + static_cast<std::size_t>(2 * (workers - 1) / workers * block);
   }
@@ -227,6 +235,7 @@ problem random_problem(std::mt19937_64& random) {
     for (const std::size_t a : order)
       if (const std::size_t d = random() % (one.size() + 1); d < one.size()) dimensions[d].push_back(a);
     p.given.push_back(dimensions);
+    p.element_bytes.push_back(std::vector<std::size_t>{1, 2, 4, 4, 8}[random() % 5]);
   }
   if (towards == 2) p.first = p.operands.size();
   const policy::conflict all[] = {first_wins, larger_dim_wins, most_shards, cost, join};
@@ -248,9 +257,9 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
   for (std::size_t k = 0; k < cases && same; ++k) {
     const problem p = random_problem(random);
     std::vector<spec> operands;
-    for (std::size_t i = 0; i < p.operands.size(); ++i) operands.emplace_back(p.layout(i), p.shape(p.operands[i]));
+    for (std::size_t i = 0; i < p.operands.size(); ++i) operands.push_back(p.given_spec(i));
     std::vector<spec> results;
-    if (p.given.size() > p.operands.size()) results.emplace_back(p.layout(p.operands.size()), p.shape(p.result));
+    if (p.given.size() > p.operands.size()) results.push_back(p.given_spec(p.operands.size()));
     const direction towards = results.empty() ? direction::forward
                               : p.first == 0  ? direction::mixed
                                               : direction::backward;
@@ -273,6 +282,17 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
       if (wanted.is_summed(c))
         for (const std::size_t a : wanted.cut[c]) result.pending[a] = pending_reduction::sum;
     same = same && found.results[0] == result;
+    // what moves: operands from what is given to what is needed, the result from what is made to what is given
+    std::vector<reshard_need> moves;
+    for (std::size_t i = 0; i < p.given.size(); ++i) {
+      const bool is_operand = i < p.operands.size();
+      const sharding &from = is_operand ? operands[i].layout : found.results[0],
+                     &to = is_operand ? found.operands[i] : results[0].layout;
+      if (!from.same_layout(to))
+        moves.push_back(
+            {static_cast<std::uint8_t>(i), moved_bytes(from, to, p.shape(p.tensor(i)), p.element_bytes[i])});
+    }
+    same = same && std::vector<reshard_need>(found.reshards.begin(), found.reshards.end()) == moves;
     if (same) continue;
     text all;
     for (const sharding& s : found.operands) all << ' ' << s;
@@ -282,6 +302,105 @@ BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
                                   << static_cast<int>(p.by.axis_conflict) << ' ' << p.by.by_precedence);
   }
   BOOST_TEST(changed > cases / 2);
+}
+
+/// Operands of one shape that are alike: an axis that cuts the same dimension of all of them stays there; every other
+/// axis goes to the dimension without an axis that costs least: for each operand that this dimension does
+/// not cut yet, the elements of its block, times the workers of the axis. Of equal costs the first dimension is taken.
+BOOST_AUTO_TEST_CASE(operands_that_are_alike_are_aligned_at_the_lowest_cost) {
+  std::mt19937_64 random(33);
+  const std::size_t cases = test::random_cases(8000);
+  std::size_t disputes = 0;
+  bool same = true;
+  for (std::size_t k = 0; k < cases && same; ++k) {
+    problem p;
+    const char* const names[] = {"p", "q", "r"};
+    for (const char* const name : names) p.on.push_back(axis(name, 2 + 2 * (random() % 2)));
+    const std::string letters = "abc";
+    for (const char c : letters) p.extents[c] = std::vector<std::size_t>{2, 4, 8, 16}[random() % 4];
+    const std::size_t whole = random() % 4;  // a dimension that must be unsharded, or none
+    for (std::size_t i = 2 + random() % 3; i > 0; --i) {
+      std::vector<axes> dimensions(3);
+      for (std::size_t a = 0; a < 3; ++a)
+        if (const std::size_t d = random() % 4; d < 3) dimensions[d].push_back(a);
+      p.operands.push_back(letters), p.given.push_back(dimensions), p.element_bytes.push_back(4);
+    }
+    p.result = letters;
+    std::vector<axes> wanted(3);
+    std::vector<bool> has_axis(3, false);
+    axes disputed;
+    for (std::size_t a = 0; a < 3; ++a) {
+      std::vector<std::size_t> places;
+      for (const std::vector<axes>& one : p.given)
+        places.push_back(static_cast<std::size_t>(
+            std::find_if(one.begin(), one.end(), [&](const axes& list) { return has(list, a); }) - one.begin()));
+      const bool agree = std::equal(places.begin() + 1, places.end(), places.begin());
+      if (!agree || (places[0] < 3 && places[0] == whole)) disputed.push_back(a);
+      else if (places[0] < 3) wanted[places[0]].push_back(a), has_axis[places[0]] = true;
+    }
+    disputes += disputed.size();
+    for (const std::size_t a : disputed) {
+      std::size_t best = 3, least = 0;
+      for (std::size_t d = 0; d < 3; ++d) {
+        if (d == whole || has_axis[d] || p.extents[letters[d]] < p.on.size(a)) continue;
+        std::size_t cost = 0;  // in 64ths of elements: blocks of up to 64 workers are counted exactly
+        for (const std::vector<axes>& one : p.given) {
+          if (!one[d].empty()) continue;
+          std::size_t block = 64 * p.on.size(a);
+          for (std::size_t e = 0; e < 3; ++e) block = block * p.extents[letters[e]] / p.blocks(one[e]);
+          cost += block;
+        }
+        if (best == 3 || cost < least) best = d, least = cost;
+      }
+      if (best < 3) wanted[best].push_back(a), has_axis[best] = true;
+    }
+    rule how = rule(p.notation().c_str());
+    if (whole < 3) how = how.replicate(std::string(1, letters[whole]).c_str());
+    how.has_equivalent_operands = true;
+    std::vector<spec> operands;
+    for (std::size_t i = 0; i < p.operands.size(); ++i) operands.push_back(p.given_spec(i));
+    const propagation found = propagate(p.on, how, spec_list(operands), policy().with(policy::conflict::align));
+    sharding expected(p.on, 3);
+    for (std::size_t d = 0; d < 3; ++d)
+      for (const std::size_t a : wanted[d]) expected.cuts[d].push_back(a);
+    for (const sharding& s : found.operands) same = same && s == expected;
+    same = same && found.results[0] == expected;
+    if (same) continue;
+    text all;
+    all << found.results[0] << ", not " << expected << " of";
+    for (std::size_t i = 0; i < p.operands.size(); ++i) all << ' ' << p.layout(i);
+    BOOST_TEST(same, all.c_str() << " of " << (text() << "" << p.shape(letters)) << " on " << (text() << "" << p.on)
+                                 << (whole < 3 ? " whole in " : " ") << whole);
+  }
+  BOOST_TEST(disputes > cases / 2);
+}
+
+/// A tensor that must be replicated over an axis is neither cut by it nor partial over it.
+BOOST_AUTO_TEST_CASE(what_must_be_replicated_is_replicated) {
+  std::mt19937_64 random(34);
+  std::size_t changed = 0;
+  for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
+    const problem p = random_problem(random);
+    const std::size_t chosen = random() % p.given.size(), a = random() % 3;
+    if ((p.layout(chosen).cut_axes() >> a & 1U) != 0) continue;
+    const auto found = [&](bool replicate) {
+      std::vector<spec> all;
+      for (std::size_t i = 0; i < p.given.size(); ++i) all.push_back(p.given_spec(i));
+      if (replicate) all[chosen].layout = all[chosen].layout.replicate(p.on.axes[a].name());
+      const auto result = all.begin() + static_cast<std::ptrdiff_t>(p.operands.size());
+      const std::vector<spec> operands(all.begin(), result), results(result, all.end());
+      const direction towards = results.empty() ? direction::forward
+                                : p.first == 0  ? direction::mixed
+                                                : direction::backward;
+      return propagate(p.on, rule(p.notation().c_str()), spec_list(operands), spec_list(results), towards, p.by);
+    };
+    const auto touches = [&](const sharding& s) {
+      return (s.cut_axes() >> a & 1U) != 0 || s.pending[a] != pending_reduction::none;
+    };
+    BOOST_TEST_REQUIRE(!touches(found(true)[chosen]), p.notation());
+    changed += touches(found(false)[chosen]);
+  }
+  BOOST_TEST(changed > 0U);
 }
 
 BOOST_AUTO_TEST_CASE(the_cheapest_choice_is_the_same_for_elements_of_any_size) {

@@ -400,6 +400,85 @@ inline std::vector<twin> with_other_parameters() {
        "rh,sk,sk->sh sum k whole r last rk, multilinear constant 2: 8x6",
        {{10, 6}, {8, 1}, {8, 1}}},
       {"split_evenly", split_evenly(0, 2), "_b->_b,_b whole __ first b last _, movement: 2x6 2x6", one},
+      {"elementwise_in_dimensions",
+       elementwise_in_dimensions({-1}),
+       "b,ab->ab first ab repeated ab, none: 4x6",
+       {{6}, x}},
+      {"elementwise_in_dimensions",
+       elementwise_in_dimensions({2, 0}),
+       "abc,ca->abc first abc repeated abc, none: 4x6x8",
+       {cube, {8, 4}}},
+      {"elementwise_in_dimensions", elementwise_in_dimensions({0}), "ab,ab->ab first ab repeated ab, none: 4x6", two},
+      {"matmul",
+       matmul,
+       "abmk,bkn->abmn sum k first ab last k repeated ab, multilinear: 2x5x4x8",
+       {{2, 5, 4, 6}, {5, 6, 8}}},
+      {"matmul", matmul, "k,akn->an sum mk first a last mk repeated a, multilinear: 2x8", {{6}, {2, 6, 8}}},
+      {"matmul_bias",
+       matmul_bias(),
+       "amk,kn,n->amn whole k first a last k repeated a, none: 2x4x8",
+       {{2, 4, 6}, y, {8}}},
+      {"depthwise_convolution",
+       depthwise_convolution,
+       "ng__,(gm)1__->n(gm)__ whole ______ first g last ____ together gm, multilinear: 4x12x?x?",
+       {image, {12, 1, 3, 3}}},
+      {"grouped_convolution",
+       grouped_convolution(4),
+       "n(gc)__,gc__->ng__ whole c______ first g last c____ together gc, multilinear: 2x4x?x?",
+       {{2, 8, 5, 5}, {4, 2, 3, 3}}},
+      {"sum", sum({0, -1}), "abc->b sum ac first b last ac, additive: 6", {cube}},
+      {"along",
+       [] {
+         operation o = rules::along({});
+         o.with.keep = true;
+         return o;
+       }(),
+       "ab->ab whole ab first ab, none: 4x6", one},
+      {"along", rules::along({0}), "ab,ab->ab whole a first ab, none: 4x6", two},
+      {"softmax", softmax(), "->, none: 1", {shape_list{}}},
+      {"cross_entropy_with_softmax",
+       cross_entropy_with_softmax(),
+       "ab,a1->ab,a1 itself b first a last b, none: 4x6 4x1",
+       {x, {4, 1}}},
+      {"cross_entropy_with_softmax",
+       cross_entropy_with_softmax(-1, false, false),
+       "ab,a->ab,a1 whole b first a last b, none: 4x6 4x1",
+       {x, {4}}},
+      {"cross_entropy_with_softmax", cross_entropy_with_softmax(0, true),
+       "ab,ab->ab,1b whole a first b last a, none: 4x6 1x6", two},
+      {"rms_norm", rms_norm(), "ab->ab,a whole b first a last b, none: 4x6 4", one},
+      {"instance_norm",
+       instance_norm,
+       "ng_->ng_,ng,ng whole _ first ng last _, none: 4x?x5 4x? 4x?",
+       {shape_list{std::size_t{4}, dynamic, std::size_t{5}}}},
+      {"flatten", flatten(), "->a whole a, movement: 1", {shape_list{}}},
+      {"squeeze", squeeze({0}), "1bc->bc sum a first bc last a, movement: 4x1", {{1, 4, 1}}},
+      {"squeeze", squeeze({-1, 0}), "1b1->b sum ac first b last ac, movement: 4", {{1, 4, 1}}},
+      {"expand", expand({6}), "ab->ab first ab, movement: 4x6", one},
+      {"expand", expand({5, -1, 6}), "ab->cab first ab, movement: 5x1x6", {{1, 6}}},
+      {"tile", tile({2}), "ab->ac whole bc first a last b, movement: 4x12", one},
+      {"tile", tile({3, 1, 1}), "ab->cab first ab, movement: 3x4x6", one},
+      {"slice", slice({-1}, {3}), "ab->a_ whole b_ first a last b, movement: 4x3", one},
+      {"slice", slice({1, 0}, {5}), "ab->__ whole ab__ last ab, movement: ?x5", one},
+      {"topk", topk(0, 3), "ab->_b,_b whole a__ first b last a__, none: 3x6 3x6", one},
+      {"concatenate", concatenate(-1), "a_,a_->a_ whole ___ first a last __, movement alike: 4x8", {x, {4, 2}}},
+      {"concatenate", concatenate(1), "a_->a_ whole __ first a last _, movement alike: 4x6", one},
+      {"unbind", unbind(-1), "a_->a,a whole _ first a last _, movement: 4 4", {{4, 2}}},
+      {"gather", gather(0), "ab,cd->cdb whole a last a, multilinear constant 1: 3x5x6", {x, {3, 5}}},
+      {"gather", gather(1), "ab,->a whole b last b, multilinear constant 1: 4", {x, shape_list{}}},
+      {"gather_nd", gather_nd, "ab,c->ab whole c last c, multilinear constant 1: 4x6", {x, {0}}},
+      {"take_along_axis", take_along_axis(1), "ab,cd->cd whole abc last ab, multilinear constant 1: 3x5", {x, {3, 5}}},
+      {"put_along_axis", put_along_axis(1), "ab,__,__->ab whole ab__ last __, none: 4x6", {x, {3, 2}, {3, 2}}},
+      {"scatter", scatter, "ab,,b->ab whole ai last i, none following 0: 4x6", {x, shape_list{}, {6}}},
+      {"scatter", scatter, "ab,,ib->ab whole ai last i, none following 0: 4x6", {x, shape_list{}, {1, 6}}},
+      {"scatter", scatter, "ab,i_,ib->ab whole ai_ last i_, none following 0: 4x6", {x, {3, 1}, {3, 6}}},
+      {"index_put", index_put, "abc,d,d,dc->abc whole abd last d, none: 4x6x8", {cube, {3}, {3}, {3, 8}}},
+      {"embedding", embedding(), "a,vh->ah sum v last v, multilinear constant 0: 4x6", {{4}, {8, 6}}},
+      {"expert_dispatch",
+       expert_dispatch(1, 0),
+       "sh,s_->ech,sk,ks,sk whole s_ck last sh_eck, none: 2x?x6 8x1 1x8 8x1",
+       {{8, 6}, {8, 2}}},
+      {"update", update(1), "ab,__->ab whole _ last _ loose _, none: 4x6", {x, {4, 1}}},
   };
 }
 
@@ -494,6 +573,21 @@ BOOST_AUTO_TEST_CASE(every_name_of_the_list_is_held_against_its_function) {
     const bool is_alias = std::find(aliases.begin(), aliases.end(), one.name) != aliases.end();
     BOOST_TEST(is_held != is_alias, one.name);
   }
+}
+
+BOOST_AUTO_TEST_CASE(functions_without_known_properties_are_known_by_their_names) {
+  const char* const names[] = {"abs",     "ceil",       "clip",  "cos",  "dropout",    "equal",       "exp",
+                               "gelu",    "greater",    "floor", "less", "logical_or", "logical_and", "logical_not",
+                               "minimum", "less_equal", "pow",   "log",  "rsqrt",      "not_equal",   "greater_equal",
+                               "sigmoid", "silu",       "sin",   "sqrt", "square",     "swiglu",      "tanh"};
+  const registry known = registry::standard();
+  const std::vector<shape_list> two{{4, 6}, {6}};
+  const shape_span shapes(two.data(), 2);
+  for (const char* const name : names) {
+    BOOST_TEST(known.knows(name), name);
+    if (known.knows(name)) BOOST_TEST((known(name, shapes) == rules::elementwise(shapes).named(name)), name);
+  }
+  BOOST_TEST(known.size() == std::size(detail::standard_operations) + std::size(names));
 }
 
 BOOST_AUTO_TEST_CASE(an_order_names_each_dimension_once) {

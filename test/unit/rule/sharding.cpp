@@ -26,6 +26,18 @@ std::size_t how_often(const propagation& p, decision::what done) {
   for (const decision& d : p.log) n += d.outcome == done;
   return n;
 }
+/// A decision in words: what, tensor, dimension, factor, axis, by which tensor or factor, and the reduction.
+std::string told(const propagation& p) {
+  const auto number = [](std::uint8_t n) { return n == decision::none ? std::string("-") : std::to_string(n); };
+  const auto letter = [&](std::uint8_t f) { return std::string(1, f == decision::none ? '-' : p.factor_letters[f]); };
+  std::string all;
+  for (const decision& d : p.log)
+    all += std::string(all.empty() ? "" : "; ") + name_of(d.outcome) + ' ' + number(d.tensor) + ' ' +
+           number(d.dimension) + ' ' + letter(d.factor) + ' ' +
+           (d.axis == decision::no_axis ? "-" : m.axes[d.axis].name()) + ' ' +
+           (d.outcome == decision::what::loses_axis ? letter(d.by) : number(d.by)) + ' ' + name_of(d.kind);
+  return all;
+}
 
 }  // namespace
 
@@ -151,6 +163,50 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        [] {
          propagate(m, product, {x, spec(mesh{axis{"data", 3}}.layout("", ""), {64, 256})});
        }},
+      {"partita::propagate: requires shardings of one mesh, but tensor 0 of product is on another mesh; make its "
+       "sharding from the mesh that is given",
+       [] {
+         propagate(m, product, {spec(mesh{axis{"data", 2}, axis{"model", 3}}.layout("", "", ""), {8, 128, 64}), x});
+       }},
+      {"partita::propagate: requires one size of each factor, but '1' is 1 before and 3 in operand 0 [4, 3] of rule "
+       "a1->a; give shapes that fit",
+       [] {
+         bind_shapes("a1->a", {{4, 3}});
+       }},
+      {"partita::propagate: requires one size of each factor, but 'n' is 256 before and 255 in result 0 [8, 128, 255] "
+       "of product bmk,kn->bmn; give shapes that fit",
+       [] {
+         bind_shapes(product, {{8, 128, 64}, {64, 256}}, {{8, 128, 255}});
+       }},
+      {"partita::propagate: requires as many tensors as the notation has, 1 results of product bmk,kn->bmn, but there "
+       "are 2; give those",
+       [] {
+         bind_shapes(product, {{8, 128, 64}, {64, 256}}, {{8, 128, 256}, {8, 128, 256}});
+       }},
+      {"partita::propagate: requires as many dimensions as the notation has, 2, but there are 1 in operand 0 [3] of "
+       "rule ...ab->...ab; write \"...\" for those in front",
+       [] { bind_shapes("...ab->...ab", {{3}}); }},
+      {"partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is "
+       "dimension 0 of operand 2 [7] of rule a,b,(ab)->b; give the sizes of the factors",
+       [] {
+         bind_shapes("a,b,(ab)->b", {{2}, {3}, {7}});
+       }},
+      {"partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is "
+       "dimension 0 of operand 1 [10] of rule a,(ab)->b; give the sizes of the factors",
+       [] {
+         bind_shapes("a,(ab)->b", {{4}, {10}});
+       }},
+      {"partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is "
+       "dimension 0 of operand 1 [6] of rule a,(ab)->b; give the sizes of the factors",
+       [] {
+         bind_shapes("a,(ab)->b", {{0}, {6}});
+       }},
+      {"partita::propagate: requires tensors that need not be moved, but result 0 [8, 128, 256] of product bmk,kn->bmn "
+       "has layout (data, , ) and must have layout (, , ); reshard it before, or allow resharding",
+       [] {
+         propagate(m, product, {x, spec(m.layout("", ""), {64, 256})}, {spec(m.layout("", "", ""), {8, 128, 256})},
+                   direction::mixed, policy().with(policy::reshard::forbid));
+       }},
       {"partita::spec: requires one entry of the sharding for each dimension, but there are 1 in (data) and the shape "
        "is [8, 4]; write \"\" for a dimension that is not cut",
        [] {
@@ -234,6 +290,47 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        "them",
        [] {
          rules::expert_dispatch(2, 3)({{4, 8, 2}, {8, 4}});
+       }},
+      {"partita::propagate: requires as many dimensions as the notation has, 2, but there are 1 in operand 2 [6] of "
+       "scatter ab,i,ib->ab; write \"...\" for those in front",
+       [] {
+         bind_shapes(rules::scatter({{4, 6}, {3}, {6}}), {{4, 6}, {3}, {6}});
+       }},
+      {"partita::rules::expert_dispatch: requires tokens [s, h] and a gate [s, e], not [8, 4] and [8, 4, 2]; reshape "
+       "them",
+       [] {
+         rules::expert_dispatch(2, 3)({{8, 4}, {8, 4, 2}});
+       }},
+      {"partita::rules::split: requires parts that fill dimension 0 of [4], not 0 equal ones; give their extents",
+       [] { rules::split_evenly(0, 0)({{4}}); }},
+      {"partita::rules::split: requires parts that fill dimension 0 of [18446744073709551615, 4], not "
+       "18446744073709551615 equal ones; give their extents",
+       [] {
+         rules::unbind(0)({shape_list{dynamic, std::size_t{4}}});
+       }},
+      {"partita::rules::group_norm: requires x [batch, channels, ...] with a multiple of 3 channels, not [2]; give "
+       "another number of groups",
+       [] { rules::group_norm(3)({{2}}); }},
+      {"partita::rules::group_norm: requires x [batch, channels, ...] with a multiple of 3 channels, not [2, "
+       "18446744073709551615]; give another number of groups",
+       [] {
+         rules::group_norm(3)({shape_list{std::size_t{2}, dynamic}});
+       }},
+      {"partita::rules::gather_nd: requires indices whose last extent is at most the rank of [4, 6], not []; add a "
+       "last "
+       "dimension of that extent",
+       [] {
+         rules::gather_nd({{4, 6}, shape_list{}});
+       }},
+      {"partita::reshape_rule: requires dynamic extents to stay dimensions of their own, not [18446744073709551615, 4] "
+       "and [4, 18446744073709551615]; give shapes of the same number of elements",
+       [] {
+         reshape_rule({dynamic, std::size_t{4}}, {std::size_t{4}, dynamic});
+       }},
+      {"partita::reshape_rule: requires as many elements before as after, not [0, 4] and [4]; give shapes of the same "
+       "number of elements",
+       [] {
+         reshape_rule({0, 4}, {4});
        }},
       {"partita::rules::gather_nd: requires indices whose last extent is at most the rank of [4, 6], not [3, 3]; add a "
        "last dimension of that extent",
@@ -330,6 +427,9 @@ BOOST_AUTO_TEST_CASE(an_ellipsis_is_written_out_where_the_shapes_are_known) {
       {"...ab,...ab->...b", "ABab,Bab->ABb", {{2, 3, 4, 5}, {3, 4, 5}}},
       {"...a,...b->...ab", "a,b->ab", {{2}, {3}}},
       {"...,...a->...", "A,Aa->A", {{2}, {2, 3}}},
+      {"...Aa->...Aa", "BAa->BAa", {{2, 4, 5}}},  // a letter that the notation has is passed over
+      {"...BA->...BA", "CBA->CBA", {{2, 4, 5}}},
+      {"...Ba->...Ba", "ACBa->ACBa", {{2, 3, 4, 5}}},
   };
   for (const auto& [notation, bound_notation, shapes] : all) {
     const rule read(notation), whole = bind_shapes(read, {shapes.data(), shapes.size()});
@@ -399,6 +499,276 @@ BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
     BOOST_TEST(d.tensor == 1);
   }
   BOOST_TEST(how_often(p, decision::what::becomes_partial) == 1U);
+}
+
+/// Each decision once, with everything that is recorded of it.
+BOOST_AUTO_TEST_CASE(every_decision_is_recorded_with_its_tensor_dimension_factor_and_axis) {
+  using enum policy::conflict;
+  const auto of = [](const char* entry) { return spec(m.layout(entry), {8}); };
+  const auto both = [](const char* rows, const char* columns, std::size_t extent = 8) {
+    return spec(m.layout(rows, columns), {std::size_t{8}, extent});
+  };
+  const spec sums(m.layout("").partial("model"), {8}), least(m.layout("").partial("data", pending_reduction::min), {8});
+  const policy ours{}, even = policy().with(policy::uneven::forbid);
+  policy ordered, no_new, keeping, leading, moving;
+  ordered.by_precedence = true, no_new.new_dimensions = false, keeping.keep_result_partials = true;
+  leading.merged_dimensions = policy::merged_axes::leading_only;
+  moving.merged_dimensions = policy::merged_axes::move_to_leading;
+  rule alike = "ab,ab->ab";
+  alike.has_equivalent_operands = true;
+  const struct {
+    rule how;
+    std::vector<spec> operands, results;
+    policy by;
+    const char* wanted;
+  } table[] = {
+      {"ab,ab->ab",
+       {both("data", ""), both("data+model", "")},
+       {},
+       ours,
+       "took 0 0 a - - none; extended 1 0 a - - none"},
+      {"a->a", {spec(m.layout("model"), {6})}, {}, even, "took 0 0 a - - none; uneven - - a model - none"},
+      {rule("ab->ab").replicate("b"),
+       {both("data", "model")},
+       {},
+       ours,
+       "took 0 0 a - - none; must be whole 0 1 b model - none"},
+      {"a1->a", {both("data", "model", 1)}, {}, ours, "took 0 0 a - - none; one element 0 1 - model - none"},
+      {"ab->a", {both("data", "model", 1)}, {}, ours, "took 0 0 a - - none; one element 0 1 b model - none"},
+      {"a,a->a",
+       {of("data"), spec(m.layout("").replicate("data"), {8})},
+       {},
+       ours,
+       "took 0 0 a - - none; keeps replicating 1 - a data - none"},
+      {"b->ab", {spec(shape_list{8})}, {both("model", "")}, no_new, "not for new 1 0 a model - none"},
+      {"b->ab", {spec(shape_list{8})}, {both("model", "")}, ours, "took 1 0 a - - none"},
+      {rule("a->a").with(linearity::none), {sums}, {}, ours, "finishes partial 0 - - model - sum"},
+      {"a->a", {sums}, {}, ours, "passes partial 0 - - model - sum"},
+      {"ab->a", {both("", "model")}, {}, ours, "took 0 1 b - - none; becomes partial 1 - b model - sum"},
+      {rule("ab->a").reduces("b", pending_reduction::max),
+       {both("", "model")},
+       {},
+       ours,
+       "took 0 1 b - - none; becomes partial 1 - b model - max"},
+      {"a->a", {spec(shape_list{8})}, {least}, keeping, "keeps partial 1 - - data - min"},
+      {"a->a", {spec(shape_list{8})}, {least}, ours, ""},
+      {"ab,bc->ac",
+       {both("", "model"), both("", "model")},
+       {},
+       ours.with(first_wins),
+       "took 0 1 b - - none; took 1 1 c - - none; lost 1 - c model b none; becomes partial 2 - b model - sum"},
+      {"ab,bc->ac",
+       {both("", "model"), both("", "model")},
+       {},
+       ordered,
+       "took 0 1 b - - none; took 1 1 c - - none; lost 0 - b model c none"},
+      {"a,a->a", {of("data"), of("model")}, {}, ours.with(first_wins), "took 0 0 a - - none; overruled 1 0 a - 0 none"},
+      {"a,a->a",
+       {of("data"), of("model")},
+       {},
+       ours.with(most_shards),
+       "took 0 0 a - - none; overruled 0 0 a - 1 none"},
+      {"ab,ba->ab",  // the dimension is that of the tensor that is overruled
+       {both("data", ""), both("", "model")},
+       {},
+       ours.with(most_shards),
+       "took 0 0 a - - none; overruled 0 0 a - 1 none"},
+      {"ab,ba->ab",
+       {both("data", ""), both("", "model")},
+       {},
+       ours.with(first_wins),
+       "took 0 0 a - - none; overruled 1 1 a - 0 none"},
+      {"ab,cb->ac",
+       {both("", "data"), both("", "model")},
+       {},
+       ours.with(join),
+       "took 0 1 b - - none; joined - - b model - none; becomes partial 2 - b model - sum; becomes partial 2 - b data "
+       "- sum"},
+      {"ab,ab->ab",
+       {both("data", ""), both("", "model")},
+       {},
+       ours.with(join),
+       "took 1 1 b - - none; joined 0 0 a data - none"},
+      {"ab->(ab)", {both("", "data")}, {}, ours, "took 0 1 b - - none; does not fit 1 0 b data - none"},
+      {"abc->a(bc)", {spec(m.layout("", "data", ""), {4, 8, 8})}, {}, leading, "took 0 1 b - - none"},
+      {"abc->a(bc)", {spec(m.layout("", "data", "model"), {4, 8, 8})}, {}, moving, "took 0 1 b - - none"},
+      {"abc->a(bc)",
+       {spec(m.layout("", "data", "model"), {4, 8, 8})},
+       {},
+       leading,
+       "does not fit 0 2 c model - none; took 0 1 b - - none"},
+      {alike, {both("data", ""), both("data", "")}, {}, ours.with(align), "took 0 - a data - none"},
+      {alike, {both("data", ""), both("", "data")}, {}, ours.with(align), "took - - a data - none"},
+  };
+  for (const auto& row : table)
+    BOOST_TEST(told(propagate(m, row.how, spec_list(row.operands), spec_list(row.results),
+                              row.results.empty() ? direction::forward : direction::backward, row.by)) == row.wanted,
+               (text() << "" << row.how));
+}
+
+/// A slice of what a worker has is no move that a policy forbids, and it is listed without bytes; so are results.
+BOOST_AUTO_TEST_CASE(slices_cost_nothing_and_are_not_forbidden) {
+  constexpr policy strict = policy().with(policy::reshard::forbid);
+  const spec rows(m.layout("data", ""), {8, 8}), whole(m.layout("", ""), {8, 8});
+  const propagation p = propagate(m, rules::add, {whole, rows}, strict);
+  BOOST_TEST((p.reshards.size() == 1 && p.reshards[0] == reshard_need{0, 0}));
+  BOOST_TEST((p.results[0] == m.layout("data", "")));
+  const std::vector<spec> shapes{spec(shape_list{8, 8})}, columns{spec(m.layout("", "data"), {8, 8})};
+  const propagation q = propagate(m, rules::softmax(), shapes, columns, direction::backward, strict);
+  BOOST_TEST((q.results[0] == m.layout("", "") && q.reshards.size() == 1 && q.reshards[0] == reshard_need{1, 0}));
+}
+
+/// An operand of which nothing is known does not keep a product from passing sums; it could be no summand.
+BOOST_AUTO_TEST_CASE(a_sum_passes_a_product_with_what_is_not_known_and_no_sum_with_it) {
+  const spec sums(m.layout("data", "").partial("model"), {8, 6}), unknown(shape_list{8, 6});
+  BOOST_TEST((propagate(m, rules::multiply, {sums, unknown}).results[0] == sums.layout));
+  BOOST_TEST((propagate(m, rules::multiply, {unknown, sums}).results[0] == sums.layout));
+  BOOST_TEST((propagate(m, rules::add, {sums, unknown}).results[0] == m.layout("data", "")));
+  BOOST_TEST((propagate(m, rules::divide, {sums, unknown}).results[0] == sums.layout));
+  BOOST_TEST((propagate(m, rules::divide, {unknown, sums}).results[0] == m.layout("data", "")));
+  const rule unread = rule("ab,ab->ab").with(linearity::additive).with_shape_only_operands({1});
+  BOOST_TEST((propagate(m, unread, {sums, unknown}).results[0] == sums.layout));
+}
+
+/// An operand of which only the shape is read proposes nothing and stays as it is, without what was asked of it.
+BOOST_AUTO_TEST_CASE(an_operand_of_which_only_the_shape_is_read_may_have_any_layout) {
+  const rule unread = rule("ab,ab->ab").with_shape_only_operands({1});
+  const spec rows(m.layout("data", ""), {8, 8});
+  for (const sharding& other : {m.layout("", "data"), m.layout("", "").partial("data"), m.layout("model", "data"),
+                                m.layout("", "?").replicate("model").with_priority(2)}) {
+    const propagation p = propagate(m, unread, {rows, spec(other, {8, 8})});
+    BOOST_TEST((p.operands[0] == rows.layout && p.results[0] == rows.layout && p.reshards.empty()), other);
+    BOOST_TEST(p.operands[1].same_layout(other), other);
+    BOOST_TEST((p.operands[1].open == 0 && p.operands[1].must_replicate == 0 && p.operands[1].priority == 0), other);
+  }
+}
+
+/// Backward, an operand is what the result asks for: what is pending in it is taken before. Else it passes.
+BOOST_AUTO_TEST_CASE(what_is_pending_passes_in_the_direction_of_the_operation) {
+  const std::vector<spec> sums{spec(m.layout("").partial("model"), {8})}, whole{spec(m.layout(""), {8})};
+  const rule same = "a->a";
+  const propagation back = propagate(m, same, sums, whole, direction::backward);
+  BOOST_TEST((back.operands[0] == m.layout("") && back.results[0] == m.layout("")));
+  const propagation mixed = propagate(m, same, sums, whole, direction::mixed);
+  BOOST_TEST((mixed.operands[0] == sums[0].layout && mixed.results[0] == sums[0].layout));
+  BOOST_TEST((mixed.reshards.size() == 1 && mixed.reshards[0] == reshard_need{1, 48}));  // 2 * 3 / 4 of 32 bytes
+}
+
+/// A result that was given as partial stays so over an axis that cuts none of its dimensions.
+BOOST_AUTO_TEST_CASE(a_result_is_not_kept_partial_over_an_axis_that_cuts_it) {
+  const std::vector<spec> operands{x, spec(m.layout("", ""), {64, 256})};
+  for (const char* const axis : {"data", "model"}) {
+    const std::vector<spec> results{spec(m.layout("", "", "").partial(axis), {8, 128, 256})};
+    const sharding cut = m.layout("data", "", "");
+    const propagation p = propagate(m, product, operands, results, direction::mixed, policy::paddle_classic);
+    BOOST_TEST((p.results[0] == (std::string(axis) == "data" ? cut : cut.partial("model"))), axis);
+  }
+}
+
+/// A result that must stay replicated over an axis is not partial over it either.
+BOOST_AUTO_TEST_CASE(a_result_that_must_be_replicated_is_not_summed_over_the_axis) {
+  const std::vector<spec> operands{spec(m.layout("data", "", "model"), {8, 128, 64}),
+                                   spec(m.layout("model", ""), {64, 256})};
+  for (const char* const axis : {"data", "model"}) {
+    const std::vector<spec> results{spec(m.layout("", "", "").replicate(axis), {8, 128, 256})};
+    const propagation p = propagate(m, product, operands, results, direction::forward);
+    const sharding wanted =
+        std::string(axis) == "data" ? m.layout("", "", "").partial("model") : m.layout("data", "", "");
+    BOOST_TEST((p.results[0] == wanted), axis);
+    BOOST_TEST(how_often(p, decision::what::keeps_replicating) == 1U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_mesh_is_known_by_its_sizes_whatever_its_axes_are_called) {
+  const mesh other{axis{"rows", 2}, axis{"columns", 4}};
+  const propagation p = propagate(m, product, {x, spec(other.layout("", "columns"), {64, 256})});
+  BOOST_TEST((p.results[0] == m.layout("data", "", "model") && p.operands[1] == m.layout("", "model")));
+  BOOST_TEST(p.reshards.empty());
+}
+
+/// Of tensors that are cut into as many blocks, the newer policy of the reference follows the one of the largest rank.
+BOOST_AUTO_TEST_CASE(the_reference_follows_the_largest_of_equally_sharded_tensors) {
+  const spec row(m.layout("data"), {8}), matrix(m.layout("data", ""), {8, 8});
+  for (const propagation& p : {propagate(m, rules::add, {row, matrix}, policy::paddle_coshard),
+                               propagate(m, rules::add, {matrix, row}, policy::paddle_coshard)})
+    BOOST_TEST((p.results[0] == m.layout("data", "")));
+}
+
+BOOST_AUTO_TEST_CASE(tensors_are_numbered_with_the_operands_first_and_their_bytes_are_added) {
+  const spec columns(m.layout("", "data"), {8, 8}), more(m.layout("", "model"), {8, 8});
+  const propagation p = propagate(m, rules::along({1}, 2), {columns, more});
+  BOOST_TEST((p.operands.size() == 2 && p.results.size() == 2 && p.reshards.size() == 2));
+  for (std::size_t t = 0; t < 4; ++t) BOOST_TEST((&p[t] == (t < 2 ? &p.operands[t] : &p.results[t - 2])));
+  BOOST_TEST((p.reshards[0] == reshard_need{0, 8 * 4 * 4} && p.reshards[1] == reshard_need{1, 8 * 6 * 4}));
+  BOOST_TEST(p.bytes() == 8U * 10 * 4);
+}
+
+/// An extent that is not known is one element where costs are compared, the smallest where the largest wins, and may be
+/// cut by any axis.
+BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_loses_where_extents_are_compared) {
+  const std::vector<spec> operands{spec(m.layout("model", ""), {dynamic, std::size_t{64}}),
+                                   spec(m.layout("", "model"), {std::size_t{64}, std::size_t{4}})};
+  for (const policy& by : {policy(), policy().with(policy::conflict::larger_dim_wins)})
+    BOOST_TEST((propagate(m, rule("ab,bc->ac"), spec_list(operands), by).results[0] == m.layout("", "model")));
+  const std::vector<spec> alike{spec(m.layout("model", ""), {dynamic, std::size_t{8}}),
+                                spec(m.layout("", "model"), {dynamic, std::size_t{8}})};
+  rule stacked = "ab,ab->ab";
+  stacked.has_equivalent_operands = true;
+  const policy aligns = policy().with(policy::conflict::align);
+  BOOST_TEST((propagate(m, stacked, spec_list(alike), aligns).results[0] == m.layout("model", "")));
+}
+
+/// What is not known of a factor is not known of the dimensions that have it, however they are merged or broadcast.
+BOOST_AUTO_TEST_CASE(a_dimension_with_a_factor_that_is_not_known_is_not_known) {
+  const auto merged = [](std::size_t a, std::size_t b) {
+    return result_shape(bind_shapes("a,b->(ab)", {shape_list{a}, shape_list{b}}), 0)[0];
+  };
+  BOOST_TEST((merged(3, 4) == 12 && merged(dynamic, 4) == dynamic && merged(4, dynamic) == dynamic));
+  BOOST_TEST((merged(dynamic, dynamic) == dynamic && merged(1, dynamic) == dynamic && merged(0, 4) == 0));
+  const auto added = [](const std::vector<shape_list>& shapes) {
+    const shape_span all(shapes.data(), shapes.size());
+    const rule r = bind_shapes(rules::add_n(all), all);
+    const std::size_t extent = result_shape(r, 0)[0];
+    text out;
+    out << r << " of ";
+    if (extent == dynamic) out << "?";
+    else out << extent;
+    return std::string(out.c_str());
+  };
+  const shape_list one{1}, five{5}, unknown{dynamic};
+  BOOST_TEST(added({one, one}) == "a,a->a of 1");
+  BOOST_TEST(added({one, five}) == "1,a->a of 5");
+  BOOST_TEST(added({five, one}) == "a,1->a of 5");
+  BOOST_TEST(added({one, unknown}) == "1,a->a of ?");
+  BOOST_TEST(added({unknown, one}) == "a,1->a of ?");
+  BOOST_TEST(added({unknown, five}) == "a,a->a of 5");
+  BOOST_TEST(added({one, unknown, five}) == "1,a,a->a of 5");
+  BOOST_TEST(added({unknown, one, one}) == "a,1,1->a of ?");
+}
+
+/// Shapes without elements share their dimensions if they are equal, and nothing if not.
+BOOST_AUTO_TEST_CASE(reshapes_of_no_elements_share_nothing_unless_they_are_none) {
+  const struct {
+    shape_list from, to;
+    const char* factors;
+  } table[] = {{{0, 4}, {0, 4}, "ab->ab: 0 4 share"},
+               {{2, 0}, {2, 0}, "ab->ab: 2 0 share"},
+               {{0, 4}, {2, 0}, "ab->cd: 0 4 2 0 whole"},
+               {{0}, {0, 3}, "a->bc: 0 0 3 whole"},
+               {{3, 0, 2}, {0}, "abc->d: 3 0 2 0 whole"}};
+  for (const auto& row : table) {
+    const rule r = reshape_rule(row.from, row.to);
+    text all;
+    all << r << ":";
+    bool share = true, whole = true;
+    for (std::size_t f = 0; f < r.factor_count; ++f) {
+      all << " " << r.factors[f].size;
+      share = share && r.factors[f].kind == factor_kind::pass_through;
+      whole = whole && r.factors[f].kind == factor_kind::replicate;
+    }
+    all << (share ? " share" : whole ? " whole" : " both");
+    BOOST_TEST(all.c_str() == std::string(row.factors));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_must_move_is_listed_with_its_bytes) {

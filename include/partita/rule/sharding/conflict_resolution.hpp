@@ -107,8 +107,8 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((cut[f].set() & assigned_axes) != 0)
         for (std::size_t k = cut[f].size(); k-- > 0;)
           if (const std::size_t a = cut[f][k]; (assigned_axes >> a & 1U) != 0) {
-            log_decision(decision::what::loses_axis, origin[f], decision::none, f, a, find_factor_cut_by_axis(a));
             cut[f] = cut[f].without(a);
+            log_decision(decision::what::loses_axis, origin[f], decision::none, f, a, find_factor_cut_by_axis(a));
           }
       truncate_to_divisible_axes(f);
       contested |= wanted & cut[f].set();

@@ -76,10 +76,10 @@ struct factor_projection {
     using enum decision::what;
     proposals all;
     std::uint8_t open_group = 0;  // the group whose leading dimension may take the axes of the following dimensions
-    std::size_t leading = 0;
+    std::size_t leading = 0, leading_dimension = 0;
     axis_list gathered;
     const auto close_group = [&] {
-      if (open_group != 0) all.add(takes_sharding, 0, leading, gathered);
+      if (open_group != 0) all.add(takes_sharding, leading_dimension, leading, gathered);
       open_group = 0, gathered = axis_list();
     };
     std::uint32_t visited_groups = 0;  // the groups whose leading dimension was visited, as bits
@@ -104,7 +104,7 @@ struct factor_projection {
       axis_list more = gathered;
       more.append(axes);
       if (is_leading && !axes.empty() && fits(f, axes)) {
-        open_group = group, leading = f, gathered = axes;
+        open_group = group, leading = f, leading_dimension = d, gathered = axes;
       } else if (!is_leading && open_group == group && by.merged_dimensions == policy::merged_axes::move_to_leading &&
                  !axes.empty() && fits(leading, more)) {
         gathered = more;

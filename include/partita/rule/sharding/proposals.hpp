@@ -98,8 +98,16 @@ struct factor_proposals : factor_projection<Policy> {
         disputed_factors |= std::uint32_t{1} << f;
         return;
     }
-    log_decision(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
+    log_decision(decision::what::overruled, follow ? origin[f] : t, follow ? dimension_of(origin[f], f) : d, f,
+                 decision::no_axis, follow ? t : origin[f]);
     if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
+  }
+  /// The dimension of tensor t that has factor f.
+  constexpr std::size_t dimension_of(std::size_t t, std::size_t f) const {
+    for (std::size_t d = 0; d < r.rank(t); ++d)
+      for (std::size_t k = 0; k < r.at(t, d).count; ++k)
+        if (r.term(r.at(t, d), k) == f) return d;
+    return decision::none;
   }
   /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
   /// then lists with lower axis numbers.
