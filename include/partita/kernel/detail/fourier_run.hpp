@@ -148,6 +148,8 @@ class fourier_run {
         if (has_result_type_) transform_in_place(fields<Out>()[f], f);
         else transform_in_place(fields<In>()[f], f);
       }
+    } else if (is_last(finished_layout_count_) && has_views_to_fill() && !fills_views_) {
+      for (std::size_t f = 0; f < N; ++f) copy<Out, Rank>(outputs_[f].block, fields<Out>()[f].block);
     }
   }
   /// Transforms a block in the current layout without changing the type of its elements.
@@ -203,9 +205,12 @@ class fourier_run {
     std::array<strided<const T, Rank>, N> from;
     std::array<target<T, Rank>, N> to;
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
+    if (!are_whole_elements_apart(from))  // blocks of the caller: own blocks begin at pages
+      for (std::size_t f = 0; f < N; ++f) from[f] = here[f].make_writable();
     if (is_last(finished_layout_count_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
-        fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active();
+        fills_views_ = has_views_to_fill() && has_result_type_ && stage(finished_layout_count_ + 1).p.active() &&
+                       can_move_to_views();
         if (fills_views_) to = outputs_;
       }
       // If operands of different shapes have results of one shape in this move, the shape of `next_tensor` tells which
@@ -217,6 +222,12 @@ class fourier_run {
     }
     later.emplace(move.template start<T, N>(forward_, from, to, forward_ ? "(x)" : ".adjoint(dy)"));
     engine_->add_traffic(move);
+  }
+  /// Whether one move can write to the caller's views of all fields.
+  bool can_move_to_views() const {
+    std::array<strided<Out, Rank>, N> views;
+    for (std::size_t f = 0; f < N; ++f) views[f] = outputs_[f].block;
+    return are_whole_elements_apart(views);
   }
   /// Whether the move to the last layout fills memory that allocate_for_move returns.
   bool fills_own_memory() const {
