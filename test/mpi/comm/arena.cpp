@@ -369,7 +369,9 @@ BOOST_AUTO_TEST_CASE(numbers_pass_with_the_words_on_one_node_and_stay_until_the_
     const partita::detail::own_node members(MPI_COMM_WORLD, own_worker() % nodes);
     partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
     if (!flags.shared()) continue;
-    const auto number = [](std::size_t worker, std::size_t round, std::size_t k) { return 10000 * round + 100 * worker + k; };
+    const auto number = [](std::size_t worker, std::size_t round, std::size_t k) {
+      return 10000 * round + 100 * worker + k;
+    };
     for (std::size_t round = 1; round < 6; ++round) {
       const std::size_t count = round == 3 ? 2 : most;
       std::uint64_t own[most] = {};
@@ -417,7 +419,8 @@ BOOST_AUTO_TEST_CASE(every_worker_knows_the_nodes_of_all_workers) {
     int size = 0, place = 0;
     MPI_Comm_size(members.communicator(), &size);
     MPI_Comm_rank(members.communicator(), &place);
-    BOOST_TEST((static_cast<std::size_t>(size) == members.size() && static_cast<std::size_t>(place) == members.place()));
+    BOOST_TEST(
+        (static_cast<std::size_t>(size) == members.size() && static_cast<std::size_t>(place) == members.place()));
   }
 }
 

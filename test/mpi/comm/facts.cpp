@@ -105,16 +105,20 @@ BOOST_AUTO_TEST_CASE(workers_agree_on_the_choices_that_all_of_them_offer) {
   // operations that workers make alone are compared by the next agreement, and have numbers at checks::agree only
   const world careless(test::workers(), checks::local);
   BOOST_TEST(careless.state()->log_local_operation(3, "add") == 0U);
-  const std::uint64_t first = state.log_local_operation(3, "add", {2}), second = state.log_local_operation(3, "add", {2});
+  const std::uint64_t first = state.log_local_operation(3, "add", {2}),
+                      second = state.log_local_operation(3, "add", {2});
   BOOST_TEST((first != 0 && first != second));
   if (everyone.size() == 1) return;
   if (everyone.id() == 0) state.log_local_operation(4, "multiply", {5});
   const std::string told = test::refused<disagreement_error>(
       [&] { state.agree(2007, 0, detail::failure::none, [] { return text("a call"); }); });
   const std::size_t others = everyone.size() - 1;
-  const std::string rest = others == 1 ? " makes " : others == 2 ? " and 1 other make " : " and " + std::to_string(others - 1) + " others make ";
-  BOOST_TEST(told == "partita: workers make different calls: worker 0 makes multiply of a tensor of extents [5], worker 1" +
-                         rest + "no operation of a tensor; every worker of a world makes every call with the same arguments");
+  const std::string rest = others == 1   ? " makes "
+                           : others == 2 ? " and 1 other make "
+                                         : " and " + std::to_string(others - 1) + " others make ";
+  BOOST_TEST(told ==
+             "partita: workers make different calls: worker 0 makes multiply of a tensor of extents [5], worker 1" +
+                 rest + "no operation of a tensor; every worker of a world makes every call with the same arguments");
   BOOST_TEST(state.agree(2007, 1, detail::failure::none, [] { return text("a call"); }) == 1U);
 }
 

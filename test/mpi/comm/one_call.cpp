@@ -191,7 +191,9 @@ BOOST_AUTO_TEST_CASE(a_message_is_a_shape_error_and_no_message_is_none) {
   const world careless(test::workers(), checks::local);
   BOOST_TEST(detail::agree_if_checked(*careless.state(), 7, local_error(), describe, everyone.id()) == everyone.id());
   BOOST_TEST(detail::agree_if_checked(*everyone.state(), 7, local_error(), describe, everyone.id() + 2) ==
-             (everyone.size() == 1 ? 2U : everyone.size() == 2 ? (2U & 3U) : 0U));
+             (everyone.size() == 1   ? 2U
+              : everyone.size() == 2 ? (2U & 3U)
+                                     : 0U));
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_cannot_throw_waits_as_long_as_a_report_takes_or_as_the_user_said) {
@@ -252,16 +254,18 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_an_error_says_who_waits_where_and_who_is_mis
     const std::string said = test::refused<communication_error>([&] { say("the third call", 903); });
     BOOST_TEST(said.find("partita: worker 0 has waited for ") == 0U, said);
     BOOST_TEST(said.find(" s in the third call, call 3 of world ") != std::string::npos, said);
-    BOOST_TEST(said.find(" (" + std::to_string(everyone.size()) + " workers); worker 1 (process ") != std::string::npos);
+    BOOST_TEST(said.find(" (" + std::to_string(everyone.size()) + " workers); worker 1 (process ") !=
+               std::string::npos);
     BOOST_TEST(said.find(" is missing: it computes, and made call 2 of world ") != std::string::npos);
     BOOST_TEST(said.find(" last, the second call") != std::string::npos);
     BOOST_TEST((said.find(", and so do workers [2") != std::string::npos) == (everyone.size() > 2), said);
     BOOST_TEST(said.ends_with("; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long"));
     // the world is lost, which is said at once
     const std::string later = test::refused<communication_error>([&] { say("a later call", 904); });
-    BOOST_TEST(later ==
-               "partita: a worker has left the world or was lost in an earlier call, and a later call needs all; make a "
-               "new world of the workers that are there");
+    BOOST_TEST(
+        later ==
+        "partita: a worker has left the world or was lost in an earlier call, and a later call needs all; make a "
+        "new world of the workers that are there");
   }
   MPI_Barrier(all);
 }

@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_worker_is_needed_if_its_chunks_take_turns_in_their_slots,
   BOOST_TEST(is_needed({message_form::chunked, 64}, 64));  // 33 chunks for each other worker
   BOOST_TEST(!is_needed({message_form::packed, 64}, 64));
   BOOST_TEST(!is_needed({message_form::packed, 64, 64}, 64));
-  if (me.size == 2) {  // eight slots of chunks
+  if (me.size == 2) {                                         // eight slots of chunks
     BOOST_TEST(!is_needed({message_form::chunked, 64}, 16));  // boxes of 5 and 11 rows: nine chunks, two of one row
     BOOST_TEST(is_needed({message_form::chunked, 64}, 24));   // boxes of 8 and 16 rows: twelve chunks
   }

@@ -377,11 +377,12 @@ BOOST_AUTO_TEST_CASE(a_transport_that_refuses_messages_needs_one_node_that_share
     return test::refused<communication_error>(
         [&] { transport(MPI_COMM_WORLD, {.shared = shared, .refuse_messages = true, .simulated_node = node}); });
   };
-  const std::size_t with_me = (n + 1 - static_cast<std::size_t>(me) % 2) / 2;  // of the even workers, or of the odd ones
+  const std::size_t with_me =
+      (n + 1 - static_cast<std::size_t>(me) % 2) / 2;  // of the even workers, or of the odd ones
   BOOST_TEST(refusal(true, me % 2) ==
              (n == 1 ? ""
-                     : "partita: strategy::shared requires workers of one node, and " + std::to_string(with_me) + " of " +
-                           std::to_string(n) + " share the node of this worker; take strategy::mixed"));
+                     : "partita: strategy::shared requires workers of one node, and " + std::to_string(with_me) +
+                           " of " + std::to_string(n) + " share the node of this worker; take strategy::mixed"));
   const std::string none = refusal(false, 0);
   BOOST_TEST(none.empty() == (n == 1));
   if (n > 1) {
@@ -433,8 +434,8 @@ BOOST_AUTO_TEST_CASE(kernels_have_transports_of_different_numbers_which_all_work
   }
 }
 
-/// A block that is the sum of boxes: the order of the sum is that of the plan, the first box that covers the whole block
-/// is copied, and the boxes that stay here are added at their place in the order.
+/// A block that is the sum of boxes: the order of the sum is that of the plan, the first box that covers the whole
+/// block is copied, and the boxes that stay here are added at their place in the order.
 BOOST_AUTO_TEST_CASE(received_boxes_are_added_in_the_order_of_the_plan) {
   struct added_box {
     std::size_t position, worker, start;
@@ -446,7 +447,9 @@ BOOST_AUTO_TEST_CASE(received_boxes_are_added_in_the_order_of_the_plan) {
   for (int turn = 0; turn < 200; ++turn) {
     constexpr std::size_t own = 2;
     const std::size_t n = turn % 20 == 0 ? 0 : 1 + random() % 60, own_position = random() % 8;
-    const auto number = [&] { return std::ldexp(static_cast<float>(random() % 4001) - 2000, static_cast<int>(random() % 40)); };
+    const auto number = [&] {
+      return std::ldexp(static_cast<float>(random() % 4001) - 2000, static_cast<int>(random() % 40));
+    };
     const auto box_of = [&](std::size_t position, std::size_t worker) {
       added_box b{position, worker, 0, {}};
       const std::size_t length = random() % 2 == 0 ? n : 1 + random() % n;
@@ -525,7 +528,8 @@ BOOST_AUTO_TEST_CASE(sums_in_several_blocks_begin_with_zeros_in_each_of_them) {
   simulated_network net;
   simulated_way to_others(net, 2);
   partita::detail::lowered_plan plan(1);
-  plan.worker = 2, plan.accumulate = plan.has_several_blocks = true, plan.received_shape = {1}, plan.received_strides = {1};
+  plan.worker = 2, plan.accumulate = plan.has_several_blocks = true, plan.received_shape = {1},
+  plan.received_strides = {1};
   plan.blocks = partita::detail::box_list(1);
   const std::size_t two = 2, three = 3, starts[] = {0, 5, 1, 6};
   plan.blocks.add(2, &two, &starts[0]), plan.blocks.add(2, &three, &starts[1]);

@@ -173,7 +173,8 @@ BOOST_AUTO_TEST_CASE(fields_half_an_element_apart_have_the_bits_of_calls_of_thei
       for (std::size_t field = 0; field < 3; ++field)
         (field == 0 ? x.a : field == 1 ? x.b : x.c)[k] = element<number>({everyone.id(), k, 3}, field);
     const xt::xtensor<number, 2> a = x.block(x.a), b = x.block(x.b), c = x.block(x.c);
-    const xt::xtensor<number, 2> ya = f(a), yb = f(b), yc = f(c), da = f.adjoint(a), db = f.adjoint(b), dc = f.adjoint(c);
+    const xt::xtensor<number, 2> ya = f(a), yb = f(b), yc = f(c), da = f.adjoint(a), db = f.adjoint(b),
+                                 dc = f.adjoint(c);
     auto xa = x.block(x.a), xb = x.block(x.b), xc = x.block(x.c);
     auto to_a = y.block(y.a), to_b = y.block(y.b), to_c = y.block(y.c);
     for (int call = 0; call < 2; ++call) {

@@ -162,7 +162,8 @@ BOOST_AUTO_TEST_CASE(a_box_is_contiguous_if_its_elements_follow_each_other) {
     const numbers shape = random_numbers(random() % 4, 1, 3, random);
     steps strides(shape.size());
     detail::dense_strides(shape.data(), shape.size(), strides.data());
-    if (!shape.empty() && random() % 2 == 0) strides[random() % shape.size()] = static_cast<std::ptrdiff_t>(random() % 9) - 1;
+    if (!shape.empty() && random() % 2 == 0)
+      strides[random() % shape.size()] = static_cast<std::ptrdiff_t>(random() % 9) - 1;
     bool expected = true;
     for (std::size_t k = 0; k < product(shape); ++k)
       expected = expected && offset_of(element_at(k, shape), strides) == static_cast<std::ptrdiff_t>(k);
@@ -262,7 +263,8 @@ BOOST_AUTO_TEST_CASE(kept_boxes_are_copied_from_their_place_in_the_source_to_tha
   plan.add_kept_box(shape.data(), from.data(), to.data());
   plan.add_kept_box(one.data(), corner.data(), last.data());
   strided_block expected = y;
-  for (std::size_t k = 0; k < 6; ++k) expected.at(sum(element_at(k, shape), to)) = x.at(sum(element_at(k, shape), from));
+  for (std::size_t k = 0; k < 6; ++k)
+    expected.at(sum(element_at(k, shape), to)) = x.at(sum(element_at(k, shape), from));
   expected.at(last) = x.at(corner);
   detail::keep_boxes(plan, kind, x.block(), y.block(), stores::by_size);
   BOOST_TEST(y.memory == expected.memory, boost::test_tools::per_element());

@@ -19,10 +19,11 @@ template <class... T>
 constexpr bool all_are_moved = (partita::movable_element<T> && ...);
 template <class... T>
 constexpr bool all_are_summed = (partita::summable_element<T> && ...);
-static_assert(all_are_moved<bool, char, std::int8_t, std::uint64_t, float, long double, std::complex<double>, std::byte>);
+static_assert(
+    all_are_moved<bool, char, std::int8_t, std::uint64_t, float, long double, std::complex<double>, std::byte>);
 static_assert(all_are_summed<char, std::int8_t, std::uint64_t, float, long double, std::complex<float>>);
 static_assert(!partita::movable_element<std::string> && !partita::movable_element<int*> &&
-              !partita::movable_element<std::array<int, 2>>);
+              !partita::movable_element<std::vector<int>>);
 static_assert(!partita::summable_element<bool> && !partita::summable_element<std::byte> &&
               !partita::summable_element<std::string>);
 static_assert(partita::element_in_place<bool> && partita::element_in_place<std::complex<long double>> &&

@@ -13,9 +13,18 @@ BOOST_AUTO_TEST_CASE(a_number_of_nodes_is_at_least_one_and_at_most_a_thousand_mi
   const struct {
     const char* given;
     int nodes;
-  } table[] = {{"", 1},   {"x", 1}, {"0", 1},  {"-3", 1},           {"1", 1},
-               {"2", 2},  {"3", 3}, {"12", 12}, {"999999999", 999999999}, {"1000000000", 1000000000},
-               {"1000000001", 1000000000}, {"99999999999999999999", 1000000000}};
+  } table[] = {{"", 1},
+               {"x", 1},
+               {"0", 1},
+               {"-3", 1},
+               {"1", 1},
+               {"2", 2},
+               {"3", 3},
+               {"12", 12},
+               {"999999999", 999999999},
+               {"1000000000", 1000000000},
+               {"1000000001", 1000000000},
+               {"99999999999999999999", 1000000000}};
   for (const auto& [given, nodes] : table) BOOST_TEST(parse_node_count(given) == nodes, given);
 }
 
@@ -47,9 +56,14 @@ BOOST_AUTO_TEST_CASE(a_link_has_three_costs_and_perhaps_the_longest_eager_messag
   const struct {
     const char* given;
     std::size_t eager_bytes;
-  } table[] = {{"1,1,1", 2048},           {"1,1,1,", 2048},  {"1,1,1,0", 2048},
-               {"1,1,1,1", 1},            {"1,1,1,x", 2048}, {"1,1,1,1073741823", 1073741823},
-               {"1,1,1,1073741824", 2048}, {"999999999,1,1,9", 9}};
+  } table[] = {{"1,1,1", 2048},
+               {"1,1,1,", 2048},
+               {"1,1,1,0", 2048},
+               {"1,1,1,1", 1},
+               {"1,1,1,x", 2048},
+               {"1,1,1,1073741823", 1073741823},
+               {"1,1,1,1073741824", 2048},
+               {"999999999,1,1,9", 9}};
   for (const auto& [given, eager_bytes] : table) {
     BOOST_TEST(link_settings(given).given, given);
     BOOST_TEST(link_settings(given).eager_bytes == eager_bytes, given);
@@ -61,11 +75,13 @@ BOOST_AUTO_TEST_CASE(a_link_has_three_costs_and_perhaps_the_longest_eager_messag
 /// Blocks a little longer than an eager message are cut into eager messages; all others are sent in one.
 BOOST_AUTO_TEST_CASE(a_block_goes_in_eager_messages_if_these_are_few) {
   constexpr std::size_t one_message = std::size_t{1} << 30U;
-  for (const std::size_t eager : {std::size_t{1}, std::size_t{2048}, std::size_t{8191}, std::size_t{8192}, std::size_t{32768}}) {
+  for (const std::size_t eager :
+       {std::size_t{1}, std::size_t{2048}, std::size_t{8191}, std::size_t{8192}, std::size_t{32768}}) {
     const measured_link link{{}, eager};
     const std::size_t most = eager < 8192 ? eager : 4 * eager;
     BOOST_TEST(link.max_eager_bytes() == most);
-    for (const std::size_t bytes : {std::size_t{0}, eager - 1, eager, eager + 1, 2 * eager, most - 1, most, most + 1, 9 * most})
+    for (const std::size_t bytes :
+         {std::size_t{0}, eager - 1, eager, eager + 1, 2 * eager, most - 1, most, most + 1, 9 * most})
       BOOST_TEST(link.message_bytes(bytes) == (bytes > eager && bytes <= most ? eager : one_message), bytes);
   }
   BOOST_TEST(measured_link().eager_bytes == 2048U);

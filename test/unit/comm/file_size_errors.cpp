@@ -1,4 +1,5 @@
-// A write above the limit of the size of files is an error of the call, and the signals of the thread stay as they were.
+// A write above the limit of the size of files is an error of the call, and the signals of the thread stay as they
+// were.
 #include <partita/comm/file_size_errors.hpp>
 
 #include <fcntl.h>

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_name_of_a_type_has_all_its_arguments) {
   BOOST_TEST(name(static_cast<std::array<std::complex<float>, 3>*>(nullptr)).find("std::complex<float>") !=
              std::string::npos);
   BOOST_TEST(name(static_cast<std::array<std::complex<float>, 3>*>(nullptr)).back() == '>');
-  BOOST_TEST(name(static_cast<int (*)[2]>(nullptr)).back() == ']');
+  BOOST_TEST(name(static_cast<int(*)[2]>(nullptr)).back() == ']');
 }
 
 BOOST_AUTO_TEST_CASE(hashes_are_mixed_in_order) {

@@ -299,7 +299,8 @@ BOOST_AUTO_TEST_CASE(each_sent_box_has_its_place_at_the_receiver_and_any_box_cou
   for (std::size_t k = 0; k < 4; ++k) {
     const auto n = static_cast<std::ptrdiff_t>(k);
     BOOST_TEST((plan.sends[k].worker == k && plan.sends[k].stage == 30 + k));
-    BOOST_TEST((plan.peer_offset(k) == n - 2 && plan.peer_strides(k)[0] == 10 * n && plan.peer_strides(k)[1] == 100 * n));
+    BOOST_TEST(
+        (plan.peer_offset(k) == n - 2 && plan.peer_strides(k)[0] == 10 * n && plan.peer_strides(k)[1] == 100 * n));
   }
   BOOST_TEST(plan.has_boxes());
   plan.clear_boxes();

@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(messages_have_the_boxes_of_one_worker_in_order_and_the_work
     BOOST_TEST_REQUIRE(list.all.size() == expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k) {
       const detail::message &m = list.all[k], &e = expected[k];
-      BOOST_TEST((m.worker == e.worker && m.first == e.first && m.last == e.last && m.bytes == e.bytes && m.how == e.how));
+      BOOST_TEST(
+          (m.worker == e.worker && m.first == e.first && m.last == e.last && m.bytes == e.bytes && m.how == e.how));
     }
   }
 }

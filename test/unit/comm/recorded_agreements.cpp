@@ -132,7 +132,8 @@ BOOST_AUTO_TEST_CASE(calls_that_read_alike_are_told_apart_by_their_numbers) {
              "partita: workers make different calls: worker 0 makes f(x), worker 1 makes f(x)" + alike + end);
   BOOST_TEST(told({{8, "f(x)"}, {3, "g(x)"}, {8, "f(x)"}, {4, "g(x)"}}) ==
              "partita: workers make different calls: worker 0 and 1 other make f(x), worker 1 makes g(x), worker 3 "
-             "makes g(x)" + alike + end);
+             "makes g(x)" +
+                 alike + end);
   BOOST_TEST(told({{8, "f(x)"}, {3, "g(x)"}}).find("read alike") == std::string::npos);
 }
 
@@ -151,15 +152,15 @@ BOOST_AUTO_TEST_CASE(worlds_that_cannot_be_made_say_what_each_worker_gave) {
   BOOST_TEST(words(detail::describe_unequal_checks(local, 3, agree)) ==
              "partita::world: requires one level of checks on all workers, got checks::local on worker 0 and "
              "checks::agree on worker 3; give every worker of a world the same");
-  BOOST_TEST(words(detail::describe_unequal_settings({1, "a"}, {4, "b"})) ==
-             "partita::world: requires programs that were compiled in one way on all workers, got a on worker 1 and b on "
-             "worker 4; compile the programs of all workers with the same headers and the same options");
+  BOOST_TEST(
+      words(detail::describe_unequal_settings({1, "a"}, {4, "b"})) ==
+      "partita::world: requires programs that were compiled in one way on all workers, got a on worker 1 and b on "
+      "worker 4; compile the programs of all workers with the same headers and the same options");
 }
 
 BOOST_AUTO_TEST_CASE(a_part_has_a_number_and_a_name_by_its_workers_in_order) {
-  const std::vector<workers> parts{workers(0, 1),    workers(1, 2),    workers(0, 2),    workers{1, 0},
-                                   workers(0, 3),    workers{0, 2},    workers{0, 2, 1}, workers{2, 0, 1},
-                                   workers{1, 0, 2}, workers(1, 3)};
+  const std::vector<workers> parts{workers(0, 1), workers(1, 2),    workers(0, 2),    workers{1, 0},    workers(0, 3),
+                                   workers{0, 2}, workers{0, 2, 1}, workers{2, 0, 1}, workers{1, 0, 2}, workers(1, 3)};
   std::set<std::uint64_t> different;
   for (const workers& one : parts) different.insert(detail::part_fingerprint(one));
   BOOST_TEST(different.size() == parts.size());

@@ -32,8 +32,9 @@ std::size_t pages_of_block(std::size_t bytes) {
 BOOST_AUTO_TEST_SUITE(pools_of_memory)
 
 BOOST_AUTO_TEST_CASE(a_block_has_the_next_of_four_sizes_between_two_powers_of_two) {
-  const std::size_t pages[][2] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {7, 7}, {8, 8}, {9, 10}, {10, 10}, {15, 16},
-                                  {16, 16}, {17, 20}, {21, 24}, {29, 32}, {33, 40}, {100, 112}, {1000, 1024}};
+  const std::size_t pages[][2] = {{1, 1},   {2, 2},   {3, 3},   {4, 4},     {5, 5},      {7, 7},
+                                  {8, 8},   {9, 10},  {10, 10}, {15, 16},   {16, 16},    {17, 20},
+                                  {21, 24}, {29, 32}, {33, 40}, {100, 112}, {1000, 1024}};
   for (const auto& [asked, given] : pages) {
     BOOST_TEST(spare_blocks::round_up_block_bytes(asked * page_bytes) == given * page_bytes, asked);
     BOOST_TEST(spare_blocks::round_up_block_bytes(asked * page_bytes - 1) == given * page_bytes, asked);

@@ -172,7 +172,9 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_worker_that_has_ended_are_printed_once) {
   other.worker = 9, other.process = 124, other.slot_secret = 1002;
   slot.note(1, 1, 5, [] { return text("f(x)"); });
   BOOST_TEST(std::string(call_log::name(slot).c_str()) == "worker 8 (process 123)");
-  const auto print = [](const status_slot& of) { return printed_by([&] { call_log::print_calls_of_ended_worker(of); }); };
+  const auto print = [](const status_slot& of) {
+    return printed_by([&] { call_log::print_calls_of_ended_worker(of); });
+  };
   const std::string once =
       "partita: worker 8 (process 123) has ended before its time\n"
       "partita: the last 1 call of worker 8 (process 123), the newest first:\n"

@@ -117,7 +117,8 @@ BOOST_AUTO_TEST_CASE(an_operation_is_named_by_what_stands_around_its_arguments) 
     all.names = {{5, sentence}};
     all.calls = {{5, 1, 1234567, 1234567, 5}};
     write_trace(path, 3, all);
-    const std::string written = text_of_file(path), expected = "\"cat\":\"partita\",\"name\":\"" + std::string(name) + "\"}";
+    const std::string written = text_of_file(path),
+                      expected = "\"cat\":\"partita\",\"name\":\"" + std::string(name) + "\"}";
     ::unlink(path.c_str());
     BOOST_TEST(written.find(expected) != std::string::npos, sentence << ": " << written);
     BOOST_TEST(written.find(R"("tid":1,"ts":1234.567,"dur":0.000,"args":{"waiting":0.005,"bytes":0,)") !=
@@ -140,7 +141,8 @@ BOOST_AUTO_TEST_CASE(a_long_trace_is_written_whole) {
   ::unlink(path.c_str());
   BOOST_TEST(written.size() > std::size_t{3} << 20U);
   std::size_t found = 0, next = 0, lines = 0;
-  for (std::size_t at = written.find("\"ts\":"); at != std::string::npos; at = written.find("\"ts\":", at + 1), ++lines) {
+  for (std::size_t at = written.find("\"ts\":"); at != std::string::npos;
+       at = written.find("\"ts\":", at + 1), ++lines) {
     const std::string time = std::to_string(next % calls) + ".000,\"dur\":0.007,";
     found += written.compare(at + 5, time.size(), time) == 0 ? 1 : 0;
     ++next;
