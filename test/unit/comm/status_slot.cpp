@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(four_names_whose_fingerprints_meet_are_kept_and_a_fifth_dis
   for (std::uint64_t k = 1; k <= 4; ++k) BOOST_TEST(named(slot, k * sets + 7) == "name " + std::to_string(k));
   slot.name(2 * sets + 7, "new");  // a name that is given again takes its own place
   BOOST_TEST(named(slot, 2 * sets + 7) == "new");
+  for (const std::uint64_t k : {1U, 3U, 4U}) BOOST_TEST(named(slot, k * sets + 7) == "name " + std::to_string(k));
   slot.name(5 * sets + 7, "fifth");
   int kept = 0;
   for (std::uint64_t k = 1; k <= 5; ++k) kept += named(slot, k * sets + 7).empty() ? 0 : 1;
