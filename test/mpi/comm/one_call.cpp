@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_wait_tells_its_watcher_ten_times_a_second_and_when_it_end
   {
     detail::backoff p(true);
     while (p.seconds() < 0.15) p.pause();
-    detail::watcher = &other;  // the end is told to the watcher that was told of the wait
+    detail::watcher = &other;  // the watcher that heard of the wait hears of its end
   }
   BOOST_TEST((mine.ends == 2 && other.ends == 0 && other.told.empty()));
   detail::watcher = nullptr;
