@@ -24,6 +24,17 @@ inline constexpr std::size_t joint_dimension_count = (Rank + ...) + sizeof...(Ra
 /// workers are in the order of the tensors. Cost: O(boxes × tensors).
 PARTITA_DECL lowered_plan join_plans(const std::vector<lowered_plan>& plans);
 
+/// Whether blocks can be moved side by side: whether the distances between them are multiples of the size of an
+/// element. Blocks of complex numbers may have other distances, because a complex number may have any address that a
+/// real number may have.
+template <class T, std::size_t Rank, std::size_t N>
+bool are_whole_elements_apart(const std::array<strided<T, Rank>, N>& blocks) {
+  const auto offset = [](const T* block) { return reinterpret_cast<std::uintptr_t>(block) % sizeof(T); };
+  bool all = true;
+  for (const auto& block : blocks) all = all && offset(block.data) == offset(blocks[0].data);
+  return all;
+}
+
 /// The addresses of several blocks of one element type: the address of the first block that is not null, the shapes and
 /// strides of all blocks in sequence, and the distances from the first block to the others.
 template <class T, std::size_t... Rank>

@@ -3,6 +3,7 @@
 #include "mpi_test.hpp"
 #include "resource_limit.hpp"
 
+#include <partita/comm/detail/node/group_page.hpp>
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/node/shared_mapping.hpp>
 #include <partita/comm/pooled.hpp>
@@ -327,6 +328,168 @@ BOOST_AUTO_TEST_CASE(a_worker_that_comes_late_is_not_waited_for_longer_than_aske
   if (own_worker() == 0) BOOST_TEST(flags.all_and({3, 3, 3, 3}, all));
   if (own_worker() == 0) BOOST_TEST((all == partita::detail::shared_flags::words{3, 3, 3, 3}));
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// The words of a node, and when they were told.
+struct recorded_words final : partita::detail::shared_flags::listener {
+  std::vector<partita::detail::shared_flags::words> of_node{};
+  int own_written = 0;
+  void receive_and_of_node_words(const partita::detail::shared_flags::words& all) override { of_node.push_back(all); }
+  void notify_own_words_written() override { ++own_written; }
+};
+
+BOOST_AUTO_TEST_CASE(a_listener_hears_what_its_node_has_in_common_or_on_one_node_that_its_own_words_are_written) {
+  for (const int nodes : {1, 2, 3, 4}) {  // 4 stands for two nodes, of three workers and of the others
+    const int node = nodes < 4 ? own_worker() % nodes : own_worker() / 3 == 0 ? 0 : 1;
+    const partita::detail::own_node members(MPI_COMM_WORLD, node);
+    partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
+    if (!flags.shared()) continue;
+    const bool several = members.has_other_nodes();
+    BOOST_TEST(flags.has_several_nodes() == several);
+    for (std::uint64_t round = 0; round < 5; ++round) {
+      const auto said_by = [&](std::uint64_t worker) { return ~(std::uint64_t{1} << (worker + round) % 64); };
+      std::uint64_t of_node = ~std::uint64_t{0}, of_all = of_node;
+      for (std::size_t k = 0; k < members.size(); ++k) of_node &= said_by(members.worker(k));
+      for (int k = 0; k < all_workers(); ++k) of_all &= said_by(static_cast<std::uint64_t>(k));
+      recorded_words told;
+      partita::detail::shared_flags::words all{};
+      const auto own = said_by(static_cast<std::uint64_t>(own_worker()));
+      BOOST_TEST(flags.all_and({own, round, 7, own}, all, 1e300, &told));
+      BOOST_TEST((all == partita::detail::shared_flags::words{of_all, round, 7, of_all}));
+      BOOST_TEST(told.own_written == (several ? 0 : 1));
+      BOOST_TEST_REQUIRE(told.of_node.size() == (several ? 1U : 0U));
+      if (several) BOOST_TEST((told.of_node[0] == partita::detail::shared_flags::words{of_node, round, 7, of_node}));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_pass_with_the_words_on_one_node_and_stay_until_the_next_words) {
+  constexpr std::size_t most = partita::detail::shared_flags::max_numbers;
+  for (const int nodes : {1, 2}) {
+    const partita::detail::own_node members(MPI_COMM_WORLD, own_worker() % nodes);
+    partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
+    if (!flags.shared()) continue;
+    const auto number = [](std::size_t worker, std::size_t round, std::size_t k) {
+      return 10000 * round + 100 * worker + k;
+    };
+    for (std::size_t round = 1; round < 6; ++round) {
+      const std::size_t count = round == 3 ? 2 : most;
+      std::uint64_t own[most] = {};
+      for (std::size_t k = 0; k < count; ++k) own[k] = number(static_cast<std::size_t>(own_worker()), round, k);
+      BOOST_TEST(flags.publish_numbers(own, count) == !members.has_other_nodes());
+      partita::detail::shared_flags::words all{};
+      BOOST_TEST(flags.all_and({round, 0, 0, 0}, all));
+      BOOST_TEST(all[0] == round);
+      bool right = true;
+      for (std::size_t w = 0; w < static_cast<std::size_t>(all_workers()) && !members.has_other_nodes(); ++w)
+        for (std::size_t k = 0; k < count; ++k) right = right && flags.published_numbers(w)[k] == number(w, round, k);
+      BOOST_TEST(right);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_worker_knows_the_nodes_of_all_workers) {
+  const auto workers = static_cast<std::size_t>(all_workers());
+  for (const std::size_t nodes : {1U, 2U, 3U}) {
+    const auto node_of = [&](std::size_t worker) { return worker == 1 ? 0 : worker % nodes; };  // 0 and 1 together
+    const auto me = static_cast<std::size_t>(own_worker());
+    const partita::detail::own_node members(MPI_COMM_WORLD, static_cast<int>(node_of(me)));
+    std::vector<std::size_t> lowest(workers), expected;
+    for (std::size_t k = workers; k-- > 0;)
+      for (std::size_t other = k + 1; other-- > 0;)
+        if (node_of(other) == node_of(k)) lowest[k] = other;
+    std::vector<int> firsts;
+    for (std::size_t k = 0; k < workers; ++k) {
+      if (node_of(k) == node_of(me)) expected.push_back(k);
+      if (lowest[k] == k) firsts.push_back(static_cast<int>(k));
+    }
+    const bool several = firsts.size() > 1;
+    BOOST_TEST(members.size() == expected.size());
+    BOOST_TEST(members.has_other_nodes() == several);
+    BOOST_TEST((members.lowest_workers() == (several ? firsts : std::vector<int>())));
+    BOOST_TEST(members.node_table().size() == (several ? workers : 0));
+    for (std::size_t k = 0; k < workers; ++k) {
+      BOOST_TEST(members.node_of(k) == lowest[k]);
+      const auto found = std::find(expected.begin(), expected.end(), k);
+      BOOST_TEST(members.place_of_worker(k) == static_cast<std::size_t>(found - expected.begin()));
+    }
+    for (std::size_t place = 0; place < expected.size(); ++place) BOOST_TEST(members.worker(place) == expected[place]);
+    BOOST_TEST(members.worker(members.place()) == me);
+    int size = 0, place = 0;
+    MPI_Comm_size(members.communicator(), &size);
+    MPI_Comm_rank(members.communicator(), &place);
+    BOOST_TEST(
+        (static_cast<std::size_t>(size) == members.size() && static_cast<std::size_t>(place) == members.place()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(kernels_get_tags_in_turn_and_discarded_messages_change_the_tags_of_later_ones) {
+  partita::detail::own_node members(MPI_COMM_WORLD);
+  bool in_turn = true;
+  for (int k = 0; k < 30000; ++k) in_turn = members.next_tag() == 1000 + k && in_turn;
+  BOOST_TEST(in_turn);
+  BOOST_TEST(members.next_tag() == 1000);
+  for (int round = 0; round < 30; ++round) {
+    BOOST_TEST(!members.is_last_round());
+    BOOST_TEST(members.tag_in_this_round(2) == 2 + 32768 * round);
+    BOOST_TEST(members.tag_in_this_round(31000) == 31000 + 32768 * round);
+    members.next_round();
+  }
+  for (int more = 0; more < 3; ++more) {
+    BOOST_TEST(members.is_last_round());
+    BOOST_TEST(members.tag_in_this_round(2) == 2 + 32768 * 30);
+    members.next_round();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_block_for_one_call_goes_back_to_the_pool) {
+  const partita::detail::own_node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
+  void* used = nullptr;
+  {
+    const partita::detail::arena_block block(memory, 50000), none(memory, 0);
+    BOOST_TEST((block.data() != nullptr && none.data() == nullptr));
+    used = block.data();
+  }
+  void* const again = memory.allocate(50000);
+  BOOST_TEST(again == used);
+  memory.release(again, 50000);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_goes_back_to_where_it_came_from) {
+  const partita::detail::own_node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
+  for (const bool from_arena : {true, false}) {
+    constexpr std::size_t bytes = 123456;
+    const auto take = [&] {
+      return from_arena ? memory.allocate(bytes) : partita::detail::heap_pool::instance().allocate(bytes);
+    };
+    void* const first = take();
+    partita::detail::arena::release_arena_or_heap(first, bytes);
+    void* const again = take();
+    BOOST_TEST(again == first);
+    partita::detail::arena::release_arena_or_heap(again, bytes);
+  }
+}
+
+/// Signals of one kernel may be written late: their memory is used again for signals only.
+BOOST_AUTO_TEST_CASE(memory_of_signals_comes_again_for_signals_alone) {
+  const partita::detail::own_node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
+  constexpr std::size_t bytes = 98765;
+  void* const signals = memory.allocate_signals(bytes);
+  const bool shared = memory.is_in_own_part(signals);
+  memory.release_signals(signals, bytes);
+  void* const block = memory.allocate(bytes);
+  BOOST_TEST((block == signals) == !shared);  // the heap does not keep them apart
+  if (shared) {
+    void* const again = memory.allocate_signals(bytes);
+    BOOST_TEST(again == signals);
+    memory.release_signals(again, bytes);
+  }
+  memory.release(block, bytes);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -202,4 +202,42 @@ BOOST_AUTO_TEST_CASE(a_different_call_on_one_worker_is_the_same_error_on_all, *t
   BOOST_TEST(sum_over(everyone, 1) == static_cast<int>(everyone.size()));
 }
 
+BOOST_AUTO_TEST_CASE(a_message_names_the_call_of_each_worker_with_its_reduction_type_and_extents, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const bool first = everyone.id() == 0;
+  const std::size_t others = everyone.size() - 1;
+  const std::string rest = others == 1   ? ", worker 1 makes "
+                           : others == 2 ? ", worker 1 and 1 other make "
+                                         : ", worker 1 and " + std::to_string(others - 1) + " others make ";
+  const auto expect = [&](auto call, auto other_call, const char* one, const char* other) {
+    const std::string told = refused<disagreement_error>([&] {
+      if (first) call();
+      else other_call();
+    });
+    BOOST_TEST(told == std::string("partita: workers make different calls: worker 0 makes ") + one + rest + other +
+                           "; every worker of a world makes every call with the same arguments");
+  };
+  using matrix = xt::xtensor<float, 2>;
+  const matrix wide = xt::zeros<float>({2, 3}), tall = xt::zeros<float>({3, 2});
+  expect([&] { (void)sum_over(everyone, 1); }, [&] { (void)maximum_over(everyone, 1.5); },
+         "partita::sum_over(everyone, x) with partita::sum_t of a int of each worker",
+         "partita::maximum_over(everyone, x) with partita::maximum_t of a double of each worker");
+  expect([&] { (void)minimum_over(everyone, wide); }, [&] { (void)minimum_over(everyone, tall); },
+         "partita::minimum_over(everyone, x) with partita::minimum_t of float elements, extents [2, 3]",
+         "partita::minimum_over(everyone, x) with partita::minimum_t of float elements, extents [3, 2]");
+  expect([&] { (void)all_of(everyone, true); }, [&] { (void)any_of(everyone, true); },
+         "partita::all_of(everyone, x) with partita::all_t of a bool of each worker",
+         "partita::any_of(everyone, x) with partita::any_t of a bool of each worker");
+  expect([&] { (void)reduce_over(everyone, 1.0, mean); }, [&] { (void)reduce_over(everyone, 1.0, sum); },
+         "partita::reduce_over(everyone, x) with partita::mean_t of a double of each worker",
+         "partita::reduce_over(everyone, x) with partita::sum_t of a double of each worker");
+  expect([&] { (void)exclusive_scan(everyone, std::vector<int>(4)); },
+         [&] { (void)inclusive_scan(everyone, std::vector<int>(4)); },
+         "partita::exclusive_scan(everyone, x) with partita::sum_t of int elements, extents [4]",
+         "partita::inclusive_scan(everyone, x) with partita::sum_t of int elements, extents [4]");
+  expect([&] { (void)exclusive_scan(everyone, 1, maximum); }, [&] { (void)exclusive_scan(everyone, 1, minimum); },
+         "partita::exclusive_scan(everyone, x) with partita::maximum_t of a int of each worker",
+         "partita::exclusive_scan(everyone, x) with partita::minimum_t of a int of each worker");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,16 +2,22 @@
 #include "../support/allocation_count.hpp"
 #include "../support/page_faults.hpp"
 #include "pretended.hpp"
+#include "refused.hpp"
 
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/plan/block_group.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -344,6 +350,270 @@ BOOST_AUTO_TEST_CASE(boxes_go_by_message_where_no_room_is_left_for_a_ring) {
     BOOST_TEST(wrong == 0U);
   }
   for (const auto& [block, bytes] : taken) ways.memory().release(block, bytes);
+}
+
+BOOST_AUTO_TEST_CASE(a_policy_follows_from_the_options_of_a_kernel_and_the_environment) {
+  using partita::detail::transport_policy;
+  for (const char* const setting : {"0", "1"}) {
+    const test::pretended shared("PARTITA_SHARED", setting);
+    const bool allowed = *setting == '1';
+    BOOST_TEST(transport_policy::from_environment().shared == allowed);
+    for (const message_form form : {message_form::by_size, message_form::chunked, message_form::measured})
+      for (const strategy how : {strategy::mixed, strategy::shared, strategy::message}) {
+        const transport_policy policy = transport_policy::of(how, form);
+        BOOST_TEST(policy.shared == (allowed && how != strategy::message));
+        BOOST_TEST(policy.refuse_messages == (how == strategy::shared));
+        BOOST_TEST((policy.message.how == form));
+        BOOST_TEST((policy.simulated_node == -1 && policy.arena_bytes == ~std::size_t{0} && policy.more.empty()));
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transport_that_refuses_messages_needs_one_node_that_shares_memory) {
+  using partita::detail::transport;
+  const std::size_t n = all_workers();
+  const int me = static_cast<int>(own_worker());
+  const auto refusal = [&](bool shared, int node) {
+    return test::refused<communication_error>(
+        [&] { transport(MPI_COMM_WORLD, {.shared = shared, .refuse_messages = true, .simulated_node = node}); });
+  };
+  const std::size_t with_me =
+      (n + 1 - static_cast<std::size_t>(me) % 2) / 2;  // of the even workers, or of the odd ones
+  BOOST_TEST(refusal(true, me % 2) ==
+             (n == 1 ? ""
+                     : "partita: strategy::shared requires workers of one node, and " + std::to_string(with_me) +
+                           " of " + std::to_string(n) + " share the node of this worker; take strategy::mixed"));
+  const std::string none = refusal(false, 0);
+  BOOST_TEST(none.empty() == (n == 1));
+  if (n > 1) {
+    BOOST_TEST(none.find("partita: strategy::shared requires shared memory, and there is none or too little (") == 0U);
+    BOOST_TEST(none.ends_with(" bytes are free), or it is turned off (PARTITA_SHARED=0); take strategy::mixed"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transport_knows_whether_all_share_memory_and_whether_nodes_may_pass_boxes_on) {
+  using partita::detail::transport;
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // the environment has decided
+  const std::size_t n = all_workers(), me = own_worker();
+  const auto bytes = partita::detail::element_kind::moved<std::complex<double>>();
+  for (const std::size_t nodes : {std::size_t{1}, std::size_t{2}, n})
+    for (const bool shared : {true, false}) {
+      transport ways(MPI_COMM_WORLD, {.shared = shared, .simulated_node = static_cast<int>(me % nodes)});
+      const bool several = nodes > 1 && n > 1;
+      BOOST_TEST(ways.shares_one_memory() == (shared && !several && n > 1));
+      BOOST_TEST(ways.can_forward() == (shared && several && nodes < n));
+      BOOST_TEST(!ways.has_joint_messages());
+      BOOST_TEST(ways.workers_with_needed_plans().empty());
+      ways.join_messages();
+      BOOST_TEST(ways.has_joint_messages() == (shared && several));
+      std::vector<std::size_t> of_node;
+      for (std::size_t k = me % nodes; k < n; k += nodes) of_node.push_back(k);
+      const std::vector<std::size_t> needed = ways.has_joint_messages() ? of_node : std::vector<std::size_t>();
+      BOOST_TEST(ways.workers_with_needed_plans() == needed, boost::test_tools::per_element());
+      if (!several) continue;
+      partita::detail::way& passing = ways.forwarding_channel(bytes);
+      BOOST_TEST(&passing == &ways.forwarding_channel(bytes));
+      // through memory it reaches this worker too, by messages it does not
+      BOOST_TEST(passing.reaches(me) == (shared && of_node.size() > 1));
+    }
+  // a form of messages that the program chose is not changed by joint messages
+  transport chosen(MPI_COMM_WORLD, {.simulated_node = static_cast<int>(me % 2), .message = {message_form::packed}});
+  chosen.join_messages();
+  BOOST_TEST(!chosen.has_joint_messages());
+}
+
+BOOST_AUTO_TEST_CASE(kernels_have_transports_of_different_numbers_which_all_workers_know) {
+  std::size_t last = 0;
+  for (int k = 0; k < 3; ++k) {
+    const partita::detail::transport ways(MPI_COMM_WORLD);
+    std::uint64_t least = ways.number(), most = least;
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    BOOST_TEST((least == most && least != last));
+    last = least;
+  }
+}
+
+/// A block that is the sum of boxes: the order of the sum is that of the plan, the first box that covers the whole
+/// block is copied, and the boxes that stay here are added at their place in the order.
+BOOST_AUTO_TEST_CASE(received_boxes_are_added_in_the_order_of_the_plan) {
+  struct added_box {
+    std::size_t position, worker, start;
+    std::vector<float> values;
+  };
+  const auto summed = partita::detail::element_kind::summed<float>();
+  partita::detail::transport ways(MPI_COMM_WORLD);
+  std::mt19937 random(3);
+  for (int turn = 0; turn < 200; ++turn) {
+    constexpr std::size_t own = 2;
+    const std::size_t n = turn % 20 == 0 ? 0 : 1 + random() % 60, own_position = random() % 8;
+    const auto number = [&] {
+      return std::ldexp(static_cast<float>(random() % 4001) - 2000, static_cast<int>(random() % 40));
+    };
+    const auto box_of = [&](std::size_t position, std::size_t worker) {
+      added_box b{position, worker, 0, {}};
+      const std::size_t length = random() % 2 == 0 ? n : 1 + random() % n;
+      b.start = random() % (n - length + 1);
+      for (std::size_t k = 0; k < length; ++k) b.values.push_back(random() % 5 == 0 ? -0.0F : number());
+      return b;
+    };
+    simulated_network net;
+    simulated_way to_others(net, own);
+    partita::detail::lowered_plan plan(1);
+    plan.worker = own, plan.accumulate = true, plan.received_shape = {n}, plan.received_strides = {1};
+    std::vector<added_box> received, kept;
+    std::vector<float> x;
+    std::size_t bytes = 0;
+    for (std::size_t worker = 0; worker < 6 && n > 0; ++worker) {
+      const std::size_t position = 2 * (random() % 5);  // several boxes may have one position
+      for (std::size_t boxes = worker == own ? 0 : random() % 3; boxes > 0; --boxes) {
+        received.push_back(box_of(position, worker));
+        const added_box& b = received.back();
+        const std::size_t length = b.values.size();
+        plan.receives.add(worker, &length, &b.start);
+        plan.sum_positions.push_back(position);
+        std::vector<char> packed(length * sizeof(float));
+        std::copy_n(reinterpret_cast<const char*>(b.values.data()), packed.size(), packed.data());
+        net.queues[{worker, own}].push_back(packed);
+        bytes += packed.size();
+      }
+    }
+    for (std::size_t boxes = n > 0 ? random() % 3 : 0; boxes > 0; --boxes) {
+      kept.push_back(box_of(own_position, own));
+      const std::size_t length = kept.back().values.size(), from = x.size();
+      plan.add_kept_box(&length, &from, &kept.back().start);
+      x.insert(x.end(), kept.back().values.begin(), kept.back().values.end());
+    }
+    plan.sum_positions.push_back(own_position);
+    // all boxes in the order of the sum
+    std::vector<added_box> order;
+    std::stable_sort(received.begin(), received.end(),
+                     [](const added_box& a, const added_box& b) { return a.position < b.position; });
+    for (const added_box& b : received)
+      if (b.position <= own_position) order.push_back(b);
+    order.insert(order.end(), kept.begin(), kept.end());
+    for (const added_box& b : received)
+      if (b.position > own_position) order.push_back(b);
+    std::vector<float> expected(n, 0.0F);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const bool copied = k == 0 && order[k].values.size() == n;
+      for (std::size_t i = 0; i < order[k].values.size(); ++i) {
+        float& y = expected[order[k].start + i];
+        y = copied ? order[k].values[i] : y + order[k].values[i];
+      }
+    }
+    partita::detail::box_exchange exchange({&to_others}, ways.memory(), plan, summed, false);
+    std::vector<float> y(2 * n + 1, 99.0F);
+    const std::ptrdiff_t unit = 1, two = 2;
+    const std::size_t before = pooled.bytes_in_use;
+    pooled.reset_peak();
+    exchange.start(x.data(), &unit, y.data(), &two);
+    exchange.finish();
+    BOOST_TEST(pooled.bytes_in_use == before);
+    BOOST_TEST(pooled.most - before == bytes);
+    bool right = true, beside = y[2 * n] == 99.0F;
+    for (std::size_t i = 0; i < n; ++i) {
+      right = right && y[2 * i] == expected[i] && std::signbit(y[2 * i]) == std::signbit(expected[i]);
+      beside = beside && y[2 * i + 1] == 99.0F;
+    }
+    BOOST_TEST(right, "turn " << turn);
+    BOOST_TEST(beside, "turn " << turn);
+  }
+}
+
+/// Where several blocks are summed side by side, each is set to zero before, and nothing between them.
+BOOST_AUTO_TEST_CASE(sums_in_several_blocks_begin_with_zeros_in_each_of_them) {
+  const auto summed = partita::detail::element_kind::summed<float>();
+  partita::detail::transport ways(MPI_COMM_WORLD);
+  simulated_network net;
+  simulated_way to_others(net, 2);
+  partita::detail::lowered_plan plan(1);
+  plan.worker = 2, plan.accumulate = plan.has_several_blocks = true, plan.received_shape = {1},
+  plan.received_strides = {1};
+  plan.blocks = partita::detail::box_list(1);
+  const std::size_t two = 2, three = 3, starts[] = {0, 5, 1, 6};
+  plan.blocks.add(2, &two, &starts[0]), plan.blocks.add(2, &three, &starts[1]);
+  const std::size_t one = 1;
+  plan.receives.add(0, &one, &starts[2]), plan.receives.add(1, &two, &starts[3]);
+  plan.sum_positions = {0, 1, 2};
+  for (const std::size_t from : {0U, 1U}) {
+    const float values[] = {static_cast<float>(from + 3), 8};
+    net.queues[{from, 2}].emplace_back(reinterpret_cast<const char*>(values),
+                                       reinterpret_cast<const char*>(values + from + 1));
+  }
+  partita::detail::box_exchange exchange({&to_others}, ways.memory(), plan, summed, false);
+  std::vector<float> y(9, 7);
+  const std::ptrdiff_t unit = 1;
+  exchange.start(y.data(), &unit, y.data(), &unit);
+  exchange.finish();
+  BOOST_TEST((y == std::vector<float>{0, 3, 7, 7, 7, 0, 4, 8, 7}));
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_is_needed_if_it_passes_something_on_and_starts_early_if_all_its_channels_do) {
+  using partita::detail::box_exchange, partita::detail::lowered_plan;
+  struct early_channel : simulated_network::box_transport {
+    using box_transport::box_transport;
+    bool early = true, needed = false;
+    bool sends_speculatively() const override { return early; }
+    bool is_needed() const override { return needed; }
+  };
+  partita::detail::transport ways(MPI_COMM_WORLD);
+  simulated_network net;
+  simulated_way to_others(net, 0);
+  const std::vector<partita::detail::way*> by_preference{&to_others};
+  const auto channel = [&](bool early, bool needed) {
+    auto made = std::make_unique<early_channel>(net, lowered_plan(1), floats);
+    made->early = early, made->needed = needed;
+    return made;
+  };
+  const auto empty = [&](bool adds) {
+    lowered_plan plan(1);
+    plan.accumulate = adds, plan.received_shape = {0}, plan.received_strides = {1}, plan.sum_positions = {0};
+    return std::make_unique<box_exchange>(by_preference, ways.memory(), plan,
+                                          partita::detail::element_kind::summed<float>(), false);
+  };
+  const auto exchange = empty(false);
+  BOOST_TEST((!exchange->is_needed() && exchange->sends_speculatively()));
+  exchange->also(channel(true, false));
+  BOOST_TEST((!exchange->is_needed() && exchange->sends_speculatively()));
+  exchange->also(channel(false, false));
+  BOOST_TEST((!exchange->is_needed() && !exchange->sends_speculatively()));
+  exchange->also(channel(true, true));
+  BOOST_TEST((exchange->is_needed() && !exchange->sends_speculatively()));
+  const auto forwarding = empty(false);
+  forwarding->add_forwarding_transport(channel(true, false));
+  BOOST_TEST(forwarding->is_needed());
+  const auto in_two = empty(false);
+  in_two->append_exchange(empty(false));
+  BOOST_TEST((in_two->is_needed() && !in_two->sends_speculatively()));
+  BOOST_TEST(!empty(true)->sends_speculatively());
+}
+
+/// A box of more pieces than a ring has slots needs both workers until the end; one that is written in place does not.
+BOOST_AUTO_TEST_CASE(a_worker_is_needed_while_its_boxes_take_turns_in_the_slots_of_a_ring) {
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // the environment has decided
+  const std::size_t n = all_workers(), me = own_worker();
+  if (n == 1) return;
+  const grid<dynamic_extents<1>> p{dynamic_extents<1>(n)};
+  const auto group = block_group_of(p, {false}, me);
+  for (const std::size_t each : {std::size_t{1000}, std::size_t{400000}})  // of one piece, and of seven
+    for (const bool in_place : {true, false}) {
+      partita::detail::transport ways(MPI_COMM_WORLD, {.shared = true, .simulated_node = 0});
+      const auto exchange = ways.exchange(
+          partita::detail::lowered(plan_allgather(group, balanced_parts<1>({each * n}, group.shape), me)), floats);
+      std::vector<float> x(each), heap(each * n);
+      auto pool = make_pooled<float, 1>(ways.memory(), {each * n});
+      float* const y = in_place ? pool.data() : heap.data();
+      for (std::size_t i = 0; i < each; ++i) x[i] = static_cast<float>((me * each + i) % 65521);
+      const std::ptrdiff_t unit = 1;
+      exchange->start(x.data(), &unit, y, &unit);
+      exchange->finish();
+      bool right = true;
+      for (std::size_t i = 0; i < each * n; ++i) right = right && y[i] == static_cast<float>(i % 65521);
+      BOOST_TEST(right);
+      BOOST_TEST(exchange->is_needed() == (!in_place && each > 1000));
+      BOOST_TEST(exchange->counts().bytes_shared == (n - 1) * each * sizeof(float));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

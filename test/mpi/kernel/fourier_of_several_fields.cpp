@@ -7,6 +7,7 @@
 #include "refused.hpp"
 
 #include <algorithm>
+#include <array>
 #include <partita/core/hash.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/fourier_transform.hpp>
@@ -143,6 +144,52 @@ BOOST_AUTO_TEST_CASE(so_it_has_without_shared_memory_and_on_several_nodes) {
     const test::pretended as_if(setting, value);
     const world everyone(test::workers());
     expect_three_calls_everywhere<number>(everyone, complex_to_complex, {7, 4, 6});
+  }
+}
+
+/// A complex number may begin wherever a real number may: behind a real number half an element away from others.
+struct fields_in_one_object {
+  std::array<number, 6> a{};
+  double time = 5;
+  std::array<number, 6> b{}, c{};
+  double step = 6;
+
+  static auto block(std::array<number, 6>& numbers) {
+    return xt::adapt(numbers.data(), numbers.size(), xt::no_ownership(), std::array<std::size_t, 2>{2, 3});
+  }
+  bool has(const xt::xtensor<number, 2>& x, const xt::xtensor<number, 2>& y, const xt::xtensor<number, 2>& z) {
+    return same(block(a), x) && same(block(b), y) && same(block(c), z) && time == 5 && step == 6;
+  }
+};
+
+BOOST_AUTO_TEST_CASE(fields_half_an_element_apart_have_the_bits_of_calls_of_their_own) {
+  for (const char* const shared : {"1", "0"}) {
+    const test::pretended setting("PARTITA_SHARED", shared);
+    const world everyone(test::workers());
+    const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
+    const auto f = fourier_transform<0>(p, p);  // of columns, which are cut: the first move takes the caller's blocks
+    fields_in_one_object x, y;
+    for (std::size_t k = 0; k < 6; ++k)
+      for (std::size_t field = 0; field < 3; ++field)
+        (field == 0 ? x.a : field == 1 ? x.b : x.c)[k] = element<number>({everyone.id(), k, 3}, field);
+    const xt::xtensor<number, 2> a = x.block(x.a), b = x.block(x.b), c = x.block(x.c);
+    const xt::xtensor<number, 2> ya = f(a), yb = f(b), yc = f(c), da = f.adjoint(a), db = f.adjoint(b),
+                                 dc = f.adjoint(c);
+    auto xa = x.block(x.a), xb = x.block(x.b), xc = x.block(x.c);
+    auto to_a = y.block(y.a), to_b = y.block(y.b), to_c = y.block(y.c);
+    for (int call = 0; call < 2; ++call) {
+      const auto [u, v, w] = f(xa, xb, xc);
+      BOOST_TEST((same(u, ya) && same(v, yb) && same(w, yc)));
+      const auto [du, dv, dw] = f.start_adjoint(xa, xb, xc).finish();
+      BOOST_TEST((same(du, da) && same(dv, db) && same(dw, dc)));
+      f.into(std::tie(a, b, c), std::tie(to_a, to_b, to_c));
+      BOOST_TEST(y.has(ya, yb, yc));
+      f.adjoint_into(std::tie(xa, xb, xc), std::tie(to_a, to_b, to_c));
+      BOOST_TEST(y.has(da, db, dc));
+      f.into(std::tie(xb, xc, xa), std::tie(to_b, to_c, to_a));
+      BOOST_TEST(y.has(ya, yb, yc));
+      BOOST_TEST(x.has(a, b, c));
+    }
   }
 }
 

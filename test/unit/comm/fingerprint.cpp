@@ -70,4 +70,19 @@ BOOST_AUTO_TEST_CASE(types_have_numbers_and_names) {
   BOOST_TEST(std::string(detail::type_name<std::complex<double>>().c_str()) == "std::complex<double>");
 }
 
+BOOST_AUTO_TEST_CASE(a_name_of_a_type_has_all_its_arguments) {
+  const auto name = []<class T>(T*) { return std::string(detail::type_name<T>().c_str()); };
+  BOOST_TEST(name(static_cast<std::pair<int, float>*>(nullptr)) == "std::pair<int, float>");
+  BOOST_TEST(name(static_cast<std::array<std::complex<float>, 3>*>(nullptr)).find("std::complex<float>") !=
+             std::string::npos);
+  BOOST_TEST(name(static_cast<std::array<std::complex<float>, 3>*>(nullptr)).back() == '>');
+  BOOST_TEST(name(static_cast<int(*)[2]>(nullptr)).back() == ']');
+}
+
+BOOST_AUTO_TEST_CASE(hashes_are_mixed_in_order) {
+  BOOST_TEST(detail::mixed(3, 4) == hasher(3).mix(std::uint64_t{4}).value());
+  BOOST_TEST(detail::mixed(3, 4) != detail::mixed(4, 3));
+  BOOST_TEST(detail::mixed(3, 4) != detail::mixed(3, 5));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

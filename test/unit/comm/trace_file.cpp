@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "pretended.hpp"
+
 namespace {
 
 using namespace partita::detail;
@@ -97,4 +99,79 @@ BOOST_AUTO_TEST_CASE(a_file_that_no_worker_of_this_job_wrote_is_replaced) {
     BOOST_TEST((text_of_file(path) == written), earlier.substr(0, 100));
   }
   ::unlink(path.c_str());
+}
+
+/// The name of a call in a viewer: the operation without the library's name and the arguments.
+BOOST_AUTO_TEST_CASE(an_operation_is_named_by_what_stands_around_its_arguments) {
+  const char* const table[][2] = {{"partita::repartition(p_x, p_y).adjoint with p_x = [2]", "repartition.adjoint"},
+                                  {"partita::repartition(p_x, p_y)(x) with a (b)", "repartition"},
+                                  {"partita::world::part(workers) of workers(0, 2)", "world::part"},
+                                  {"linear(x)", "linear"},
+                                  {"a step of a program", "a"},
+                                  {"partita::halo_exchange(p).refresh(w) with [3]", "halo_exchange"},
+                                  {"f)g", "f)g"},
+                                  {"", ""}};
+  for (const auto& [sentence, name] : table) {
+    const std::string path = new_file();
+    recorded_trace all;
+    all.names = {{5, sentence}};
+    all.calls = {{5, 1, 1234567, 1234567, 5}};
+    write_trace(path, 3, all);
+    const std::string written = text_of_file(path),
+                      expected = "\"cat\":\"partita\",\"name\":\"" + std::string(name) + "\"}";
+    ::unlink(path.c_str());
+    BOOST_TEST(written.find(expected) != std::string::npos, sentence << ": " << written);
+    BOOST_TEST(written.find(R"("tid":1,"ts":1234.567,"dur":0.000,"args":{"waiting":0.005,"bytes":0,)") !=
+               std::string::npos);
+    BOOST_TEST(written.find(R"("way":"none")") != std::string::npos);
+  }
+}
+
+/// A trace that is longer than what is written at once has all its lines, also behind those of another worker.
+BOOST_AUTO_TEST_CASE(a_long_trace_is_written_whole) {
+  const std::string path = new_file();
+  recorded_trace all;
+  all.names = {{5, "partita::sum_over(everyone, x)"}};
+  constexpr std::size_t calls = 12000;
+  for (std::size_t k = 0; k < calls; ++k)
+    all.calls.push_back({5, 1, static_cast<std::int64_t>(1000 * k), static_cast<std::int64_t>(1000 * k + 7)});
+  write_trace(path, 0, all);
+  write_trace(path, 1, all);
+  const std::string written = text_of_file(path);
+  ::unlink(path.c_str());
+  BOOST_TEST(written.size() > std::size_t{3} << 20U);
+  std::size_t found = 0, next = 0, lines = 0;
+  for (std::size_t at = written.find("\"ts\":"); at != std::string::npos;
+       at = written.find("\"ts\":", at + 1), ++lines) {
+    const std::string time = std::to_string(next % calls) + ".000,\"dur\":0.007,";
+    found += written.compare(at + 5, time.size(), time) == 0 ? 1 : 0;
+    ++next;
+  }
+  BOOST_TEST(lines == 2 * calls);
+  BOOST_TEST(found == 2 * calls);
+  BOOST_TEST(written.ends_with("\n]}\n"));
+}
+
+BOOST_AUTO_TEST_CASE(the_file_of_a_job_has_the_name_that_its_launcher_gave) {
+  const char* const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"};
+  const auto name_of_job = [] {
+    const std::string path = new_file();
+    write_trace(path, 0, {});
+    std::string written = text_of_file(path);
+    ::unlink(path.c_str());
+    const std::string front = R"({"displayTimeUnit":"ms","otherData":{"job":")";
+    BOOST_TEST(written.find(front) == 0U);
+    written.erase(0, front.size());
+    return written.substr(0, written.find(R"("},"traceEvents":[)"));
+  };
+  const test::pretended a(names[0], "x"), b(names[1], "y"), c(names[2], "z"), d(names[3], "w\"");
+  for (const char* const expected : {"x", "y", "z", "w\\\""}) {
+    BOOST_TEST(name_of_job() == expected);
+    for (const char* const name : names)
+      if (std::getenv(name) != nullptr) {
+        ::unsetenv(name);
+        break;
+      }
+  }
+  BOOST_TEST(name_of_job() == std::to_string(::getppid()));
 }
