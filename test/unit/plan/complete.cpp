@@ -390,6 +390,81 @@ BOOST_AUTO_TEST_CASE(what_goes_back_is_listed_and_added_up) {
   }
 }
 
+/// The whole program in DOT, and all its communication as text: a partial product is reduced before the operation that
+/// reads it or, if its layout is annotated, after the operation that makes it.
+BOOST_AUTO_TEST_CASE(a_program_is_written_in_dot_and_its_communication_in_order) {
+  for (const bool is_annotated : {false, true}) {
+    graph g(m);
+    const value x = g.input({8, 64}, m.layout("data", "model"), "x"), w = g.input({64, 16}, m.layout("model", ""));
+    const value y = g.apply("ab,bc->ac", {x, w}, "y");
+    if (is_annotated) g.constrain(y, m.layout("data", ""));
+    g.apply(rule("ab->ab").with(linearity::none), {y}, "s");
+    const completion done = complete(g);
+    BOOST_TEST_REQUIRE(done.reshards.size() == 1U);
+    const reshard_plan plan = done.plan(done.reshards[0]);
+    const std::string steps = detail::steps_text(plan);
+    std::string lines, indented;
+    for (const reshard_step& one : plan) {
+      text line;
+      line << one << "\n";
+      lines += std::string("  ") + line.c_str(), indented += std::string("    ") + line.c_str();
+    }
+    BOOST_TEST(steps.find("model") != std::string::npos);
+    const std::string made = is_annotated ? "(data, ) after " + steps : "(data, ) partial sum over model";
+    BOOST_TEST(std::string(to_dot(done)) ==
+               "digraph program {\n"
+               "  node [shape=box, fontname=\"sans-serif\"];\n"
+               "  edge [fontname=\"sans-serif\"];\n"
+               "  v0 [shape=ellipse, label=\"x\\n(data, model)\"];\n"
+               "  v1 [shape=ellipse, label=\"value 1\\n(model, )\"];\n"
+               "  o0 [label=\"y ab,bc->ac\\n" +
+                   made +
+                   "\"];\n"
+                   "  v0 -> o0;\n"
+                   "  v1 -> o0;\n"
+                   "  o1 [label=\"s ab->ab\\n(data, )\"];\n"
+                   "  o0 -> o1" +
+                   (is_annotated ? "" : " [color=red, fontcolor=red, label=\"" + steps + "\"]") +
+                   ";\n"
+                   "}\n");
+    const std::string moved = is_annotated ? "after y ab,bc->ac" : "before s ab->ab";
+    BOOST_TEST(std::string(to_text(done)) == moved + ", y (data, ) partial sum over model\n" + lines + "1 moves, " +
+                                                 std::to_string(plan.bytes()) + " bytes to the busiest worker\n");
+    BOOST_TEST(std::string(explain(done, y)).ends_with("  moved " + moved + ":\n" + indented), explain(done, y).c_str());
+    BOOST_TEST(std::string(explain(done, x)).find("moved") == std::string::npos);
+  }
+}
+
+/// Several results of an operation have numbers. A drawing has the first one, and those that an operation reads.
+BOOST_AUTO_TEST_CASE(results_have_numbers_and_those_that_are_read_are_drawn) {
+  for (const bool first_is_read : {false, true})
+    for (const bool second_is_read : {false, true}) {
+      graph g(m);
+      const operation_results pair = g.apply("ab->ab,ab", {g.input({8, 16}, "x")}, "pair");
+      if (first_is_read) g.apply("ab->ab", {pair[0]}, "one");
+      if (second_is_read) g.apply("ab->ab", {pair[1]}, "other");
+      const completion done = complete(g);
+      const std::string svg = to_svg(done), dot = to_dot(done);
+      BOOST_TEST(svg.find(">pair ab-&gt;ab,ab<") != std::string::npos, svg);
+      BOOST_TEST((svg.find(">pair[1]<") != std::string::npos) == second_is_read, svg);
+      BOOST_TEST(dot.find("  o0 [label=\"pair ab->ab,ab\\n(, )\\n(, )\"];\n") != std::string::npos, dot);
+      BOOST_TEST(std::string(explain(done, pair[0])).starts_with("pair[0] [8, 16] has the layout (, )\n"));
+      BOOST_TEST(std::string(explain(done, pair[1])).starts_with("pair[1] [8, 16] has the layout (, )\n"));
+    }
+}
+
+// What an operation rejects, of all that a propagation decides.
+constexpr bool rejects_these_decisions_only() {
+  using enum decision::what;
+  for (const auto outcome : {takes_sharding, extended, joined, one_element, new_dimension, becomes_partial,
+                             passes_partial, finishes_partial, keeps_partial})
+    if (detail::is_rejected_proposal(outcome)) return false;
+  for (const auto outcome : {overruled, loses_axis, uneven, must_be_whole, does_not_fit, keeps_replicating})
+    if (!detail::is_rejected_proposal(outcome)) return false;
+  return true;
+}
+static_assert(rejects_these_decisions_only());
+
 BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_lost) {
   block b;
   b.g.constrain(b.x, m.layout("data", "", ""));
