@@ -132,14 +132,15 @@ BOOST_AUTO_TEST_CASE(the_larger_partition_of_a_sum_reduce_is_on_the_left_in_the_
 BOOST_AUTO_TEST_CASE(long_sums_and_many_blocks_are_cut) {
   for (std::size_t members = 1; members <= 6; ++members) {
     std::string sum;
-    for (std::size_t k = 0; k < members && k < 4; ++k) sum += (k == 0 ? "" : " + ") + std::string(detail::symbol("dy", k));
+    for (std::size_t k = 0; k < members && k < 4; ++k)
+      sum += (k == 0 ? "" : " + ") + std::string(detail::symbol("dy", k));
     const auto found = parse(to_svg(worker_broadcast_picture(grid(extents(std::size_t{1})), grid(extents(members)))));
     BOOST_TEST(says(found, "dx₀ = " + sum + (members > 4 ? " + …\n" : "\n")), found.all_words);
   }
   const auto many = parse(to_svg(worker_broadcast_picture(grid(extents<14>{}), grid(extents<2, 14>{}))));
   for (std::size_t block = 0; block < 14; ++block) {
-    const std::string line = std::string(detail::symbol("x", block)) + " goes to workers " + std::to_string(block) + ", " +
-                             std::to_string(block + 14);
+    const std::string line = std::string(detail::symbol("x", block)) + " goes to workers " + std::to_string(block) +
+                             ", " + std::to_string(block + 14);
     BOOST_TEST(says(many, line) == (block < 12), line);
   }
   BOOST_TEST(std::string(detail::symbol("x", 1203)) == "x₁₂₀₃");
@@ -200,8 +201,8 @@ BOOST_AUTO_TEST_CASE(an_operand_without_a_layout_is_drawn_with_the_one_that_was_
     BOOST_TEST((picture.name(0) == "operand 0" && picture.name(1) == "operand 1" && picture.name(2) == "result 0"));
     const std::string svg = to_svg(picture);
     const auto found = parse(svg);
-    for (const char* words : {"mesh data 2 x model 4\n", "operand 0 [16, 32]\n(, model)\n", "operand 1 [32, 8]\n(model, )\n",
-                              "result 0 of mk,kn->mn\n(, ) partial sum over model\n"})
+    for (const char* words : {"mesh data 2 x model 4\n", "operand 0 [16, 32]\n(, model)\n",
+                              "operand 1 [32, 8]\n(model, )\n", "result 0 of mk,kn->mn\n(, ) partial sum over model\n"})
       BOOST_TEST(says(found, words), words);
     BOOST_TEST(occurrences(svg, "font-weight=\"bold\"") == 3U);
     BOOST_TEST(occurrences(svg, "#9b2226") == 0U);  // nothing moves

@@ -129,8 +129,9 @@ BOOST_AUTO_TEST_CASE(each_worker_of_a_tree_knows_its_part) {
     return streamed(groups_of(one, six, worker, movement));
   };
   const auto sum = [&](std::size_t worker) { return of(group_plan::kind::sum_reduce, worker); };
-  BOOST_TEST(sum(0) == "worker 0 in sum_reduce: takes the sum of the blocks of workers 0 to 5; receives from workers 1, "
-                       "2, 4\n");
+  BOOST_TEST(sum(0) ==
+             "worker 0 in sum_reduce: takes the sum of the blocks of workers 0 to 5; receives from workers 1, "
+             "2, 4\n");
   BOOST_TEST(sum(4) == "worker 4 in sum_reduce: gives its block to the sum of worker 0; receives from worker 5\n");
   BOOST_TEST(sum(5) == "worker 5 in sum_reduce: gives its block to the sum of worker 0; by way of worker 4\n");
   BOOST_TEST(sum(1) == "worker 1 in sum_reduce: gives its block to the sum of worker 0\n");
@@ -157,8 +158,9 @@ BOOST_AUTO_TEST_CASE(other_algorithms_of_a_linear_layer_name_their_workers) {
   plan.members.clear(), plan.holds_weights = false;
   BOOST_TEST(to_text(plan) == "worker 2 in linear: holds no weights\n");
   linear_choice choice{true, row_parallel, {1, 4}, {1, 2, 3, 4, 5, 0}};
-  const std::string rest = "; the busiest worker: 1 floating-point operations, 2 bytes sent and 3 received in 4 messages, "
-                           "5 bytes held\n";
+  const std::string rest =
+      "; the busiest worker: 1 floating-point operations, 2 bytes sent and 3 received in 4 messages, "
+      "5 bytes held\n";
   BOOST_TEST(streamed(choice) == "row_parallel with p_w = 1 x 4" + rest);
   choice.algorithm = weight_stationary, choice.p_w = {2, 3};
   BOOST_TEST(streamed(choice) == "weight_stationary with p_w = 2 x 3" + rest);

@@ -42,11 +42,19 @@ BOOST_AUTO_TEST_CASE(quantities_have_three_figures) {
 
 /// Three figures as far as they are needed, and the unit in which the number is below 1000.
 BOOST_AUTO_TEST_CASE(each_quantity_has_its_unit) {
-  for (const auto& [seconds, words] :
-       {std::pair{0.0, "0.00 ns"},    {1e-9, "1.00 ns"},  {9.99e-8, "99.9 ns"}, {9.994e-7, "999 ns"},
-        {9.996e-7, "1.00 us"},        {1.5e-6, "1.50 us"}, {2e-5, "20.0 us"},    {1e-3, "1.00 ms"},
-        {0.25, "250 ms"},             {1.0, "1.00 s"},     {12.34, "12.3 s"},    {999.0, "999 s"},
-        {5000.0, "5000 s"}})
+  for (const auto& [seconds, words] : {std::pair{0.0, "0.00 ns"},
+                                       {1e-9, "1.00 ns"},
+                                       {9.99e-8, "99.9 ns"},
+                                       {9.994e-7, "999 ns"},
+                                       {9.996e-7, "1.00 us"},
+                                       {1.5e-6, "1.50 us"},
+                                       {2e-5, "20.0 us"},
+                                       {1e-3, "1.00 ms"},
+                                       {0.25, "250 ms"},
+                                       {1.0, "1.00 s"},
+                                       {12.34, "12.3 s"},
+                                       {999.0, "999 s"},
+                                       {5000.0, "5000 s"}})
     BOOST_TEST(std::string(detail::seconds_text(seconds)) == words);
   for (const auto& [bytes, words] : {std::pair<std::size_t, const char*>{0, "0 B"},
                                      {1, "1 B"},
@@ -60,10 +68,19 @@ BOOST_AUTO_TEST_CASE(each_quantity_has_its_unit) {
                                      {2500000000000, "2.50 TB"},
                                      {7000000000000000, "7000 TB"}})
     BOOST_TEST(std::string(detail::bytes_text(bytes)) == words);
-  for (const auto& [number, words] :
-       {std::pair{0.0, "0.00"}, {0.05, "0.05"}, {1.934, "1.93"}, {1.936, "1.94"}, {5.007, "5.01"}, {9.094, "9.09"},
-        {10.0, "10.0"}, {25.04, "25.0"}, {25.06, "25.1"}, {99.94, "99.9"}, {100.0, "100"}, {320.4, "320"},
-        {320.6, "321"}})
+  for (const auto& [number, words] : {std::pair{0.0, "0.00"},
+                                      {0.05, "0.05"},
+                                      {1.934, "1.93"},
+                                      {1.936, "1.94"},
+                                      {5.007, "5.01"},
+                                      {9.094, "9.09"},
+                                      {10.0, "10.0"},
+                                      {25.04, "25.0"},
+                                      {25.06, "25.1"},
+                                      {99.94, "99.9"},
+                                      {100.0, "100"},
+                                      {320.4, "320"},
+                                      {320.6, "321"}})
     BOOST_TEST(std::string(detail::round_to_three_digits(number)) == words);
   BOOST_TEST((detail::percentage(1) == "100 %" && detail::percentage(0.5) == "50.0 %"));
 }

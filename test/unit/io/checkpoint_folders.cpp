@@ -1,11 +1,11 @@
 // A folder of checkpoints on one worker: names of steps, the lock of a step that is being saved, and what is removed.
 // Files on a system without locks, reserved space or random numbers.
-#include <boost/test/unit_test.hpp>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>

@@ -66,9 +66,8 @@ BOOST_AUTO_TEST_CASE(the_mean_run_is_that_of_the_runs_of_all_blocks) {
     });
     std::size_t runs = 0, elements = 0;
     for (std::size_t k = 0; k < volume_of(cuts.parts()); ++k)
-      for_file_runs(cuts, index_of(k, cuts.parts()), [&](std::size_t, std::size_t, std::size_t count) {
-        ++runs, elements += count;
-      });
+      for_file_runs(cuts, index_of(k, cuts.parts()),
+                    [&](std::size_t, std::size_t, std::size_t count) { ++runs, elements += count; });
     BOOST_TEST(mean_run(cuts) == elements / runs);
   }
 }

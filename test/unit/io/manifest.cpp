@@ -142,7 +142,8 @@ BOOST_AUTO_TEST_CASE(numbers_and_checksums_are_written_in_one_way) {
 BOOST_AUTO_TEST_CASE(another_format_and_what_follows_a_manifest_are_refused) {
   const std::string body = body_of(some_manifest());
   for (const char* format : {"partita checkpoints", "partita checkpoin", "", "Partita checkpoint"})
-    BOOST_TEST(problem_of(replaced(body, "partita checkpoint", format)) == "its manifest is of another format or version");
+    BOOST_TEST(problem_of(replaced(body, "partita checkpoint", format)) ==
+               "its manifest is of another format or version");
   for (const char* version : {"0", "2", "11"})
     BOOST_TEST(problem_of(replaced(body, "\"version\": 1", std::string("\"version\": ") + version)) ==
                "its manifest is of another format or version");

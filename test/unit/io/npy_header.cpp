@@ -199,8 +199,8 @@ BOOST_AUTO_TEST_CASE(the_types_that_are_read_are_numbers_of_the_sizes_that_numpy
   const std::string names = "its header names the type '",
                     only = "'; only plain numbers, bool and complex numbers are read";
   const std::string a(40, 'a');
-  for (const auto& [type, shown] : {std::pair<std::string, std::string>{"<f3", "<f3"}, {a, a}, {a + "b", a},
-                                    {"a\tb\x01", "a?b?"}, {"", ""}})
+  for (const auto& [type, shown] :
+       {std::pair<std::string, std::string>{"<f3", "<f3"}, {a, a}, {a + "b", a}, {"a\tb\x01", "a?b?"}, {"", ""}})
     BOOST_TEST(read(type).error_message.c_str() == names + shown + only, type);
 }
 

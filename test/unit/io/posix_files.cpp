@@ -1,7 +1,7 @@
 // Files by POSIX: a save goes where the symbolic links of its name lead and keeps owner and mode, a lock is waited for,
 // and space is reserved or refused.
-#include <boost/test/unit_test.hpp>
 #include <fcntl.h>
+#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>

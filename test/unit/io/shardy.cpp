@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(what_is_missing_in_the_notation_is_named_with_its_place) {
     const text sentence = text("partita::rule_from_shardy: requires ")
                           << requirement << ", but character " << place << " of \"" << notation
                           << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"";
-    BOOST_TEST(test::refused<shape_error>([&] { rule_from_shardy(notation); }) == sentence.c_str());
+    const auto read = [words = notation] { rule_from_shardy(words); };
+    BOOST_TEST(test::refused<shape_error>(read) == sentence.c_str());
   }
 }
 

@@ -430,7 +430,8 @@ BOOST_AUTO_TEST_CASE(a_program_is_written_in_dot_and_its_communication_in_order)
     const std::string moved = is_annotated ? "after y ab,bc->ac" : "before s ab->ab";
     BOOST_TEST(std::string(to_text(done)) == moved + ", y (data, ) partial sum over model\n" + lines + "1 moves, " +
                                                  std::to_string(plan.bytes()) + " bytes to the busiest worker\n");
-    BOOST_TEST(std::string(explain(done, y)).ends_with("  moved " + moved + ":\n" + indented), explain(done, y).c_str());
+    BOOST_TEST(std::string(explain(done, y)).ends_with("  moved " + moved + ":\n" + indented),
+               explain(done, y).c_str());
     BOOST_TEST(std::string(explain(done, x)).find("moved") == std::string::npos);
   }
 }
