@@ -157,11 +157,18 @@ BOOST_AUTO_TEST_CASE(tensors_of_two_to_the_62nd_bytes_are_refused) {
         [&] { detail::check_save_arguments(call, s.p, extents.data(), extents.size(), item_bytes); });
   };
   const std::size_t one = 1;
-  for (const auto& extents : {std::vector<std::size_t>{one << 59U}, {one << 30U, one << 29U}, {8, 1, one << 56U},
-                              {one << 40U, one << 40U}, {3, one << 63U}})
+  for (const auto& extents : {std::vector<std::size_t>{one << 59U},
+                              {one << 30U, one << 29U},
+                              {8, 1, one << 56U},
+                              {one << 40U, one << 40U},
+                              {3, one << 63U}})
     BOOST_TEST(refusal(extents, 8) == "a call: requires extents whose product is below 2^62 bytes");
-  for (const auto& extents : {std::vector<std::size_t>{(one << 59U) - 1}, {one << 30U, (one << 29U) - 1}, {},
-                              {0, one << 63U}, {one << 63U, 0}, {one << 40U, 0, one << 40U}})
+  for (const auto& extents : {std::vector<std::size_t>{(one << 59U) - 1},
+                              {one << 30U, (one << 29U) - 1},
+                              {},
+                              {0, one << 63U},
+                              {one << 63U, 0},
+                              {one << 40U, 0, one << 40U}})
     BOOST_TEST(refusal(extents, 8) == "");
   BOOST_TEST((refusal({one << 61U}, 1) == "" && !refusal({one << 62U}, 1).empty()));
 }
@@ -223,9 +230,8 @@ BOOST_AUTO_TEST_CASE(workers_read_their_own_blocks_if_these_have_long_runs) {
   const checkpoint saved = load_checkpoint(s.run, s.everyone, 1);
   const std::size_t n = s.everyone.size(), run = 288 / n, header = s.everyone.id() == 0 ? 128 : 0;
   for (const std::size_t least : {std::size_t{0}, std::size_t{1}, run, run + 4, std::size_t{1} << 20U}) {
-    const test::file_calls mine = test::file_calls_of([&] {
-      BOOST_TEST((saved.load<float, 2>("x", s.p, file_options{.run_bytes = least}) == s.block(s.p, 1)));
-    });
+    const test::file_calls mine = test::file_calls_of(
+        [&] { BOOST_TEST((saved.load<float, 2>("x", s.p, file_options{.run_bytes = least}) == s.block(s.p, 1))); });
     BOOST_TEST(mine.bytes_read == header + (least <= run ? run : header == 0 ? 0 : 288), least);
   }
 }
@@ -341,8 +347,9 @@ BOOST_AUTO_TEST_CASE(a_manifest_says_where_elements_begin) {
     return refused<error>([&] { saved.load<float, 1>("t", p); });
   };
   const std::string start = "partita::load_checkpoint(\"none\").load(\"t\", p): ",
-                    wrong = start + "requires a manifest whose extents and bytes agree; this one was not written by "
-                                    "save_checkpoint";
+                    wrong = start +
+                            "requires a manifest whose extents and bytes agree; this one was not written by "
+                            "save_checkpoint";
   for (const std::size_t extent : {0U, 1U, 1000U}) {
     for (const std::size_t header : {std::size_t{64}, std::size_t{128}, npy_header_limit})
       BOOST_TEST(told(extent, 4 * extent + header) ==
@@ -356,7 +363,8 @@ BOOST_AUTO_TEST_CASE(a_manifest_says_where_elements_begin) {
   BOOST_TEST(told(std::size_t{1} << 60U, 500) == start + "requires extents whose product is below 2^62 bytes");
   // names in any order
   manifest contents{7, 64, {}};
-  for (const char* name : {"c", "a", "bb", "b", "B", "a.b"}) contents.tensors.push_back({name, "<f4", {1}, 132, {0, 0, 0}});
+  for (const char* name : {"c", "a", "bb", "b", "B", "a.b"})
+    contents.tensors.push_back({name, "<f4", {1}, 132, {0, 0, 0}});
   const checkpoint saved(s.everyone, "none", contents);
   for (const manifest_tensor& one : contents.tensors) {
     BOOST_TEST_REQUIRE(saved.find(one.name) != nullptr);
@@ -386,7 +394,8 @@ BOOST_AUTO_TEST_CASE(a_header_that_ends_elsewhere_or_has_another_rank_is_refused
   const std::string sentence = "the header of " + file + " is not that of a tensor of this type and these extents";
   BOOST_TEST(says(told(8, "\x75"), sentence));  // 117 bytes instead of 118
   BOOST_TEST(told(8, "\x76") == "");
-  for (const char* other : {"(12,)  ", "(12, 7)", "(6, 12)", "()     "}) BOOST_TEST(says(told(shape, other), sentence), other);
+  for (const char* other : {"(12,)  ", "(12, 7)", "(6, 12)", "()     "})
+    BOOST_TEST(says(told(shape, other), sentence), other);
   BOOST_TEST(told(shape, "(12, 6)") == "");
   BOOST_TEST(s.holds(1));
 }
@@ -529,8 +538,9 @@ BOOST_AUTO_TEST_CASE(a_file_is_replaced_when_all_have_written) {
     for (const std::string& name : {path, link}) {
       const std::string told = refused<io_error>([&] { replace(name, path, true, fails); });
       BOOST_TEST(says(told, "a call: worker " + std::to_string(fails) + " cannot write " + path + ".tmp."), told);
-      BOOST_TEST(told.ends_with(": Input/output error (errno 5); free some space, or write where this worker may; what "
-                                "had this name before is untouched"));
+      BOOST_TEST(
+          told.ends_with(": Input/output error (errno 5); free some space, or write where this worker may; what "
+                         "had this name before is untouched"));
       BOOST_TEST((s.folder.names() == 2 && test::bytes_of(path) == "old"));
     }
   for (const bool sync : {false, true})
@@ -539,8 +549,7 @@ BOOST_AUTO_TEST_CASE(a_file_is_replaced_when_all_have_written) {
         test::write_bytes(path, "old");
         fs::remove(fresh);
       });
-      const test::file_calls mine =
-          test::file_calls_of([&] { replace(name, name == fresh ? fresh : path, sync, n); });
+      const test::file_calls mine = test::file_calls_of([&] { replace(name, name == fresh ? fresh : path, sync, n); });
       BOOST_TEST(mine.synced_folders == (sync && call.is_leader() ? 1U : 0U));
       BOOST_TEST(test::bytes_of(name) == all);
       BOOST_TEST(mode_of(name) == (name == fresh ? 0666 & ~mask : 0640));
@@ -554,8 +563,9 @@ BOOST_AUTO_TEST_CASE(a_file_is_replaced_when_all_have_written) {
                  ": Invalid argument (errno 22); give the name of a file, or one that is not taken yet");
   const std::string told = refused<io_error>([&] { replace(s.folder / "none/x", "", false, n); });
   BOOST_TEST(told.starts_with(who + " cannot make " + (s.folder / "none/x.tmp.")));
-  BOOST_TEST(told.ends_with(": No such file or directory (errno 2); free some space, or write where this worker may; "
-                            "what had this name before is untouched"));
+  BOOST_TEST(
+      told.ends_with(": No such file or directory (errno 2); free some space, or write where this worker may; "
+                     "what had this name before is untouched"));
 }
 
 BOOST_AUTO_TEST_CASE(of_the_errors_of_several_workers_all_throw_that_of_the_lowest) {

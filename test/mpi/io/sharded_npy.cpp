@@ -96,10 +96,10 @@ BOOST_AUTO_TEST_CASE(a_file_of_any_order_of_bytes_and_dimensions_is_read) {
         write_alone(everyone, path, file_of(rows, columns, is_foreign, is_fortran) + "more");
         for (const sharding& layout : {m.layout("a", ""), m.layout("", "a"), m.layout("", "")}) {
           bool is_right = true;
-          load_npy<long long, 2>(path, everyone, layout, {rows, columns}).for_each_local([&](const auto& i, long long x) {
-            is_right = is_right && x == test::numbered(i);
-          });
-          BOOST_TEST(is_right, rows << " x " << columns << (is_foreign ? ", foreign" : "") << (is_fortran ? ", fortran" : ""));
+          load_npy<long long, 2>(path, everyone, layout, {rows, columns})
+              .for_each_local([&](const auto& i, long long x) { is_right = is_right && x == test::numbered(i); });
+          BOOST_TEST(is_right,
+                     rows << " x " << columns << (is_foreign ? ", foreign" : "") << (is_fortran ? ", fortran" : ""));
         }
       }
 }
@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_is_told_why) {
   const std::size_t n[] = {5, 3};
   for (const char* type : {"<f8", "<u8", "<i4", "<c16", "|b1", ">f8"}) {
     write_alone(everyone, path, make_npy_header(type, false, n, 2) + std::string(1000, ' '));
-    BOOST_TEST(test::refused<io_error>(load) == start + "elements of the type asked for (<i8), and " + path + " holds " +
-                                                    type + "; load what it holds and convert it");
+    BOOST_TEST(test::refused<io_error>(load) == start + "elements of the type asked for (<i8), and " + path +
+                                                    " holds " + type + "; load what it holds and convert it");
   }
   for (const std::size_t rank : {0U, 1U, 3U}) {
     const std::size_t ones[] = {1, 1, 1};
@@ -135,11 +135,13 @@ BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_is_told_why) {
   write_alone(everyone, path, "no array");
   BOOST_TEST(test::refused<io_error>(load) == start + "a .npy file; of " + path + ", it is too short for a .npy file");
   const std::string none = folder / "none.npy";
-  BOOST_TEST(test::refused<io_error>([&] { load_npy<long long, 2>(none, everyone, m.layout("a", ""), {5, 3}); }) ==
-             "partita::load_npy(\"" + none + "\", p): worker 0 cannot read " + none +
-                 ": No such file or directory (errno 2); check the name, and that this worker may read it");
-  BOOST_TEST(test::refused<shape_error>([&] { detail::extents_as_array<3>({4, 5}, "a call"); }) ==
-             "a call: requires the rank of the tensor, which is 2, not 3; name that");
+  BOOST_TEST(test::refused<io_error>([&] {
+               load_npy<long long, 2>(none, everyone, m.layout("a", ""), {5, 3});
+             }) == "partita::load_npy(\"" + none + "\", p): worker 0 cannot read " + none +
+                       ": No such file or directory (errno 2); check the name, and that this worker may read it");
+  BOOST_TEST(test::refused<shape_error>([&] {
+               detail::extents_as_array<3>({4, 5}, "a call");
+             }) == "a call: requires the rank of the tensor, which is 2, not 3; name that");
   BOOST_TEST((detail::extents_as_array<2>({4, 5}, "a call") == std::array<std::size_t, 2>{4, 5}));
 }
 
