@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(a_saved_matrix_is_a_line_for_each_entry_in_the_order_of_row
   const csr_matrix<double> a(everyone, {me, me + 1}, me == 0 ? interval{0, n + 2} : interval{n + 2, n + 2}, given);
   save_matrix_market(folder / "a.mtx", everyone, a);
   const auto number = [](std::size_t k) { return std::to_string(k); };
-  std::string all = "%%MatrixMarket matrix coordinate real general\n" + number(n) + " " + number(n + 2) + " " +
-                    number(n + 2) + "\n";
+  std::string all =
+      "%%MatrixMarket matrix coordinate real general\n" + number(n) + " " + number(n + 2) + " " + number(n + 2) + "\n";
   for (std::size_t k = 0; k < n; ++k) all += number(k + 1) + " " + number(k + 1) + " " + number(k) + ".25\n";
   all += number(n) + " " + number(n + 1) + " 0.3333333333333333\n" + number(n) + " " + number(n + 2) + " -2.5e+300\n";
   BOOST_TEST(test::bytes_of(folder / "a.mtx") == all);

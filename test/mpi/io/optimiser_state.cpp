@@ -175,8 +175,9 @@ BOOST_AUTO_TEST_CASE(a_state_that_does_not_fit_is_told_why) {
     auto y = make(n);
     sharded_adam<double> other({{y}});
     BOOST_TEST(test::refused<shape_error>([&] { load_optimiser(path, everyone, other); }) ==
-               start + "requires the state of parameters of these extents, in this order, and the file is of others; "
-                       "give the parameters in the order of the saved ones");
+               start +
+                   "requires the state of parameters of these extents, in this order, and the file is of others; "
+                   "give the parameters in the order of the saved ones");
   }
 }
 

@@ -131,8 +131,8 @@ BOOST_AUTO_TEST_CASE(tensors_of_rank_1_to_6_come_back) {
   BOOST_TEST(load_tensors(folder / "runs", loaded) == 1U);
   for (std::size_t rank = 1; rank <= 6; ++rank) BOOST_TEST(holds(loaded[rank - 1], static_cast<double>(rank)), rank);
 
-  const std::vector<sharded_tensor<double>> large{saved[0], numbers<double>(everyone, sharding(line, 7),
-                                                                            shape_list{1, 1, 1, 1, 1, 1, 1}, 1)};
+  const std::vector<sharded_tensor<double>> large{
+      saved[0], numbers<double>(everyone, sharding(line, 7), shape_list{1, 1, 1, 1, 1, 1, 1}, 1)};
   const std::string end = ": requires tensors of rank 1 to 6, got one of rank 7; reshape it";
   BOOST_TEST(refused<shape_error>([&] { save_tensors(folder / "runs", 2, large); }) ==
              "partita::save_tensors(folder, step, tensors)" + end);
