@@ -115,11 +115,15 @@ BOOST_AUTO_TEST_CASE(errors_are_thrown_and_not_printed) {
   H5Eget_auto2(H5E_DEFAULT, &after, &data_after);
   H5Eset_auto2(H5E_DEFAULT, before, data_before);
   BOOST_TEST((printed == 0 && after == counts && data_after == &printed));
-  BOOST_TEST(says(made, "partita::save_hdf5(\"" + s.path + "\", \"w\", p, extents [7, 12], x): worker 0 cannot make the "
-                        "dataset in " + s.path + ": "), made);
+  BOOST_TEST(says(made, "partita::save_hdf5(\"" + s.path +
+                            "\", \"w\", p, extents [7, 12], x): worker 0 cannot make the "
+                            "dataset in " +
+                            s.path + ": "),
+             made);
   BOOST_TEST(made.ends_with("; give a name that is not taken yet, where this worker may write and the disk has room"));
   BOOST_TEST(says(read, "partita::load_hdf5(\"" + s.path + "\", \"none\", p): worker 0 cannot find the dataset in " +
-                            s.path + ": "), read);
+                            s.path + ": "),
+             read);
   BOOST_TEST(read.ends_with("; ask for a dataset that is there"), read);
 }
 
