@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(tensors_of_rank_1_to_6_come_back) {
              "partita::save_tensors(folder, step, tensors): requires at least one tensor");
 }
 
-/// What differs from the checkpoint is told, and nothing is loaded.
-BOOST_AUTO_TEST_CASE(a_difference_from_a_checkpoint_is_told_in_full) {
+/// The error names what differs from the checkpoint, and nothing is loaded.
+BOOST_AUTO_TEST_CASE(a_difference_from_a_checkpoint_is_named_in_full) {
   const world everyone(test::workers());
   const test::folder folder(everyone.communicator());
   const mesh line{axis{"data", everyone.size()}};

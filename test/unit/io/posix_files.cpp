@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(another_number_size_or_time_is_another_version) {
 }
 
 /// A descriptor is closed by the next open, by close and by the destructor, and programs that this one starts do not
-/// get it. Reading a pipe waits for nobody.
+/// get it. Opening a pipe to read it does not wait.
 BOOST_AUTO_TEST_CASE(a_file_is_open_once_until_it_is_closed) {
   const folder here;
   const std::string a = here.file("a"), b = here.file("b"), pipe = here / "pipe";
