@@ -127,8 +127,6 @@ class checkpoint {
   std::vector<std::size_t> sorted_positions_;
 };
 
-namespace detail {}  // namespace detail
-
 /// The steps that were saved completely in a folder, in ascending order; empty if the folder does not exist. All
 /// workers of the world call checkpoint_steps and get the same result.
 PARTITA_DECL std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone);

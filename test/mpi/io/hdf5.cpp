@@ -70,6 +70,63 @@ struct setting {
 
 BOOST_AUTO_TEST_SUITE(hdf5_files)
 
+/// Numbers have the native types of HDF5, and bool and complex numbers those of h5py.
+BOOST_AUTO_TEST_CASE(each_element_has_its_type) {
+  const auto has_type = []<class T>(T, hid_t expected) {
+    const detail::hdf5_id type(detail::make_hdf5_type<T>(), H5Tclose);
+    return type.is_valid() && H5Tequal(type, expected) > 0;
+  };
+  BOOST_TEST((has_type(std::int8_t(), H5T_NATIVE_INT8) && has_type(std::uint8_t(), H5T_NATIVE_UINT8)));
+  BOOST_TEST((has_type(std::int16_t(), H5T_NATIVE_INT16) && has_type(std::uint16_t(), H5T_NATIVE_UINT16)));
+  BOOST_TEST((has_type(std::int32_t(), H5T_NATIVE_INT32) && has_type(std::uint32_t(), H5T_NATIVE_UINT32)));
+  BOOST_TEST((has_type(std::int64_t(), H5T_NATIVE_INT64) && has_type(std::uint64_t(), H5T_NATIVE_UINT64)));
+  BOOST_TEST((has_type(1.0F, H5T_NATIVE_FLOAT) && has_type(1.0, H5T_NATIVE_DOUBLE)));
+  BOOST_TEST(has_type(1.0L, H5T_NATIVE_LDOUBLE));
+  const auto member = [](hid_t type, unsigned k) {
+    char* const name = H5Tget_member_name(type, k);
+    const std::string copy(name);
+    H5free_memory(name);
+    return copy;
+  };
+  const detail::hdf5_id complex(detail::make_hdf5_type<std::complex<float>>(), H5Tclose);
+  BOOST_TEST((H5Tget_nmembers(complex) == 2 && H5Tget_size(complex) == 8));
+  BOOST_TEST((member(complex, 0) == "r" && H5Tget_member_offset(complex, 0) == 0));
+  BOOST_TEST((member(complex, 1) == "i" && H5Tget_member_offset(complex, 1) == 4));
+  const detail::hdf5_id truth(detail::make_hdf5_type<bool>(), H5Tclose), base(H5Tget_super(truth), H5Tclose);
+  BOOST_TEST((H5Tequal(base, H5T_NATIVE_INT8) > 0 && H5Tget_nmembers(truth) == 2));
+  std::int8_t values[2] = {7, 7};
+  for (unsigned k = 0; k < 2; ++k) BOOST_TEST(H5Tget_member_value(truth, k, &values[k]) >= 0);
+  BOOST_TEST((member(truth, 0) == "FALSE" && values[0] == 0 && member(truth, 1) == "TRUE" && values[1] == 1));
+}
+
+/// What HDF5 prints of errors is silent during a call, and as before after it.
+BOOST_AUTO_TEST_CASE(errors_are_thrown_and_not_printed) {
+  const setting s;
+  static int printed = 0;
+  H5E_auto2_t before = nullptr, after = nullptr;
+  void *data_before = nullptr, *data_after = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &before, &data_before);
+  const H5E_auto2_t counts = [](hid_t, void*) { return ++printed, herr_t{0}; };
+  H5Eset_auto2(H5E_DEFAULT, counts, &printed);
+  const auto w = numbered<double>(s.rows, {7, 12});
+  save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded);
+  const std::string made = refused<io_error>([&] { save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded); });
+  const std::string read = refused<io_error>([&] { load_hdf5<double, 2>(s.path, "none", s.rows); });
+  H5Eget_auto2(H5E_DEFAULT, &after, &data_after);
+  H5Eset_auto2(H5E_DEFAULT, before, data_before);
+  BOOST_TEST((printed == 0 && after == counts && data_after == &printed));
+  BOOST_TEST(says(made, "partita::save_hdf5(\"" + s.path +
+                            "\", \"w\", p, extents [7, 12], x): worker 0 cannot make the "
+                            "dataset in " +
+                            s.path + ": "),
+             made);
+  BOOST_TEST(made.ends_with("; give a name that is not taken yet, where this worker may write and the disk has room"));
+  BOOST_TEST(says(read, "partita::load_hdf5(\"" + s.path + "\", \"none\", p): worker 0 cannot find the dataset in " +
+                            s.path + ": "),
+             read);
+  BOOST_TEST(read.ends_with("; ask for a dataset that is there"), read);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other) {
   const setting s;
   BOOST_TEST(s.goes_round<double>("a", {7, 12}));

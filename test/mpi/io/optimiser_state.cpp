@@ -1,13 +1,19 @@
 // Training resumes exactly from the saved state of an optimiser, also with different layouts and workers.
 #include "../support/folder.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <mpi_test.hpp>
 #include <partita/io/optimiser_state.hpp>
+#include <refused.hpp>
 #include <string>
+#include <tuple>
+#include <vector>
 
 using namespace partita;
 
@@ -79,6 +85,99 @@ BOOST_AUTO_TEST_CASE(any_number_of_steps_comes_back_also_in_elements_that_hold_f
     save_optimiser(folder / "adam.npy", everyone, saved);
     load_optimiser(folder / "adam.npy", everyone, loaded);
     BOOST_TEST(loaded.steps() == steps);
+  }
+}
+
+/// The file has the number of steps in two parts, the states of each parameter in C order, and a fingerprint.
+BOOST_AUTO_TEST_CASE(a_file_of_an_optimiser_has_its_states_in_order) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "adam.npy";
+  const mesh m{axis{"a", everyone.size()}};
+  const auto one = everyone.partition<1>(workers{0});
+  for (const sharding& layout : {m.layout("a", ""), m.layout("", "a"), m.layout("", "")}) {
+    training t(everyone, m, layout, layout);
+    for (int k = 0; k < 2; ++k) t.step();
+    std::vector<double> states;
+    for (std::size_t s = 0; s < 2; ++s) {
+      const auto moments = t.optimiser.state(0, s).whole<2>();
+      states.insert(states.end(), moments.begin(), moments.end());
+    }
+    for (std::size_t s = 0; s < 2; ++s) {
+      const auto moments = t.optimiser.state(1, s).whole<1>();
+      states.insert(states.end(), moments.begin(), moments.end());
+    }
+    BOOST_TEST(states.size() == 2 * (15 + 4U));
+    for (const std::size_t steps : {std::size_t{2}, (std::size_t{3} << 20U) + 5}) {
+      t.optimiser.restore_steps(steps);
+      save_optimiser(path, everyone, t.optimiser);
+      const xt::xtensor<double, 1> all = load_npy<double, 1>(path, one);
+      if (everyone.id() != 0) continue;
+      BOOST_TEST(all.size() == states.size() + 3);
+      if (all.size() != states.size() + 3) continue;
+      BOOST_TEST((all(0) == (steps == 2 ? 0 : 3) && all(1) == (steps == 2 ? 2 : 5)));
+      BOOST_TEST(std::equal(states.begin(), states.end(), all.data() + 2));
+      const double fingerprint = all(all.size() - 1);
+      BOOST_TEST((fingerprint >= 0 && fingerprint < (1 << 20) && fingerprint == std::floor(fingerprint)));
+    }
+  }
+}
+
+/// Parameters of no elements and of fewer elements than workers, and complex ones.
+BOOST_AUTO_TEST_CASE(states_of_small_and_of_complex_parameters_come_back) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "adam.npy";
+  const mesh m{axis{"a", everyone.size()}};
+  const auto check = [&]<class T>(T salt) {
+    const auto made = [&](const char* axes, const shape_list& n, double scale) {
+      const sharding s = n.size() == 1 ? m.layout(axes) : m.layout(axes, "");
+      return shard<T>(everyone, s, n, [=](const auto& i) { return salt * (scale + static_cast<double>(i[0])); });
+    };
+    auto u = made("a", {0, 3}, 1), v = made("a", {1}, 2), w = made("a", {2, 2}, 3);
+    sharded_adam<T> saved({{u}, {v}, {w}}, {.learning_rate = 0.1});
+    saved.step(std::tuple(made("a", {0, 3}, 4), made("a", {1}, 5), made("a", {2, 2}, 6)));
+    save_optimiser(path, everyone, saved);
+    auto u_2 = made("", {0, 3}, 1), v_2 = made("", {1}, 2), w_2 = made("", {2, 2}, 3);
+    sharded_adam<T> loaded({{u_2}, {v_2}, {w_2}}, {.learning_rate = 0.1});
+    load_optimiser(path, everyone, loaded);
+    BOOST_TEST(loaded.steps() == 1U);
+    for (std::size_t s = 0; s < 2; ++s) {
+      BOOST_TEST((loaded.state(0, s).template whole<2>() == saved.state(0, s).template whole<2>()));
+      BOOST_TEST((loaded.state(1, s).template whole<1>() == saved.state(1, s).template whole<1>()));
+      BOOST_TEST((loaded.state(2, s).template whole<2>() == saved.state(2, s).template whole<2>()));
+      BOOST_TEST(loaded.state(2, s).template whole<2>()(1, 1) != T(0));
+    }
+  };
+  check(1.0);
+  check(std::complex<double>(1, 2));
+}
+
+BOOST_AUTO_TEST_CASE(a_state_that_does_not_fit_is_told_why) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "adam.npy", start = "partita::load_optimiser(\"" + path + "\", world, optimiser): ";
+  const mesh m{axis{"a", everyone.size()}};
+  const auto make = [&](const shape_list& n) {
+    return shard<double>(everyone, sharding(m, n.size()), n, [](const auto& i) { return static_cast<double>(i[0]); });
+  };
+  auto x = make({2, 6});
+  sharded_adam<double> saved({{x}});
+  save_optimiser(path, everyone, saved);
+  for (const std::size_t n : {11U, 13U, 24U}) {
+    auto y = make({n});
+    sharded_adam<double> other({{y}});
+    BOOST_TEST(test::refused<shape_error>([&] { load_optimiser(path, everyone, other); }) ==
+               start + "requires the state of as many elements as these parameters take, " + std::to_string(2 * n + 3) +
+                   " numbers, but the file has 27");
+  }
+  for (const shape_list& n : {shape_list{6, 2}, shape_list{12}, shape_list{2, 6, 1}}) {
+    auto y = make(n);
+    sharded_adam<double> other({{y}});
+    BOOST_TEST(test::refused<shape_error>([&] { load_optimiser(path, everyone, other); }) ==
+               start +
+                   "requires the state of parameters of these extents, in this order, and the file is of others; "
+                   "give the parameters in the order of the saved ones");
   }
 }
 

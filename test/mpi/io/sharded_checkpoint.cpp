@@ -114,6 +114,64 @@ BOOST_AUTO_TEST_CASE(what_was_not_saved_so_is_refused_and_changes_nothing) {
   BOOST_TEST((holds(w, 1) && holds(b, 2)));
 }
 
+/// A list has tensors of different ranks, each with a layout of its own.
+BOOST_AUTO_TEST_CASE(tensors_of_rank_1_to_6_come_back) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const mesh line{axis{"data", everyone.size()}};
+  std::vector<sharded_tensor<double>> saved, loaded;
+  for (std::size_t rank = 1; rank <= 6; ++rank) {
+    shape_list n;
+    for (std::size_t d = 0; d < rank; ++d) n.push_back(1 + (d + rank) % 3);
+    const sharding whole(line, rank);
+    saved.push_back(numbers<double>(everyone, whole.cut(rank - 1, axis_list{0}), n, static_cast<double>(rank)));
+    loaded.push_back(numbers<double>(everyone, rank % 2 == 0 ? whole : whole.cut(0, axis_list{0}), n, 0));
+  }
+  save_tensors(folder / "runs", 1, saved);
+  BOOST_TEST(load_tensors(folder / "runs", loaded) == 1U);
+  for (std::size_t rank = 1; rank <= 6; ++rank) BOOST_TEST(holds(loaded[rank - 1], static_cast<double>(rank)), rank);
+
+  const std::vector<sharded_tensor<double>> large{
+      saved[0], numbers<double>(everyone, sharding(line, 7), shape_list{1, 1, 1, 1, 1, 1, 1}, 1)};
+  const std::string end = ": requires tensors of rank 1 to 6, got one of rank 7; reshape it";
+  BOOST_TEST(refused<shape_error>([&] { save_tensors(folder / "runs", 2, large); }) ==
+             "partita::save_tensors(folder, step, tensors)" + end);
+  const checkpoint there = load_checkpoint(folder / "runs", everyone);
+  BOOST_TEST(there.step() == 1U);
+  BOOST_TEST(there.tensors().size() == 6U);
+  for (std::size_t k = 0; k < 6; ++k) BOOST_TEST(there.tensors()[k].name == std::to_string(k));
+  const std::vector<sharded_tensor<double>> none;
+  BOOST_TEST(refused<shape_error>([&] { save_tensors(folder / "runs", 2, none); }) ==
+             "partita::save_tensors(folder, step, tensors): requires at least one tensor");
+}
+
+/// The error names what differs from the checkpoint, and nothing is loaded.
+BOOST_AUTO_TEST_CASE(a_difference_from_a_checkpoint_is_named_in_full) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const mesh line{axis{"data", everyone.size()}};
+  const std::string start = "partita::load_tensors(folder, tensors): requires ";
+  auto w = numbers<double>(everyone, line.layout("data", ""), {4, 3}, 1);
+  auto b = numbers<double>(everyone, line.layout("data"), {4}, 2);
+  save_tensors(folder / "runs", 1, std::tie(w, b));
+  save_tensors(folder / "runs", 2, named_parameters<double>{{"w", w}, {"b", b}});
+  auto v = numbers<double>(everyone, line.layout("", ""), {4, 2}, 5);
+  const auto told = [&](auto&& tensors, std::uint64_t step) {
+    return refused<shape_error>([&] { load_tensors(folder / "runs", tensors, step); });
+  };
+  BOOST_TEST(told(std::tie(w), 1) == start + "as many tensors as were saved, got 1 and a checkpoint of 2");
+  BOOST_TEST(told(std::tie(w, b, v), 1) == start + "as many tensors as were saved, got 3 and a checkpoint of 2");
+  BOOST_TEST(told(std::tie(v, b), 1) ==
+             start + "tensors of the extents that were saved; number 0 has [4, 2], and the checkpoint holds [4, 3]");
+  BOOST_TEST(told(std::tie(w, v), 1) ==
+             start + "tensors of the extents that were saved; number 1 has [4, 2], and the checkpoint holds [4]");
+  BOOST_TEST(told(named_parameters<double>{{"w", v}, {"c", b}}, 2) ==
+             start + "tensors of the extents that were saved; w has [4, 2], and the checkpoint holds [4, 3]");
+  BOOST_TEST(told(named_parameters<double>{{"b", b}, {"c", v}}, 2) ==
+             start + "names that were saved; the checkpoint does not have c");
+  BOOST_TEST((holds(w, 1) && holds(b, 2) && holds(v, 5)));
+}
+
 BOOST_AUTO_TEST_CASE(named_parameters_are_loaded_by_their_names) {
   const world everyone(test::workers());
   const test::folder folder(everyone.communicator());

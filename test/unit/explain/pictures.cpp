@@ -15,10 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "occurrences.hpp"
+
 namespace {
 
 using namespace partita;
 using boost::property_tree::ptree;
+using test::occurrences;
 
 struct parsed {
   std::size_t rectangles = 0, words = 0, paths = 0;
@@ -110,6 +113,39 @@ BOOST_AUTO_TEST_CASE(a_sum_reduce_goes_from_the_larger_partition_to_the_smaller_
   BOOST_TEST(!says(found, "broadcast"));
 }
 
+/// A worker of the larger partition, on the left, has the colour of the sum to which its block is added.
+BOOST_AUTO_TEST_CASE(the_larger_partition_of_a_sum_reduce_is_on_the_left_in_the_colours_of_the_sums) {
+  const std::string svg = to_svg(sum_reduce_picture(grid(extents<2, 3>{}), grid(extents<1, 3>{}, workers(6, 9))));
+  std::string tiles;
+  for (long place = 0; place < 6; ++place)
+    tiles += std::to_string(place % 3 * 92) + " " + std::to_string(28 + place / 3 * 62) + " 84 54 \n";
+  // the arrows between the partitions are 134 long, with 20 on both sides; the row is as high as the middle of the rows
+  for (long place = 0; place < 3; ++place) tiles += std::to_string(268 + 174 + place * 92) + " 59 84 54 \n";
+  const std::string places = parse(svg).places;
+  BOOST_TEST(places.substr(places.find('\n') + 1) == tiles);
+  for (std::size_t sum = 0; sum < 3; ++sum)
+    BOOST_TEST(occurrences(svg, std::string(" fill=\"") + colour_of(sum).fill + "\" stroke") == 3U, sum);
+  BOOST_TEST(occurrences(svg, std::string(" fill=\"") + colour_of(3).fill) == 0U);
+}
+
+/// Of the members of a sum four are written, and 12 blocks at most have lines.
+BOOST_AUTO_TEST_CASE(long_sums_and_many_blocks_are_cut) {
+  for (std::size_t members = 1; members <= 6; ++members) {
+    std::string sum;
+    for (std::size_t k = 0; k < members && k < 4; ++k)
+      sum += (k == 0 ? "" : " + ") + std::string(detail::symbol("dy", k));
+    const auto found = parse(to_svg(worker_broadcast_picture(grid(extents(std::size_t{1})), grid(extents(members)))));
+    BOOST_TEST(says(found, "dx₀ = " + sum + (members > 4 ? " + …\n" : "\n")), found.all_words);
+  }
+  const auto many = parse(to_svg(worker_broadcast_picture(grid(extents<14>{}), grid(extents<2, 14>{}))));
+  for (std::size_t block = 0; block < 14; ++block) {
+    const std::string line = std::string(detail::symbol("x", block)) + " goes to workers " + std::to_string(block) +
+                             ", " + std::to_string(block + 14);
+    BOOST_TEST(says(many, line) == (block < 12), line);
+  }
+  BOOST_TEST(std::string(detail::symbol("x", 1203)) == "x₁₂₀₃");
+}
+
 BOOST_AUTO_TEST_CASE(a_transposed_sum_reduce_pairs_by_number) {
   const auto found = parse(to_svg(sum_reduce_picture(grid(extents<3, 2>{}), grid(extents<2, 3>{}), transpose_src)));
   BOOST_TEST(says(found, "p_x, 3 × 2, transposed"));
@@ -149,6 +185,28 @@ BOOST_AUTO_TEST_CASE(a_propagated_operation_shows_the_layouts_and_the_moves_that
                                "(1310720 bytes to a worker, where the estimate was 1572864)\n"
                                "slice data to 2, 0 bytes"),
              words);
+}
+
+/// Only a layout that was given is bold; the others are those that propagation found.
+BOOST_AUTO_TEST_CASE(an_operand_without_a_layout_is_drawn_with_the_one_that_was_found) {
+  const mesh m{axis{"data", 2}, axis{"model", 4}};
+  const rule product("mk,kn->mn");
+  const spec x(m.layout("", "model"), {16, 32}), w(shape_list{32, 8});
+  for (const bool first : {true, false}) {
+    const std::vector<spec> operands{first ? x : spec(shape_list{16, 32}),
+                                     first ? w : spec(m.layout("model", ""), {32, 8})};
+    const propagation decided = propagate(m, product, spec_list(operands));
+    const propagation_picture picture(product, operands, {}, decided);
+    BOOST_TEST(picture.moves.empty());
+    BOOST_TEST((picture.name(0) == "operand 0" && picture.name(1) == "operand 1" && picture.name(2) == "result 0"));
+    const std::string svg = to_svg(picture);
+    const auto found = parse(svg);
+    for (const char* words : {"mesh data 2 x model 4\n", "operand 0 [16, 32]\n(, model)\n",
+                              "operand 1 [32, 8]\n(model, )\n", "result 0 of mk,kn->mn\n(, ) partial sum over model\n"})
+      BOOST_TEST(says(found, words), words);
+    BOOST_TEST(occurrences(svg, "font-weight=\"bold\"") == 3U);
+    BOOST_TEST(occurrences(svg, "#9b2226") == 0U);  // nothing moves
+  }
 }
 
 /// The bytes of a move are those of its tensor's elements, which may differ from tensor to tensor.
@@ -246,6 +304,137 @@ BOOST_AUTO_TEST_CASE(a_plan_shows_what_one_worker_gives_and_takes) {
   BOOST_TEST(parse(to_svg(picture.plan(1))).rectangles == 1U + 2U + 4U + 2U);
   BOOST_TEST(says(parse(to_svg(picture.plan(3))), "worker 3 gives 3 × 4") == true);
   BOOST_TEST(parse(to_svg(picture.plan(9))).rectangles == 1U);
+}
+
+/// The scales of a block are equal, 30 pixels for an index and 240 for the longest side, unless a side gets too thin.
+BOOST_AUTO_TEST_CASE(blocks_are_drawn_to_scale_unless_they_are_too_thin) {
+  struct row {
+    std::size_t rows, columns, high, wide;
+    bool has_cells;
+  };
+  for (const auto& [rows, columns, high, wide, has_cells] : {row{1, 1, 30, 30, true},
+                                                             {7, 7, 210, 210, true},
+                                                             {7, 9, 187, 240, true},
+                                                             {8, 4, 240, 120, true},
+                                                             {3, 4, 90, 120, true},
+                                                             {24, 24, 240, 240, true},
+                                                             {25, 24, 240, 230, false},
+                                                             {24, 25, 230, 240, false},
+                                                             {100, 2, 240, 60, false},
+                                                             {100, 10, 240, 108, false},
+                                                             {2, 100, 60, 240, false},
+                                                             {0, 5, 30, 150, true},
+                                                             {5, 0, 150, 30, true},
+                                                             {0, 0, 30, 30, true}}) {
+    const detail::block_scales scales(rows, columns);
+    BOOST_TEST((scales.y_axis.pixels == high && scales.x_axis.pixels == wide), rows << " x " << columns);
+    BOOST_TEST(scales.can_show_cells() == has_cells, rows << " x " << columns);
+  }
+  for (std::size_t extent = 1; extent <= 30; ++extent)
+    for (const std::size_t pixels : {30U, 108U, 187U, 240U})
+      for (std::size_t n = 0; n <= extent; ++n) {  // the nearest pixel; of two, the higher one
+        const long twice = 2 * detail::axis_scale{extent, pixels}(n) * static_cast<long>(extent),
+                   exact = static_cast<long>(2 * n * pixels), half = static_cast<long>(extent);
+        BOOST_TEST((exact - half < twice && twice <= exact + half), n << " of " << extent << " on " << pixels);
+      }
+  BOOST_TEST((detail::drawn_rows<4>({2, 3, 4, 5}) == 24 && detail::drawn_columns<4>({2, 3, 4, 5}) == 5));
+  BOOST_TEST((detail::drawn_rows<1>({7}) == 1 && detail::drawn_columns<1>({7}) == 7));
+  BOOST_TEST((detail::drawn_rows<0>({}) == 1 && detail::drawn_columns<0>({}) == 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_legend_tells_which_dimensions_are_drawn_down) {
+  const auto legend = []<std::size_t Rank>(std::integral_constant<std::size_t, Rank>) {
+    drawing on;
+    detail::write_legend_of_parts<Rank>(on);
+    return parse(on.svg()).all_words;
+  };
+  const std::string colours =
+      "a part has the colour of the worker that held it; its label names the worker where it goes, or comes from\n";
+  const auto down = [&](const std::string& dimensions, const char* across) {
+    return colours + "down: dimensions " + dimensions +
+           " (each index of dimension 0 begins a new group of rows); across: dimension " + across + "\n";
+  };
+  BOOST_TEST(legend(std::integral_constant<std::size_t, 1>()) == colours);
+  BOOST_TEST(legend(std::integral_constant<std::size_t, 2>()) == colours);
+  BOOST_TEST(legend(std::integral_constant<std::size_t, 3>()) == down("0 and 1", "2"));
+  BOOST_TEST(legend(std::integral_constant<std::size_t, 4>()) == down("0, 1 and 2", "3"));
+  BOOST_TEST(legend(std::integral_constant<std::size_t, 5>()) == down("0, 1, 2 and 3", "4"));
+}
+
+/// A label that is wider than its part becomes a number, and is left out of a part that is too small for a number.
+BOOST_AUTO_TEST_CASE(labels_of_parts_fit_into_them) {
+  const auto label_of = [](std::size_t wide, std::size_t high) {
+    detail::block_scales length(1, 1);
+    length.x_axis.pixels = wide, length.y_axis.pixels = high;
+    drawing on;
+    detail::draw_block<1>(on, 0, 0, {1}, length, {{{0}, {1}, colour_of(0), "to 12", "12"}});
+    return parse(on.svg()).all_words;
+  };
+  const auto width = [](const char* words) {
+    return static_cast<std::size_t>(drawing::width_of(words, {.size = 12, .bold = true})) + 2;
+  };
+  for (const std::size_t wide : {width("to 12"), width("to 12") + 50}) BOOST_TEST(label_of(wide, 14) == "to 12\n");
+  for (const std::size_t wide : {width("to 12") - 1, width("12")}) BOOST_TEST(label_of(wide, 14) == "12\n");
+  BOOST_TEST(label_of(width("12") - 1, 14) == "");
+  BOOST_TEST(label_of(100, 13) == "");
+}
+
+/// A block without elements is a dashed box that can be seen.
+BOOST_AUTO_TEST_CASE(blocks_without_elements_are_dashed_boxes) {
+  const auto drawn = [](const std::array<std::size_t, 2>& shape) {
+    drawing on;
+    detail::draw_block<2>(on, 0, 0, shape, detail::block_scales(4, 4), {{{0, 0}, shape, colour_of(0), "a", "b"}});
+    return std::string(on.svg());
+  };
+  for (const auto& [shape, box] :
+       {std::pair(std::array<std::size_t, 2>{0, 3}, "x=\"0\" y=\"0\" width=\"90\" height=\"8\" fill=\"#f4f6f8\""),
+        {{3, 0}, "x=\"0\" y=\"0\" width=\"8\" height=\"90\" fill=\"#f4f6f8\""},
+        {{0, 0}, "x=\"0\" y=\"0\" width=\"8\" height=\"8\" fill=\"#f4f6f8\""}}) {
+    const std::string svg = drawn(shape);
+    BOOST_TEST(occurrences(svg, box) == 1U, svg);
+    BOOST_TEST((occurrences(svg, "stroke-dasharray") == 1 && occurrences(svg, "<rect") == 2));
+  }
+  const std::string some = drawn({3, 2});
+  BOOST_TEST((occurrences(some, "stroke-dasharray") == 0 && occurrences(some, "<rect") == 3));
+}
+
+BOOST_AUTO_TEST_CASE(the_plan_of_a_worker_that_only_takes_says_so) {
+  const repartition_picture picture(grid(extents<1, 3>{}), grid(extents<2, 2>{}), extents<7, 9>{});
+  const auto title = [&](std::size_t worker) { return parse(to_svg(picture.plan(worker))).all_words; };
+  BOOST_TEST(title(3).starts_with("worker 3 takes 3 × 4\n"), title(3));
+  BOOST_TEST(title(3).find("and takes") == std::string::npos);
+  BOOST_TEST(title(1).starts_with("worker 1 gives 7 × 3\n"), title(1));
+  BOOST_TEST(title(1).find("and takes 4 × 4\n") != std::string::npos, title(1));
+}
+
+/// In a sum a root that has no block of its own is dashed. The worker whose plan it is has its colour and a bold name.
+BOOST_AUTO_TEST_CASE(members_of_a_group_that_have_no_block_are_dashed) {
+  const grid one(extents<1>{}, workers{6});
+  const grid six(extents<6>{});
+  using kind = group_plan::kind;
+  for (const bool is_inside : {false, true})
+    for (const kind movement : {kind::broadcast, kind::sum_reduce})
+      for (std::size_t worker = 0; worker < 6; ++worker) {
+        const grid root = is_inside ? grid(extents<1>{}, workers{0}) : one;
+        const worker_pairing<1> pairing(root.shape(), six.shape(), false, false);
+        const std::string svg = to_svg(plan_groups(root, six, pairing, worker, movement));
+        const bool has_dashed_root = !is_inside && movement == kind::sum_reduce;
+        BOOST_TEST(occurrences(svg, "stroke-dasharray") == (has_dashed_root ? 1U : 0U), svg);
+        BOOST_TEST(occurrences(svg, std::string("fill=\"") + colour_of(worker).fill) == 1U);
+        BOOST_TEST(occurrences(svg, "stroke-width=\"2\"") == 1U);
+        BOOST_TEST(occurrences(svg, "font-weight=\"bold\">worker " + std::to_string(worker) + "<") == 1U, svg);
+        BOOST_TEST(occurrences(svg, "font-weight") == 1U);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(the_groups_of_a_worker_are_drawn_below_each_other) {
+  const grid shifted(extents<1, 3>{}, workers(1, 4));
+  const grid rows(extents<2, 3>{});
+  const worker_pairing<2> pairing(shifted.shape(), rows.shape(), false, false);
+  const std::string places = parse(to_svg(plan_groups(shifted, rows, pairing, 1))).places;
+  BOOST_TEST(places.substr(places.find('\n') + 1) ==
+             "0 0 84 30 \n94 62 84 30 \n188 62 84 30 \n"
+             "0 126 84 30 \n94 188 84 30 \n188 188 84 30 \n");
 }
 
 BOOST_AUTO_TEST_CASE(the_tree_of_a_group_has_an_edge_to_every_member_but_the_root) {

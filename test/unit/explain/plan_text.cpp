@@ -124,6 +124,73 @@ BOOST_AUTO_TEST_CASE(an_all_sum_goes_up_and_down_one_tree) {
              "with worker 3\n");
 }
 
+BOOST_AUTO_TEST_CASE(each_worker_of_a_tree_knows_its_part) {
+  const auto of = [](group_plan::kind movement, std::size_t worker) {
+    return streamed(groups_of(one, six, worker, movement));
+  };
+  const auto sum = [&](std::size_t worker) { return of(group_plan::kind::sum_reduce, worker); };
+  BOOST_TEST(sum(0) ==
+             "worker 0 in sum_reduce: takes the sum of the blocks of workers 0 to 5; receives from workers 1, "
+             "2, 4\n");
+  BOOST_TEST(sum(4) == "worker 4 in sum_reduce: gives its block to the sum of worker 0; receives from worker 5\n");
+  BOOST_TEST(sum(5) == "worker 5 in sum_reduce: gives its block to the sum of worker 0; by way of worker 4\n");
+  BOOST_TEST(sum(1) == "worker 1 in sum_reduce: gives its block to the sum of worker 0\n");
+  const auto all = [](std::size_t worker) { return streamed(plan_sum_groups(six, {false}, worker)); };
+  const std::string gets = " in all_sum_reduce: takes the sum of the blocks of workers 0 to 5; ";
+  BOOST_TEST(all(0) == "worker 0" + gets + "exchanges with workers 1, 2, 4\n");
+  BOOST_TEST(all(1) == "worker 1" + gets + "by way of worker 0\n");
+  BOOST_TEST(all(4) == "worker 4" + gets + "by way of worker 0, exchanges with worker 5\n");
+  BOOST_TEST(all(5) == "worker 5" + gets + "by way of worker 4\n");
+  // a root that has no block of its own gives its block to the others only
+  BOOST_TEST(streamed(groups_of(grid(extents<1>{}, workers{6}), six, 6)) ==
+             "worker 6 in broadcast: gives its block to workers 0 to 5; sends it to workers 3, 1, 0\n");
+}
+
+BOOST_AUTO_TEST_CASE(other_algorithms_of_a_linear_layer_name_their_workers) {
+  linear_plan plan{2, column_parallel, true, true, {{0, 0}, {4, 8}}, {}, {}, {0, 1, 2, 3}};
+  BOOST_TEST(to_text(plan) ==
+             "worker 2 in linear: multiplies by W [0, 4) x [0, 8) and adds the bias\n"
+             "worker 2 gathers x among workers 0 to 3\n");
+  plan.algorithm = row_parallel, plan.has_bias = false, plan.members = {1, 2};
+  BOOST_TEST(to_text(plan) ==
+             "worker 2 in linear: multiplies by W [0, 4) x [0, 8)\n"
+             "worker 2 scatters the sum of y among workers 1, 2\n");
+  plan.members.clear(), plan.holds_weights = false;
+  BOOST_TEST(to_text(plan) == "worker 2 in linear: holds no weights\n");
+  linear_choice choice{true, row_parallel, {1, 4}, {1, 2, 3, 4, 5, 0}};
+  const std::string rest =
+      "; the busiest worker: 1 floating-point operations, 2 bytes sent and 3 received in 4 messages, "
+      "5 bytes held\n";
+  BOOST_TEST(streamed(choice) == "row_parallel with p_w = 1 x 4" + rest);
+  choice.algorithm = weight_stationary, choice.p_w = {2, 3};
+  BOOST_TEST(streamed(choice) == "weight_stationary with p_w = 2 x 3" + rest);
+  BOOST_TEST(streamed(linear_cost{.messages = 1}) ==
+             "0 floating-point operations, 0 bytes sent and 0 received in 1 message, 0 bytes held\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_turned_tensor_has_its_extents_in_both_orders) {
+  const auto whole = decomposition<2>::balanced({6, 8}, {2, 2}), turned = decomposition<2>::balanced({8, 6}, {2, 2});
+  const std::string all = streamed(plan_repartition(two_by_two, whole, two_by_two, turned, 1, {1, 0}));
+  BOOST_TEST(all.starts_with("worker 1, tensor 6 x 8 turned to 8 x 6: gives 3 x 4, takes 4 x 3\n"), all);
+  const decomposition<2> empty = decomposition<2>::balanced({0, 8}, {2, 2});
+  BOOST_TEST(streamed(plan_repartition(two_by_two, empty, two_by_two, empty, 1)) ==
+             "worker 1, tensor 0 x 8: gives 0 x 4, takes 0 x 4\n  identity: nothing moves\n");
+}
+
+/// A part is contiguous in its block as far as it has whole trailing dimensions, and along the dimension before these.
+BOOST_AUTO_TEST_CASE(parts_are_contiguous_along_whole_trailing_dimensions) {
+  const auto run = [](std::array<std::size_t, 3> part, std::array<std::size_t, 3> block) {
+    return detail::contiguous_elements(part, block);
+  };
+  BOOST_TEST(run({2, 3, 4}, {2, 3, 4}) == 24U);
+  BOOST_TEST(run({1, 3, 4}, {2, 3, 4}) == 12U);
+  BOOST_TEST(run({2, 1, 4}, {2, 3, 4}) == 4U);
+  BOOST_TEST(run({2, 2, 4}, {2, 3, 4}) == 8U);
+  BOOST_TEST(run({2, 3, 1}, {2, 3, 4}) == 1U);
+  BOOST_TEST(run({2, 3, 3}, {2, 3, 4}) == 3U);
+  BOOST_TEST(detail::contiguous_elements(std::array<std::size_t, 0>{}, std::array<std::size_t, 0>{}) == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(a_linear_layer_has_its_weights_and_both_movements) {
   const grid above(extents<1, 3>{});
   const linear_plan plan{4,
@@ -152,6 +219,13 @@ BOOST_AUTO_TEST_CASE(lists_of_workers_are_ranges_from_four_on) {
   BOOST_TEST(written({5, 6, 7}) == "workers 5, 6, 7");
   BOOST_TEST(written({5, 6, 7, 8}) == "workers 5 to 8");
   BOOST_TEST(written({5, 6, 7, 9}) == "workers 5, 6, 7, 9");
+  BOOST_TEST(written({4, 6, 7, 8}) == "workers 4, 6, 7, 8");
+  std::vector<std::size_t> even;
+  std::string listed = "workers ";
+  for (std::size_t k = 0; k < 12; ++k) even.push_back(2 * k), listed += (k == 0 ? "" : ", ") + std::to_string(2 * k);
+  BOOST_TEST(written(even) == listed);  // 12 are all listed
+  even.push_back(99);
+  BOOST_TEST(written(even) == listed + " and 1 more");
 }
 
 BOOST_AUTO_TEST_CASE(messages_between_nodes_say_how_many_boxes_they_hold) {
@@ -161,6 +235,14 @@ BOOST_AUTO_TEST_CASE(messages_between_nodes_say_how_many_boxes_they_hold) {
   BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}})).find(" in 1 box") != std::string::npos);
   BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}})).find(" in 1 boxes") == std::string::npos);
   BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}, {0, 2, 4, 0, 1}})).find(" in 2 boxes") != std::string::npos);
+  node_messages all;
+  all.messages = {{0, 2, 1, 0, 1, 4, false}, {1, 3, 1, 1, 3, 1, true}};
+  BOOST_TEST(to_text(all) ==
+             "worker 0 to worker 2: 4 elements in 1 box\n"
+             "worker 1 to worker 3: 1 element in 2 boxes, joint\n");
+  BOOST_TEST(to_text(all, 8) ==
+             "worker 0 to worker 2: 4 elements (32 bytes) in 1 box\n"
+             "worker 1 to worker 3: 1 element (8 bytes) in 2 boxes, joint\n");
 }
 
 BOOST_AUTO_TEST_CASE(long_lists_of_workers_are_cut) {

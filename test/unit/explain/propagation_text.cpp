@@ -107,4 +107,51 @@ BOOST_AUTO_TEST_CASE(whatever_is_not_used_is_said_with_its_reason) {
   BOOST_TEST(passed.find("  operand 0 stays partial (sum) over data, and so are the results\n") != std::string::npos);
 }
 
+/// A decision names its factor by its letter, its axis by its name, and tensors by their places; the factor or the axis
+/// may be missing.
+BOOST_AUTO_TEST_CASE(each_kind_of_decision_has_its_sentence) {
+  using enum decision::what;
+  propagation p;
+  for (int k = 0; k < 2; ++k) p.operands.push_back(m.layout("", ""));
+  p.results.push_back(m.layout("", ""));
+  p.factor_letters[0] = 'b', p.factor_letters[3] = 'k';
+  constexpr std::uint8_t none = decision::none, no_axis = decision::no_axis;
+  constexpr pending_reduction sum = pending_reduction::sum, max = pending_reduction::max;
+  const std::pair<decision, const char*> table[] = {
+      {{takes_sharding, 1, 0, 0}, "'b' is sharded like dimension 0 of operand 1"},
+      {{takes_sharding, 1, 0, 0, 1}, "'b' is sharded over model"},
+      {{takes_sharding, 2, 1, 5}, "a dimension is sharded like dimension 1 of result 0"},
+      {{extended, 2, 1, 3}, "'k' is sharded further, like dimension 1 of result 0"},
+      {{joined, 1, 1, 0, 0}, "'b' is also sharded over data, like dimension 1 of operand 1"},
+      {{joined, none, none, 0, 0}, "'b' is also sharded over data"},
+      {{overruled, 0, 1, 3, no_axis, 1}, "dimension 1 of operand 0 shards 'k' differently and follows operand 1"},
+      {{overruled, 2, none, 3, no_axis, 0}, "result 0 shards 'k' differently and follows operand 0"},
+      {{loses_axis, none, none, 0, 1, 3}, "'b' is not sharded over model, because 'k' is"},
+      {{uneven, 0, 0, 0, 1}, "'b' is not sharded over model: blocks would be uneven"},
+      {{must_be_whole, 1, 1, 3, 0},
+       "'k' is not sharded over data of dimension 1 of operand 1: the operation needs it unsharded"},
+      {{one_element, 1, 1, none, 0},
+       "data of dimension 1 of operand 1 is not used: it has one element, or is broadcast"},
+      {{one_element, none, none}, "what cuts it of no tensor is not used: it has one element, or is broadcast"},
+      {{does_not_fit, 0, 0, none, 1},
+       "model of dimension 0 of operand 0 is not used: its blocks would not be blocks of what it is merged with"},
+      {{keeps_replicating, 2, none, 0, 1}, "'b' is not sharded over model: result 0 must be replicated over it"},
+      {{new_dimension, 2, 1, 3, 0}, "data of dimension 1 of result 0 is not used: only results have 'k'"},
+      {{becomes_partial, 2, none, 3, 1, none, sum},
+       "result 0 is partial (sum) over model, because 'k' is sharded over it"},
+      {{passes_partial, 0, none, none, 0, none, max},
+       "operand 0 stays partial (max) over data, and so are the results"},
+      {{finishes_partial, 1, none, none, 1, none, sum}, "operand 1 is reduced (sum) over model before the operation"},
+      {{keeps_partial, 2, none, none, 0, none, max},
+       "result 0 is declared partial (max) over data, and is made so after the operation"}};
+  const detail::decision_writer writer(p);
+  for (const auto& [one, sentence] : table) {
+    BOOST_TEST(std::string(writer.describe(one)) == sentence);
+    p.log.push_back(one);
+  }
+  std::string all = "operand 0 (, )\noperand 1 (, )\nresult 0 (, )\n";
+  for (const auto& [one, sentence] : table) all += std::string("  ") + sentence + "\n";
+  BOOST_TEST(std::string(explain(p)) == all);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -56,6 +56,22 @@ BOOST_AUTO_TEST_CASE(the_runs_of_a_block_are_its_elements_in_order_whatever_the_
   BOOST_TEST(right);
 }
 
+/// The elements of the tensor over the runs of all blocks, where no block is empty.
+BOOST_AUTO_TEST_CASE(the_mean_run_is_that_of_the_runs_of_all_blocks) {
+  std::mt19937 random(6);
+  for (int trial = 0; trial < 500; ++trial) {
+    const auto cuts = decomposition<3>::make([&](std::size_t) {
+      const std::size_t parts = 1 + random() % 3, n = 2 * parts + random() % 6;
+      return random() % 2 == 0 ? cut::balanced(n, parts) : cut::block_cyclic(n, parts, 1 + random() % 2);
+    });
+    std::size_t runs = 0, elements = 0;
+    for (std::size_t k = 0; k < volume_of(cuts.parts()); ++k)
+      for_file_runs(cuts, index_of(k, cuts.parts()),
+                    [&](std::size_t, std::size_t, std::size_t count) { ++runs, elements += count; });
+    BOOST_TEST(mean_run(cuts) == elements / runs);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(runs_are_as_long_as_what_stands_behind_the_last_cut) {
   const auto of = [](const cut& a, const cut& b) { return mean_run(decomposition<2>(a, b)); };
   BOOST_TEST(of(cut::balanced(8, 4), cut::balanced(10, 1)) == 20U);

@@ -20,6 +20,14 @@ manifest some_manifest() {
 /// The text with the checksum that belongs to it.
 std::string sealed(const std::string& body) { return body + detail::manifest_seal(body.data(), body.size()); }
 text problem_of(const std::string& body) { return parse_manifest(sealed(body)).error_message; }
+/// A manifest without its checksum.
+std::string body_of(const manifest& m) {
+  const std::string json = to_json(m);
+  return json.substr(0, json.size() - detail::manifest_seal_bytes);
+}
+std::string replaced(std::string body, const std::string& from, const std::string& to) {
+  return body.replace(body.find(from), from.size(), to);
+}
 
 BOOST_AUTO_TEST_SUITE(manifests)
 
@@ -79,6 +87,76 @@ BOOST_AUTO_TEST_CASE(a_manifest_is_json_and_comes_back) {
   BOOST_TEST(read["tensors"][0]["crc32c"][0] == "e3069283");
   BOOST_TEST(read["tensors"][2]["extents"][2] == 9000);
   BOOST_TEST((parse_manifest(to_json({0, 1, {}})).error_message == ""));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_is_written_a_line_a_tensor) {
+  const std::string body =
+      "{\n"
+      "  \"format\": \"partita checkpoint\",\n"
+      "  \"version\": 1,\n"
+      "  \"step\": 12,\n"
+      "  \"slab_bytes\": 4096,\n"
+      "  \"tensors\": [\n"
+      "    {\"name\": \"w\", \"type\": \"<f4\", \"extents\": [12, 16], \"bytes\": 5000,\n"
+      "     \"crc32c\": [\"e3069283\", \"0000000a\"]},\n"
+      "    {\"name\": \"b\", \"type\": \"<f8\", \"extents\": [], \"bytes\": 0,\n"
+      "     \"crc32c\": []}\n"
+      "  ],\n";
+  BOOST_TEST(to_json({12, 4096, {{"w", "<f4", {12, 16}, 5000, {0xe3069283U, 10}}, {"b", "<f8", {}, 0, {}}}}) ==
+             sealed(body));
+  BOOST_TEST(sealed("123456789") == "123456789  \"checksum\": \"e3069283\"\n}\n");
+}
+
+BOOST_AUTO_TEST_CASE(entries_may_have_any_order_and_any_spaces_between_them) {
+  const manifest_found turned = parse_manifest(
+      sealed("{\"tensors\": [{\"crc32c\": [\"0000000a\"], \"bytes\": 7, \"extents\": [3], \"type\": \"<f4\", \"name\": "
+             "\"w\"}], \"slab_bytes\": 64, \"step\": 3, \"version\": 1, \"format\": \"partita checkpoint\",\n"));
+  BOOST_TEST(turned.error_message == "");
+  BOOST_TEST((turned.manifest == manifest{3, 64, {{"w", "<f4", {3}, 7, {10}}}}));
+  std::string spaced;
+  for (const char c : body_of(some_manifest()))
+    spaced += std::string(c == ':' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}' ? "\t\r\n " : "") + c;
+  const manifest_found found = parse_manifest(sealed(spaced));
+  BOOST_TEST(found.error_message == "");
+  BOOST_TEST((found.manifest == some_manifest()));
+}
+
+/// Numbers have no signs, points or leading zeros, and a checksum has eight hexadecimal digits.
+BOOST_AUTO_TEST_CASE(numbers_and_checksums_are_written_in_one_way) {
+  const std::string body = body_of(some_manifest());
+  for (const char* bad : {"012", "00", "+12", "1.5", "1e1", "", "0x12", "1 2", "\"12\""})
+    for (const char* entry : {"\"step\": 12", "\"slab_bytes\": 4096", "\"bytes\": 896", "\"version\": 1"}) {
+      const std::string name = std::string(entry).substr(0, std::string(entry).find(' ') + 1);
+      BOOST_TEST(problem_of(replaced(body, entry, name + bad)) == "its manifest is not written as one", name << bad);
+    }
+  BOOST_TEST(problem_of(replaced(body, "[12, 16]", "[12, 016]")) == "its manifest is not written as one");
+  for (const char* bad : {"", "0000000", "000000000", "0000000g", "0000000`", "0000000/", "0000000:", "0000000@",
+                          "0000000A", "0000000-", "       0"})
+    BOOST_TEST(problem_of(replaced(body, "e3069283", bad)) == "its manifest is not written as one", bad);
+  for (const std::string good : {"00000000", "ffffffff", "0123abcd", "9a9a9a9a", "0000000f"})
+    BOOST_TEST(parse_manifest(sealed(replaced(body, "e3069283", good))).manifest.tensors[0].checksums[0] ==
+                   std::stoul(good, nullptr, 16),
+               good);
+}
+
+BOOST_AUTO_TEST_CASE(another_format_and_what_follows_a_manifest_are_refused) {
+  const std::string body = body_of(some_manifest());
+  for (const char* format : {"partita checkpoints", "partita checkpoin", "", "Partita checkpoint"})
+    BOOST_TEST(problem_of(replaced(body, "partita checkpoint", format)) ==
+               "its manifest is of another format or version");
+  for (const char* version : {"0", "2", "11"})
+    BOOST_TEST(problem_of(replaced(body, "\"version\": 1", std::string("\"version\": ") + version)) ==
+               "its manifest is of another format or version");
+  BOOST_TEST(problem_of(to_json(some_manifest())) == "its manifest has more than spaces behind its end");
+  for (const char* name : {"format", "version", "step", "slab_bytes", "tensors", "name", "type", "extents", "crc32c"})
+    BOOST_TEST(problem_of(replaced(body, std::string("\"") + name + "\"", "\"other\"")) ==
+                   "its manifest is not written as one",
+               name);
+  for (const char* bad : {"<f\n4", "<f\\u0034", "<f\x1f"})
+    BOOST_TEST(problem_of(replaced(body, "<f4", bad)) == "its manifest is not written as one");
+  const manifest_found found = parse_manifest(sealed(replaced(body, "<f4", "<f 4\xc3\xa9")));  // any other character
+  BOOST_TEST(found.error_message == "");
+  BOOST_TEST(found.manifest.tensors[0].type == "<f 4\xc3\xa9");
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_a_step_comes_back) {

@@ -68,6 +68,24 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
   BOOST_TEST(h.data_bytes == 192U);
 }
 
+/// A header says how long it is, whatever its length: in one byte or in two.
+BOOST_AUTO_TEST_CASE(a_header_of_any_length_is_read) {
+  for (std::size_t rank = 0; rank <= 64; ++rank) {
+    std::vector<std::size_t> extents(rank, 1);
+    for (std::size_t d = 0; d < rank; ++d) extents[d] = d % 2 == 0 ? 1 : 0;
+    if (rank > 1) extents[rank - 1] = 1234567890123456789;
+    const std::string header = make_npy_header("<u2", rank % 2 == 1, extents.data(), rank);
+    const npy_header_found found = parsed(header);
+    BOOST_TEST(found.error_message == "");
+    BOOST_TEST(found.header.data_at == header.size());
+    BOOST_TEST(found.header.fortran_order == (rank % 2 == 1));
+    const auto* const first = found.header.extents.data();
+    BOOST_TEST((std::vector<std::size_t>(first, first + found.header.rank) == extents));
+    BOOST_TEST(header.find_last_not_of(' ', header.size() - 2) == header.find('}'));
+    BOOST_TEST(header.size() - header.find('}') <= 64 + 2U);  // no longer than it must be
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_xtensor_writes_is_read_and_says_the_same) {
   const xt::xtensor<double, 2> x({2, 3}, 1.5);
   const std::string bytes = xt::dump_npy(x);
@@ -152,6 +170,50 @@ BOOST_AUTO_TEST_CASE(what_is_no_header_is_told_why) {
   for (const char* empty :
        {"(0, 4611686018427387904, 4)", "(4611686018427387904, 0, 4)", "(4611686018427387904, 4, 0)"})
     BOOST_TEST(problem_of(type + "'fortran_order': False, 'shape': " + empty + ", }") == "", empty);
+}
+
+BOOST_AUTO_TEST_CASE(the_types_that_are_read_are_numbers_of_the_sizes_that_numpy_has) {
+  const auto read = [](const std::string& type) {
+    return parsed(around("{'descr': '" + type + "', 'fortran_order': False, 'shape': (3,), }"));
+  };
+  const auto has_size = [](char kind, std::size_t n) {
+    for (const std::size_t size : kind == 'b'                  ? std::vector<std::size_t>{1}
+                                  : kind == 'i' || kind == 'u' ? std::vector<std::size_t>{1, 2, 4, 8}
+                                  : kind == 'f'                ? std::vector<std::size_t>{2, 4, 8, 12, 16}
+                                  : kind == 'c'                ? std::vector<std::size_t>{8, 16, 24, 32}
+                                                               : std::vector<std::size_t>{})
+      if (size == n) return true;
+    return false;
+  };
+  for (const char kind : std::string("biufcOSUVmMaBFC?"))
+    for (std::size_t n = 1; n <= 130; ++n)
+      for (const std::string order : {"<", ">", "|", "=", ""}) {
+        const npy_header_found found = read(order + kind + std::to_string(n));
+        const bool is_number = has_size(kind, n) && !(order == "|" && n > 1);
+        BOOST_TEST(found.error_message.empty() == is_number, order << kind << n);
+        if (!is_number) continue;
+        const char expected = n == 1 ? '|' : order == "<" || order == ">" ? order[0] : native_byte_order;
+        BOOST_TEST((found.header.kind == kind && found.header.item_bytes == n && found.header.byte_order == expected));
+        BOOST_TEST(found.header.data_bytes == 3 * n);
+      }
+  const std::string names = "its header names the type '",
+                    only = "'; only plain numbers, bool and complex numbers are read";
+  const std::string a(40, 'a');
+  for (const auto& [type, shown] :
+       {std::pair<std::string, std::string>{"<f3", "<f3"}, {a, a}, {a + "b", a}, {"a\tb\x01", "a?b?"}, {"", ""}})
+    BOOST_TEST(read(type).error_message.c_str() == names + shown + only, type);
+}
+
+/// A file has fewer than 2^63 bytes, those of its header included.
+BOOST_AUTO_TEST_CASE(elements_end_before_2_to_the_63rd_byte) {
+  const auto of_bytes = [](std::size_t n) {
+    return around("{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(n) + ",), }");
+  };
+  const std::size_t most = static_cast<std::size_t>(-1) / 2, header = of_bytes(most).size();
+  BOOST_TEST(parsed(of_bytes(most - header)).error_message == "");
+  BOOST_TEST(parsed(of_bytes(most - header)).header.data_bytes == most - header);
+  for (const std::size_t n : {most - header + 1, most})
+    BOOST_TEST(parsed(of_bytes(n)).error_message == "its header has extents whose product is above 2^63 bytes");
 }
 
 BOOST_AUTO_TEST_CASE(a_header_that_is_cut_off_anywhere_is_refused) {

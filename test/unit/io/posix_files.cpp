@@ -1,14 +1,17 @@
 // Files by POSIX: a save goes where the symbolic links of its name lead and keeps owner and mode, a lock is waited for,
 // and space is reserved or refused.
+#include <fcntl.h>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <partita/io/detail/posix_file.hpp>
 #include <partita/io/detail/replaced_file.hpp>
 #include <resource_limit.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace partita;
 using detail::posix_file;
@@ -58,6 +61,16 @@ std::size_t size_of(const posix_file& file) {
   std::size_t bytes = 0;
   BOOST_TEST(file.size(bytes) == 0);
   return bytes;
+}
+/// The descriptors of this process that are open on a file.
+std::vector<int> descriptors_of(const std::string& path) {
+  std::vector<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;  // that of the folder itself
+    if (std::filesystem::read_symlink(entry.path(), closed) == path)
+      found.push_back(std::stoi(entry.path().filename().string()));
+  }
+  return found;
 }
 
 }  // namespace
@@ -213,6 +226,78 @@ BOOST_AUTO_TEST_CASE(a_file_is_known_by_its_content_and_its_name) {
   BOOST_TEST(bytes == 7U);
   BOOST_TEST(std::string(detail::error_text(ENOENT).c_str()) == "No such file or directory (errno 2)");
   BOOST_TEST(std::string(detail::error_text(detail::end_of_file).c_str()) == "the file ends too early");
+}
+
+/// The number of a file, its size and both parts of the time of its last change tell versions of a file apart.
+BOOST_AUTO_TEST_CASE(another_number_size_or_time_is_another_version) {
+  const folder here;
+  const auto version_of = [&](const std::string& name, off_t bytes, std::time_t seconds, long nanoseconds) {
+    posix_file file;
+    BOOST_TEST(file.open(here / name, O_RDWR | O_CREAT) == 0);
+    BOOST_TEST(::truncate((here / name).c_str(), bytes) == 0);
+    const timespec then[2] = {{seconds, nanoseconds}, {seconds, nanoseconds}};
+    BOOST_TEST(::utimensat(AT_FDCWD, (here / name).c_str(), then, 0) == 0);
+    return file.version();
+  };
+  const std::uint64_t first = version_of("a", 10, 1000, 5000000);
+  BOOST_TEST(version_of("b", 10, 1000, 5000000) != first);
+  BOOST_TEST(version_of("a", 11, 1000, 5000000) != first);
+  BOOST_TEST(version_of("a", 10, 1001, 5000000) != first);
+  BOOST_TEST(version_of("a", 10, 1000, 6000000) != first);
+  BOOST_TEST(version_of("a", 10, 1000, 5000000) == first);
+}
+
+/// A descriptor is closed by the next open, by close and by the destructor, and programs that this one starts do not
+/// get it. Opening a pipe to read it does not wait.
+BOOST_AUTO_TEST_CASE(a_file_is_open_once_until_it_is_closed) {
+  const folder here;
+  const std::string a = here.file("a"), b = here.file("b"), pipe = here / "pipe";
+  posix_file file;
+  BOOST_TEST(file.close() == 0);
+  for (const int flags : {O_RDONLY, O_RDWR, O_WRONLY}) {
+    BOOST_TEST(file.open(a, flags) == 0);
+    const std::vector<int> found = descriptors_of(a);
+    BOOST_TEST_REQUIRE(found.size() == 1U);
+    BOOST_TEST((::fcntl(found[0], F_GETFD) & FD_CLOEXEC) != 0);
+    BOOST_TEST(((::fcntl(found[0], F_GETFL) & O_NONBLOCK) != 0) == (flags == O_RDONLY));
+  }
+  BOOST_TEST(file.open(b, O_RDWR) == 0);
+  BOOST_TEST((descriptors_of(a).empty() && descriptors_of(b).size() == 1));
+  BOOST_TEST(file.open(here / "none", O_RDWR) == ENOENT);
+  BOOST_TEST((descriptors_of(b).empty() && !file.is_open()));
+  BOOST_TEST((file.open(b, O_RDWR) == 0 && file.is_open() && file.close() == 0 && !file.is_open()));
+  BOOST_TEST((descriptors_of(b).empty() && file.close() == 0));
+  {
+    posix_file inner;
+    BOOST_TEST(inner.open(a, O_RDWR) == 0);
+  }
+  BOOST_TEST(descriptors_of(a).empty());
+  std::size_t bytes = 7;
+  BOOST_TEST(::mkfifo(pipe.c_str(), 0600) == 0);
+  BOOST_TEST((file.open(pipe, O_RDWR) == 0 && file.size(bytes) == ESPIPE && bytes == 7));
+}
+
+/// Bytes are read and written where they are said to be, and reading beyond the end is an error.
+BOOST_AUTO_TEST_CASE(bytes_have_their_places_in_a_file) {
+  const folder here;
+  posix_file file;
+  BOOST_TEST(file.open(here / "x", O_RDWR | O_CREAT | O_EXCL, 0640) == 0);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  BOOST_TEST(mode_of(here / "x") == (0640 & ~mask));
+  BOOST_TEST((file.write("cd", 2, 2) == 0 && file.write("ab", 2, 0) == 0 && file.write("", 0, 9) == 0));
+  BOOST_TEST(size_of(file) == 4U);
+  for (std::size_t at = 0; at <= 5; ++at)
+    for (std::size_t n = 0; n <= 5; ++n) {
+      std::string read(n, '?');
+      const bool is_inside = n == 0 || at + n <= 4;
+      BOOST_TEST(file.read(read.data(), n, at) == (is_inside ? 0 : detail::end_of_file));
+      if (is_inside && n > 0) BOOST_TEST(read == std::string("abcd").substr(at, n));
+    }
+  posix_file reader, closed;
+  BOOST_TEST(reader.open(here / "x", O_RDONLY) == 0);
+  char byte = 0;
+  BOOST_TEST((reader.write("x", 1, 0) == EBADF && closed.read(&byte, 1, 0) == EBADF));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,10 @@
 // Defines the functions that io/detail/posix_file.hpp declares.
 #pragma once
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <partita/io/detail/posix_file.hpp>
 
 namespace partita::detail {
@@ -125,9 +127,13 @@ PARTITA_DEF std::string temporary_name(const std::string& path, std::uint64_t ra
 
 PARTITA_DEF std::uint64_t random_word() {
   std::uint64_t word = 0;
-  if (::getentropy(&word, sizeof word) != 0)
-    word = static_cast<std::uint64_t>(static_cast<std::uint32_t>(::getpid())) * std::uint64_t{0x9e3779b97f4a7c15};
-  return word;
+  if (::getentropy(&word, sizeof word) == 0) return word;
+  // The system call is missing in Linux before 3.17, and a sandbox may forbid it. The numbers of one process must
+  // differ, too, because the caller tries another name if a name is taken.
+  static std::atomic<std::uint64_t> calls{0};
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return hasher().mix(::getpid()).mix(now.tv_sec).mix(now.tv_nsec).mix(++calls).value();
 }
 
 PARTITA_DEF text error_text(int error) {
