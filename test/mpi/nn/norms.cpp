@@ -432,6 +432,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_norm_is_named) {
     if (shifts) {
       keeps(layer.bias(), "requires a bias and its gradient of shape [2], got [3] and [2]; assign blocks of the shape");
       keeps(layer.bias_gradient(), "requires a bias and its gradient of shape [2], got [2] and [3]; assign");
+    } else {
+      keeps(layer.bias(), "requires a bias and its gradient of shape [0], got [");
     }
     if (n == 1) return;
     says("(x) with p = [1, " + std::to_string(n) + "]: ", [&] {
