@@ -117,7 +117,7 @@ class cross_entropy_loss {
     softmax_ = given;
     std::array<std::size_t, Rank - 1> rows_shape{};
     for (std::size_t d = 0; d + 1 < Rank; ++d) rows_shape[d] = given.shape()[d == 0 ? 0 : d + 1];
-    losses_ = uninitialised<T, Rank - 1>(rows_shape);
+    losses_ = active ? uninitialised<T, Rank - 1>(rows_shape) : zero_volume<T, Rank - 1>(rows_shape[0]);
     const std::size_t rows = active ? losses_.size() : 0, n = given.shape()[1];
     classes_ = n;
     features_ = 1;

@@ -601,4 +601,221 @@ BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
   }
 }
 
+/// An element is dropped if its random number is below the probability, and kept if both are equal.
+BOOST_AUTO_TEST_CASE(dropout_keeps_an_element_whose_number_is_the_probability) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n));
+  const auto ones = block_from(p, extents<dynamic>(8 * n), [](auto) { return 1.0F; });
+  const auto word = [](std::size_t k) {
+    return detail::philox({static_cast<std::uint32_t>(k / 4), 0, 1, 0}, {17, 0})[k % 4];
+  };
+  for (const std::size_t chosen : {0U, 3U, 5U})
+    for (const std::uint32_t more : {0U, 1U}) {
+      const std::uint32_t limit = word(chosen) + more;
+      dropout layer(p, {.probability = static_cast<double>(limit) * 0x1p-32, .seed = 17});
+      const auto y = layer(ones);
+      for (std::size_t k = 0; k < 8; ++k)
+        BOOST_TEST((y(k) != 0) == (word(8 * everyone.id() + k) >= limit), "element " << k << ", limit " << limit);
+      BOOST_TEST((everyone.id() != 0 || (y(chosen) != 0) == (more == 0)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(dropout_goes_on_from_the_step_that_a_program_sets) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto ones = block_from(p, extents<dynamic>(40 * everyone.size()), [](auto) { return 1.0F; });
+  dropout layer(p, {.probability = 0.25, .seed = 3}), resumed(p, {.probability = 0.25, .seed = 3});
+  BOOST_TEST((layer.training() && layer.step() == 0 && layer.options().probability == 0.25));
+  xt::xtensor<float, 1> y;
+  for (int step = 0; step < 7; ++step) {
+    const xt::xtensor<float, 1> before = y;
+    y = layer(ones);
+    BOOST_TEST((step == 0 || y != before));
+  }
+  resumed.step(6);
+  BOOST_TEST(resumed.step() == 6U);
+  BOOST_TEST((resumed(ones) == y && resumed.step() == 7));
+  resumed.step(5), resumed.evaluate();
+  BOOST_TEST((!resumed.training() && resumed(ones) == ones && resumed.step() == 5));
+  resumed.train();
+  BOOST_TEST((resumed.training() && resumed(ones) != ones && resumed.step() == 6));
+  BOOST_TEST((resumed(ones) == y));
+}
+
+/// Element (i, j) of the table is made of the random numbers 2 k and 2 k + 1 of the seed, for k = i * columns + j, by
+/// the transform of Box and Muller (1958).
+BOOST_AUTO_TEST_CASE(the_rows_of_an_embedding_are_numbered_in_C_order_on_every_cut) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(dynamic_extents<2>(1, everyone.size()));
+  for (const auto by : {embedding_cut::columns, embedding_cut::rows}) {
+    embedding<double, 2> table(p, {.rows = 6, .columns = 5, .cut = by, .seed = 9});
+    const box<2> own = table.weight_box();
+    std::size_t wrong = table.weight().size() == own.volume() ? 0 : 1;
+    for (std::size_t i = own.start[0]; i < own.stop[0]; ++i)
+      for (std::size_t j = own.start[1]; j < own.stop[1]; ++j) {
+        const double u = 1 - detail::draw_uniform(9, 2 * (5 * i + j)), v = detail::draw_uniform(9, 2 * (5 * i + j) + 1);
+        const double wanted = std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979323846 * v);
+        wrong += std::abs(table.weight()(i - own.start[0], j - own.start[1]) - wanted) < 1e-14 ? 0 : 1;
+      }
+    BOOST_TEST(wrong == 0U);
+    const auto all = table.parameters();
+    BOOST_TEST((all.size() == 1 && all[0].value() == table.weight().data() && all[0].size() == table.weight().size() &&
+                all[0].gradient() == table.weight_gradient().data()));
+    table.weight_gradient().fill(2);
+    table.zero_gradients();
+    BOOST_TEST((table.weight_gradient() == 0 * table.weight()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_embedding_of_a_batch_of_two_dimensions_is_that_of_its_numbers) {
+  const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  std::mt19937 draws(7);
+  const embedding_options o{.rows = 7, .columns = 5, .seed = 3};
+  embedding<double, 3> whole(alone.partition<1, 1, 1>(), o);
+  for (int round = 0; round < 6; ++round) {
+    const auto grid = test::random_grid<3>(draws, everyone.size());
+    const auto p = test::partition_on<3>(everyone, draws, grid);
+    const auto batch = test::random_cuts<2>(draws, {3, 4}, {grid[0], grid[1]});
+    const bool by_rows = round % 2 == 0;
+    embedding_options cut = o;
+    cut.cut = by_rows ? embedding_cut::rows : embedding_cut::columns;
+    embedding<double, 3> layer(p, cut);
+    const box<2> own = layer.weight_box(),
+                 mine = p.active() ? batch.block(partita::index<2>{p.index()[0], p.index()[1]}) : box<2>{};
+    const auto id_at = [&](std::size_t i, std::size_t j) {
+      return (3 * i + 5 * j + static_cast<std::size_t>(round)) % 7;
+    };
+    const auto dy_at = [](std::size_t i, std::size_t j, std::size_t c) {
+      return static_cast<double>((5 * i + 3 * j + c) % 7) - 3;
+    };
+    auto x = uninitialised<int, 2>(mine.shape());
+    const std::size_t first = by_rows ? 0 : own.start[1], width = !p.active() ? 0 : by_rows ? 5 : own.shape()[1];
+    auto dy = uninitialised<double, 3>({mine.shape()[0], mine.shape()[1], width}), wanted = dy;
+    for (std::size_t i = 0; i < mine.shape()[0]; ++i)
+      for (std::size_t j = 0; j < mine.shape()[1]; ++j) {
+        const std::size_t id = id_at(mine.start[0] + i, mine.start[1] + j);
+        x(i, j) = static_cast<int>(id);
+        for (std::size_t c = 0; c < width; ++c) {
+          wanted(i, j, c) = whole.weight()(id, first + c);
+          dy(i, j, c) = dy_at(mine.start[0] + i, mine.start[1] + j, first + c);
+        }
+      }
+    const cube y = layer(x);
+    BOOST_TEST((p.active() ? y == wanted : y.size() == 0));
+    BOOST_TEST((layer.adjoint(dy) == matrix(xt::zeros<double>(mine.shape()))));
+    std::size_t wrong = 0;
+    for (std::size_t r = own.start[0]; r < own.stop[0]; ++r)
+      for (std::size_t c = own.start[1]; c < own.stop[1]; ++c) {
+        double sum = 0;
+        for (std::size_t k = 0; k < 12; ++k) sum += id_at(k / 4, k % 4) == r ? dy_at(k / 4, k % 4, c) : 0;
+        wrong += layer.weight_gradient()(r - own.start[0], c - own.start[1]) == sum ? 0 : 1;
+      }
+    BOOST_TEST(wrong == 0U);
+  }
+}
+
+/// Each layer says its name where its adjoint is called before the layer, and where blocks do not fit together.
+BOOST_AUTO_TEST_CASE(layers_are_refused_by_their_names) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(p3(1, 1, n));
+  const cube x = xt::ones<double>({2, 4, 6}), more = xt::ones<double>({3, 4, 6});
+  const auto check = [&](const std::string& name, const std::string& direction, auto layer) {
+    const std::string last = name + ".adjoint(dy): requires a dy of the shape of the last result, [";
+    test::expect_refused<shape_error>([&] { layer.adjoint(x); }, (last + "0, 0, 0], got [2, 4, 6]; call the").c_str());
+    const auto y = layer(x);
+    auto shape = y.shape();
+    shape[1] += everyone.id() + 1 == n ? 1 : 0;
+    const text of_y = text() << detail::shape_array<3>(y.shape());
+    test::expect_refused<shape_error>([&] { layer.adjoint(cube(xt::ones<double>(shape))); },
+                                      (last + std::string(of_y.c_str()).substr(1) + ", got [2, 5, ").c_str());
+    if (n > 1)
+      test::expect_refused<shape_error>([&] { layer(everyone.id() + 1 == n ? more : x); },
+                                        (name + direction + " with p = [1, 1, ").c_str());
+    BOOST_TEST((layer(x).shape() == y.shape()), name);
+  };
+  check("partita::dropout(p, options)", "", dropout(p));
+  check("partita::max_pooling(p, options)", "(x)", max_pooling(p, {.kernel = {2}}));
+  check("partita::average_pooling(p, options)", "(x)", average_pooling(p, {.kernel = {3}}));
+  check("partita::adaptive_max_pooling(p, options)", "(x)", adaptive_max_pooling(p, {.size = {n}}));
+  check("partita::adaptive_average_pooling(p, options)", "(x)", adaptive_average_pooling(p, {.size = {2 * n}}));
+  check("partita::upsampling(p, options)", "(x)", upsampling(p, {.scale = 2}));
+  const auto row = everyone.partition(dynamic_extents<2>(1, n));
+  embedding<double, 2> table(row, {.rows = 3, .columns = 2 * n});
+  const xt::xtensor<int, 1> numbers{2, 0};
+  const std::string wants =
+      "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, [";
+  test::expect_refused<shape_error>(
+      [&] {
+        table.adjoint(matrix(xt::ones<double>({2, 2})));
+      },
+      (wants + "0, 0], got [2, 2]; call the layer first").c_str());
+  table(numbers);
+  test::expect_refused<shape_error>(
+      [&] {
+        table.adjoint(matrix(xt::ones<double>({2, 3})));
+      },
+      (wants + "2, 2], got [2, 3]; call the layer first").c_str());
+  table.weight() = xt::ones<double>({4, 2});
+  test::expect_refused<shape_error>(
+      [&] { table(numbers); },
+      "partita::embedding(p, options): requires a weight and its gradient of shape [3, 2], "
+      "got [4, 2] and [3, 2]; assign blocks of the shape they had");
+  const std::size_t huge = static_cast<std::size_t>(-3);
+  test::expect_refused<shape_error>([&] { embedding<double, 2>(row, {.rows = huge, .columns = 4}); },
+                                    "partita::embedding(p, options): requires rows x columns of at most 2^40 elements");
+  test::expect_refused<shape_error>([&] { layer_norm<double, 2>(row, {.shape = {huge}}); },
+                                    "partita::layer_norm(p, options)(x): requires a shape of at most 2^40 elements");
+}
+
+/// One worker has an option that changes no message: all workers refuse the call all the same.
+BOOST_AUTO_TEST_CASE(an_option_of_one_worker_alone_is_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(p3(1, 1, n));
+  const auto row = everyone.partition(dynamic_extents<2>(1, n));
+  const cube x = xt::ones<double>({2, 4, 6});
+  max_pooling next(p, {.kernel = {1}});
+  for (const std::size_t odd_worker : {std::size_t{0}, n - 1}) {
+    const bool odd = everyone.id() == odd_worker;
+    const auto check = [&](const char* name, auto layer, const auto& block) {
+      BOOST_TEST(!refused([&] { layer(block), next(x); }).empty(), name);  // by the next call at the latest
+    };
+    check("dropout", dropout(p, {.seed = odd ? 1U : 2U}), x);
+    check("batch_norm", batch_norm<double, 3>(p, {.channels = 4, .momentum = odd ? 0.25 : 0.5}), x);
+    check("adaptive_max_pooling", adaptive_max_pooling(p, {.size = {odd ? 3 * n : 2 * n}}), x);
+    check("adaptive_average_pooling", adaptive_average_pooling(p, {.size = {odd ? 3 * n : 2 * n}}), x);
+    check("max_pooling", max_pooling(p, {.kernel = {2}, .ceil_mode = odd}), x);
+    check("average_pooling", average_pooling(p, {.kernel = {2}, .count_include_pad = odd}), x);
+    check("upsampling", upsampling(p, {.scale = 1, .mode = odd ? upsampling_mode::linear : upsampling_mode::nearest}),
+          x);
+    check("embedding", embedding<double, 2>(row, {.rows = 3, .columns = 2 * n, .seed = odd ? 1U : 2U}),
+          xt::xtensor<int, 1>{2, 0});
+  }
+  BOOST_TEST((next(x) == x));
+}
+
+/// On a worker outside of the partition a layer gives a block without elements.
+BOOST_AUTO_TEST_CASE(layers_of_one_worker_leave_the_others_without_elements) {
+  const world everyone(test::workers());
+  const auto one = everyone.partition(p3(1, 1, 1), workers({everyone.size() - 1}));
+  const cube x = one.active() ? cube(xt::ones<double>({2, 4, 6})) : cube(zero_volume<double, 3>(2));
+  const auto check = [&](const char* name, auto layer) {
+    for (int times = 0; times < 2; ++times) {
+      const auto y = layer(x);
+      const auto dx = layer.adjoint(y);
+      BOOST_TEST((one.active() ? y.size() > 0 : y.size() == 0), name);
+      BOOST_TEST((one.active() ? dx.shape() == x.shape() : dx.size() == 0), name);
+    }
+    if constexpr (requires { layer.weight(); }) BOOST_TEST((layer.weight().size() == (one.active() ? 4U : 0U)), name);
+  };
+  check("dropout", dropout(one));
+  check("max_pooling", max_pooling(one, {.kernel = {2}}));
+  check("adaptive_average_pooling", adaptive_average_pooling(one, {.size = {2}}));
+  check("upsampling", upsampling(one, {.scale = 2}));
+  check("batch_norm", batch_norm<double, 3>(one, {.channels = 4}));
+  check("group_norm", group_norm<double, 3>(one, {.groups = 2, .channels = 4}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

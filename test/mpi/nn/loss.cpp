@@ -65,6 +65,57 @@ void expect_loss(unsigned seed, const definition& by, Options options) {
   }
 }
 
+/// Compares the cross entropy of a tensor of any rank with its definition. Class 1 is ignored, though it is a class.
+template <std::size_t Rank>
+void expect_cross_entropy(const world& everyone, std::mt19937& draws, const std::array<std::size_t, Rank>& extents) {
+  const auto grid = test::random_grid<Rank>(draws, everyone.size());
+  const auto cuts = test::random_cuts<Rank>(draws, extents, grid);
+  const auto p = test::partition_on<Rank>(everyone, draws, grid);
+  const std::size_t classes = extents[1], features = volume_of(extents) / extents[0] / classes;
+  const whole_tensor<double, Rank> x(extents, [](std::size_t k) { return static_cast<double>((7 * k) % 19) / 4 - 2; });
+  std::array<std::size_t, Rank - 1> of_rows{};
+  for (std::size_t d = 0; d + 1 < Rank; ++d) of_rows[d] = extents[d == 0 ? 0 : d + 1];
+  const auto target_of = [&](std::size_t row) { return static_cast<int>((5 * row + 2) % classes); };
+  whole_tensor<double, Rank> dx(extents);
+  std::vector<double> each(extents[0] * features, 0);
+  double total = 0, count = 0;
+  for (std::size_t row = 0; row < each.size(); ++row) {
+    if (target_of(row) == 1) continue;
+    const auto at = [&](std::size_t c) { return (row / features * classes + c) * features + row % features; };
+    double sum = 0;
+    for (std::size_t c = 0; c < classes; ++c) sum += std::exp(x.values[at(c)]);
+    each[row] = std::log(sum) - x.values[at(static_cast<std::size_t>(target_of(row)))];
+    total += each[row], count += 1;
+    for (std::size_t c = 0; c < classes; ++c)
+      dx.values[at(c)] = std::exp(x.values[at(c)]) / sum - (static_cast<int>(c) == target_of(row) ? 1 : 0);
+  }
+  const auto rows = decomposition<Rank - 1>::make([&](std::size_t d) { return cuts.cuts[d == 0 ? 0 : d + 1]; });
+  const auto own_rows = [&](auto at) {  // this worker's block of a tensor without the classes
+    using T = std::remove_cvref_t<decltype(at(0))>;
+    if (!p.active()) return zero_volume<T, Rank - 1>();
+    partita::index<Rank - 1> place{};
+    for (std::size_t d = 0; d + 1 < Rank; ++d) place[d] = p.index()[d == 0 ? 0 : d + 1];
+    const auto own = rows.block(place);
+    auto block = uninitialised<T, Rank - 1>(own.shape());
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      auto i = index_of(k, own.shape());
+      for (std::size_t d = 0; d + 1 < Rank; ++d) i[d] += own.start[d];
+      block.data()[k] = at(flat_index(i, of_rows));
+    }
+    return block;
+  };
+  const auto x_own = x.block(p, cuts);
+  const auto t_own = own_rows(target_of);
+  cross_entropy_loss<double, Rank> mean(p, {.ignore_index = 1}),
+      sum(p, {.reduction = loss_reduction::sum, .ignore_index = 1});
+  BOOST_TEST(std::abs(mean(x_own, t_own) - total / count) <= 1e-12 * std::max(1.0, total));
+  const xt::xtensor<double, Rank> slope = dx.block(p, cuts) * (3 / count);
+  BOOST_TEST(close(mean.adjoint(3.0), slope));
+  BOOST_TEST(std::abs(sum(x_own, t_own) - total) <= 1e-12 * std::max(1.0, total));
+  BOOST_TEST(close(sum.each(x_own, t_own), own_rows([&](std::size_t row) { return each[row]; })));
+  BOOST_TEST((sum.options().ignore_index == 1 && sum.options().reduction == loss_reduction::sum));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(losses)
@@ -276,6 +327,146 @@ BOOST_AUTO_TEST_CASE(there_is_no_gradient_before_a_loss_nor_after_one_that_faile
     BOOST_CHECK_THROW(entropy(x, wrong), shape_error);
     BOOST_CHECK_THROW(alone(x, wrong), shape_error);
   }
+}
+
+BOOST_AUTO_TEST_CASE(cross_entropy_of_any_rank_is_its_definition_and_leaves_out_a_class_that_is_ignored) {
+  const world everyone(test::workers());
+  std::mt19937 draws(12);
+  for (int round = 0; round < 4; ++round) {
+    expect_cross_entropy<2>(everyone, draws, {5, 3});
+    expect_cross_entropy<4>(everyone, draws, {2, 4, 3, 2});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_mean_over_no_row_is_no_number_and_a_sum_over_none_is_0) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(1, everyone.size()));
+  const xt::xtensor<double, 2> x = xt::ones<double>({2, 2});
+  const xt::xtensor<int, 1> targets{1, 1};
+  cross_entropy_loss<double, 2> mean(p, {.ignore_index = 1}),
+      sum(p, {.reduction = loss_reduction::sum, .ignore_index = 1});
+  BOOST_TEST(std::isnan(mean(x, targets)));  // as PyTorch has it
+  BOOST_TEST(sum(x, targets) == 0.0);
+  BOOST_TEST((sum.adjoint() == 0 * x));
+}
+
+BOOST_AUTO_TEST_CASE(targets_and_gradients_of_other_shapes_than_the_rows_are_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const bool last = everyone.id() + 1 == everyone.size();
+  cross_entropy_loss<double, 4> loss(everyone.partition(extents(1, 1, 1, everyone.size())));
+  const xt::xtensor<double, 4> x = xt::ones<double>({2, 3, 4, 2});
+  const std::array<std::size_t, 3> right{2, 4, 2};
+  const xt::xtensor<int, 3> targets = xt::ones<int>(right);
+  const xt::xtensor<double, 3> dy = xt::ones<double>(right);
+  for (std::size_t d = 0; d < 3; ++d) {
+    auto shape = right;
+    shape[d] += last ? 1 : 0;
+    const xt::xtensor<int, 3> longer = xt::ones<int>(shape);
+    const xt::xtensor<double, 3> longer_dy = xt::ones<double>(shape);
+    test::expect_refused<shape_error>([&] { loss(x, longer); },
+                                      "partita::cross_entropy_loss: requires a target of the shape of x without "
+                                      "dimension 1, got blocks of [2, 3, 4, 2] "
+                                      "and [");
+    test::expect_refused<shape_error>([&] { loss.each(x, longer); }, "cut the target like x");
+    loss.each(x, targets);
+    const char* const wants =
+        "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of";
+    test::expect_refused<shape_error>([&] { loss.adjoint(longer_dy); }, wants);
+    BOOST_TEST((loss.adjoint(dy).shape() == x.shape()));
+    loss(x, targets);
+    test::expect_refused<shape_error>([&] { loss.adjoint(dy); }, wants);
+    BOOST_TEST((loss.adjoint(1.0).shape() == x.shape()));
+  }
+}
+
+/// The classes are split over workers in any order, and a batch may have no rows.
+BOOST_AUTO_TEST_CASE(the_classes_of_a_softmax_may_lie_on_workers_in_any_order) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), classes = 2 * n + 1, batch = 3;
+  std::vector<std::size_t> backwards;
+  for (std::size_t k = n; k-- > 0;) backwards.push_back(k);
+  softmax_cross_entropy<double> loss(everyone.partition(extents(1, n), workers(backwards)));
+  const interval own = balanced_part(classes, n, n - 1 - everyone.id());
+  const auto score = [](std::size_t r, std::size_t c) { return static_cast<double>((5 * r + 7 * c) % 11) / 4; };
+  xt::xtensor<double, 2> scores({batch, own.size()});
+  for (std::size_t r = 0; r < batch; ++r)
+    for (std::size_t c = 0; c < own.size(); ++c) scores(r, c) = score(r, own.start + c);
+  const xt::xtensor<std::size_t, 1> labels{0, classes - 1, 1};
+  double wanted = 0;
+  std::vector<double> sums(batch, 0);
+  std::size_t right = 0;
+  for (std::size_t r = 0; r < batch; ++r) {
+    std::size_t best = 0;
+    for (std::size_t c = 0; c < classes; ++c) {
+      sums[r] += std::exp(score(r, c));
+      if (score(r, c) > score(r, best)) best = c;
+    }
+    wanted += (std::log(sums[r]) - score(r, labels(r))) / 3;
+    right += best == labels(r) ? 1 : 0;
+  }
+  BOOST_TEST(std::abs(loss(scores, labels) - wanted) < 1e-14);
+  xt::xtensor<double, 2> slope = scores;
+  for (std::size_t r = 0; r < batch; ++r)
+    for (std::size_t c = 0; c < own.size(); ++c)
+      slope(r, c) = (std::exp(scores(r, c)) / sums[r] - (own.start + c == labels(r) ? 1 : 0)) / 3;
+  BOOST_TEST(close(loss.adjoint(), slope));
+  BOOST_TEST(loss.count_correct(scores, labels) == right);
+
+  const xt::xtensor<double, 2> none(std::array<std::size_t, 2>{0, own.size()});
+  const xt::xtensor<std::size_t, 1> no_labels(std::array<std::size_t, 1>{0});
+  BOOST_TEST(loss(none, no_labels) == 0.0);
+  BOOST_TEST(loss.count_correct(none, no_labels) == 0U);
+  BOOST_TEST((loss.adjoint().shape() == none.shape()));
+}
+
+/// A loss says its name where its arguments do not fit, and where another loss is called on another worker.
+BOOST_AUTO_TEST_CASE(each_loss_has_its_name_and_its_options) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(1, n));
+  const xt::xtensor<double, 2> x = 0.5 * xt::ones<double>({2, 3}), wide = xt::ones<double>({2, 4});
+  mse_loss<double, 2> next(p);
+  const auto check = [&](const std::string& name, auto made, auto options, auto other) {
+    using loss = decltype(made);
+    test::expect_refused<shape_error>([&] { made(x, wide); }, (name + ": requires x and target of one shape").c_str());
+    test::expect_refused<shape_error>([&] { made.adjoint(); }, (name + ".adjoint(dy): requires a loss before").c_str());
+    test::expect_refused<shape_error>([&] { made.adjoint(x); }, (name + ".adjoint(dy): requires a dy of").c_str());
+    for (const std::size_t odd : {std::size_t{0}, n - 1}) {
+      loss here(p, everyone.id() == odd ? other : options);
+      if (n > 1) BOOST_TEST(!refused([&] { here(x, x); }).empty(), name << " on worker " << odd);
+      if (n > 1) BOOST_TEST(!refused([&] { here.each(x, x), next(x, x); }).empty(), name << " on worker " << odd);
+    }
+  };
+  const loss_options sum{.reduction = loss_reduction::sum};
+  check("partita::l1_loss", l1_loss<double, 2>(p), loss_options{}, sum);
+  check("partita::mse_loss", mse_loss<double, 2>(p), loss_options{}, sum);
+  check("partita::smooth_l1_loss", smooth_l1_loss<double, 2>(p), smooth_l1_options{}, smooth_l1_options{.beta = 2});
+  check("partita::bce_loss", bce_loss<double, 2>(p), loss_options{}, sum);
+  check("partita::bce_with_logits_loss", bce_with_logits_loss<double, 2>(p), loss_options{}, sum);
+  check("partita::kl_loss", kl_loss<double, 2>(p), kl_options{}, kl_options{.log_target = true});
+  check("partita::poisson_nll_loss", poisson_nll_loss<double, 2>(p), poisson_nll_options{},
+        poisson_nll_options{.epsilon = 1});
+  if (n == 1) return;
+  const xt::xtensor<int, 1> targets{0, 1};
+  for (const std::size_t odd : {std::size_t{0}, n - 1}) {
+    const bool is_odd = everyone.id() == odd;
+    cross_entropy_loss<double, 2> entropy(p, {.ignore_index = is_odd ? -1 : -2});
+    BOOST_TEST(!refused([&] { entropy(x, targets); }).empty());
+    l1_loss<double, 2> l1(p);
+    BOOST_TEST(!refused([&] { is_odd ? l1(x, x) : next(x, x); }).empty());
+  }
+  BOOST_TEST(next(x, x) == 0.0);
+}
+
+/// What a worker outside of the partition passes does not count, and is not compared.
+BOOST_AUTO_TEST_CASE(blocks_of_workers_outside_of_a_loss_do_not_count) {
+  const world everyone(test::workers());
+  const auto one = everyone.partition(extents(1, 1), workers{everyone.size() - 1});
+  const xt::xtensor<double, 2> x{{1, 2, 3}, {4, 5, 6}}, t = xt::ones<double>({2, 3}), wide = xt::ones<double>({2, 4});
+  for (const auto& [reduction, wanted] :
+       {std::pair(loss_reduction::sum, -21.0), {loss_reduction::mean, -3.5}, {loss_reduction::batch_mean, -10.5}})
+    for (const bool fits : {true, false})
+      BOOST_TEST((kl_loss<double, 2>(one, {.reduction = reduction})(x, one.active() || fits ? t : wide) == wanted));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

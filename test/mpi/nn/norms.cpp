@@ -354,4 +354,123 @@ BOOST_AUTO_TEST_CASE(tensors_that_a_norm_was_not_made_for_are_refused_on_all_wor
                }).find("along dimension 1") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(first_parameters_are_1_and_0_and_there_are_as_many_as_the_norm_uses) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  for (const bool affine : {true, false}) {
+    const auto check = [&](const char* name, auto layer, bool shifts) {
+      BOOST_TEST((layer.weight().size() == (affine ? 2U : 0U) && layer.bias().size() == (affine && shifts ? 2U : 0U)),
+                 name);
+      for (const double w : layer.weight()) BOOST_TEST(w == 1, name);
+      for (const double b : layer.bias()) BOOST_TEST(b == 0, name);
+      for (const auto* gradient : {&layer.weight_gradient(), &layer.bias_gradient()})
+        for (const double g : *gradient) BOOST_TEST(g == 0, name);
+      const auto all = layer.parameters();
+      BOOST_TEST((all.size() == 2 && all[0].size() == layer.weight().size() && all[1].size() == layer.bias().size()),
+                 name);
+      BOOST_TEST((all[0].value() == layer.weight().data() && all[0].gradient() == layer.weight_gradient().data()),
+                 name);
+      BOOST_TEST((all[1].value() == layer.bias().data() && all[1].gradient() == layer.bias_gradient().data()), name);
+      layer.weight_gradient().fill(3), layer.bias_gradient().fill(3);
+      layer.zero_gradients();
+      for (const auto* gradient : {&layer.weight_gradient(), &layer.bias_gradient()})
+        for (const double g : *gradient) BOOST_TEST(g == 0, name);
+    };
+    check("batch_norm", batch_norm<double, 2>(p, {.channels = 2 * n, .affine = affine}), true);
+    check("group_norm", group_norm<double, 2>(p, {.channels = 2 * n, .affine = affine}), true);
+    check("layer_norm", layer_norm<double, 2>(p, {.shape = {2 * n}, .affine = affine}), true);
+    check("rms_norm", rms_norm<double, 2>(p, {.shape = {2 * n}, .affine = affine}), false);
+  }
+}
+
+/// Running statistics begin as those of the standard normal distribution, and a layer begins in training mode.
+BOOST_AUTO_TEST_CASE(a_new_batch_norm_trains_and_has_a_running_mean_of_0_and_a_variance_of_1) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  batch_norm<double, 2> layer(p, {.channels = 3 * n}), untracked(p, {.channels = 3 * n, .track = false});
+  BOOST_TEST((layer.training() && layer.running_mean().size() == 3 && layer.running_variance().size() == 3));
+  for (std::size_t k = 0; k < 3; ++k) BOOST_TEST((layer.running_mean()(k) == 0 && layer.running_variance()(k) == 1));
+  BOOST_TEST((untracked.running_mean().size() == 0 && untracked.running_variance().size() == 0));
+  BOOST_TEST((layer.channels() == interval{3 * everyone.id(), 3 * everyone.id() + 3}));
+  layer.evaluate();
+  BOOST_TEST(!layer.training());
+  layer.train();
+  BOOST_TEST(layer.training());
+}
+
+/// Parameters, gradients, tensors and cuts that do not fit are refused in the words of the layer.
+BOOST_AUTO_TEST_CASE(what_does_not_fit_a_norm_is_named) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), id = everyone.id();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  using matrix = xt::xtensor<double, 2>;
+  const matrix x = matrix(xt::ones<double>({4, 2})) * static_cast<double>(id + 1);
+  const xt::xtensor<double, 1> longer = xt::ones<double>({id + 1 == n ? 3 : 2});
+  const auto check = [&](const std::string& name, auto layer, bool shifts) {
+    const auto says = [&](const std::string& words, auto call) {
+      test::expect_refused<shape_error>(call, (name + words).c_str());
+    };
+    says("(x).adjoint(dy): requires a dy of the shape of the last result; call the layer first, got [4, 2]",
+         [&] { layer.adjoint(x); });
+    layer(x);
+    says("(x).adjoint(dy): requires a dy of the shape of the last result, got [5, 2]", [&] {
+      layer.adjoint(id + 1 == n ? matrix(xt::ones<double>({5, 2})) : x);
+    });
+    const auto keeps = [&](auto& held, const std::string& words) {
+      const auto kept = held;
+      held = longer;
+      says("(x): " + words, [&] { layer(x); });
+      says("(x): " + words, [&] { layer.adjoint(x); });
+      held = kept;
+      layer(x);
+    };
+    keeps(layer.weight(),
+          "requires a weight and its gradient of shape [2], got [3] and [2]; assign blocks of the shape");
+    keeps(layer.weight_gradient(), "requires a weight and its gradient of shape [2], got [2] and [3]; assign");
+    if (shifts) {
+      keeps(layer.bias(), "requires a bias and its gradient of shape [2], got [3] and [2]; assign blocks of the shape");
+      keeps(layer.bias_gradient(), "requires a bias and its gradient of shape [2], got [2] and [3]; assign");
+    } else {
+      keeps(layer.bias(), "requires a bias and its gradient of shape [0], got [");
+    }
+    if (n == 1) return;
+    says("(x) with p = [1, " + std::to_string(n) + "]: ", [&] {
+      layer(id + 1 == n ? matrix(xt::ones<double>({5, 2})) : x);
+    });
+    BOOST_TEST((layer(x).shape() == x.shape()));
+  };
+  check("partita::batch_norm(p, options)", batch_norm<double, 2>(p, {.channels = 2 * n}), true);
+  check("partita::group_norm(p, options)", group_norm<double, 2>(p, {.channels = 2 * n}), true);
+  check("partita::layer_norm(p, options)", layer_norm<double, 2>(p, {.shape = {2 * n}}), true);
+  check("partita::rms_norm(p, options)", rms_norm<double, 2>(p, {.shape = {2 * n}}), false);
+  if (n == 1) return;
+  const matrix uneven = xt::ones<double>({std::size_t{4}, id == 0 ? std::size_t{3} : 2 - (id + 1) / n});
+  const std::string words =
+      "(x): requires x cut along dimension 1 as the layer was made for, 2 in part 0, got 3; say {.cuts";
+  layer_norm<double, 2> norm(p, {.shape = {2 * n}});
+  rms_norm<double, 2> root(p, {.shape = {2 * n}});
+  test::expect_refused<shape_error>([&] { norm(uneven); }, ("partita::layer_norm(p, options)" + words).c_str());
+  test::expect_refused<shape_error>([&] { root(uneven); }, ("partita::rms_norm(p, options)" + words).c_str());
+}
+
+BOOST_AUTO_TEST_CASE(an_option_of_one_worker_alone_is_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  const xt::xtensor<double, 2> x{{1, 2}, {4, 3}, {5, 7}};
+  rms_norm<double, 2> next(p, {.shape = {2 * n}});
+  for (const std::size_t odd : {std::size_t{0}, n - 1}) {
+    const double epsilon = everyone.id() == odd ? 1 : 2;
+    const auto check = [&](const char* name, auto layer) {
+      BOOST_TEST(!refused([&] { layer(x), next(x); }).empty(), name);  // by the next call at the latest
+    };
+    check("batch_norm", batch_norm<double, 2>(p, {.channels = 2 * n, .epsilon = epsilon}));
+    check("group_norm", group_norm<double, 2>(p, {.channels = 2 * n, .epsilon = epsilon}));
+    check("layer_norm", layer_norm<double, 2>(p, {.shape = {2 * n}, .epsilon = epsilon}));
+    check("rms_norm", rms_norm<double, 2>(p, {.shape = {2 * n}, .epsilon = epsilon}));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -100,4 +100,22 @@ BOOST_AUTO_TEST_CASE(refuse_a_gradient_of_another_shape_than_the_last_result) {
   BOOST_TEST((s.adjoint(matrix{{0, 0, 0}, {0, 0, 0}}) == xt::zeros<double>({2, 3})));
 }
 
+/// Only a dy without elements fits an x without elements of another batch; shapes of other ranks never fit.
+BOOST_AUTO_TEST_CASE(take_a_gradient_without_elements_only_if_the_last_result_had_none) {
+  const auto refuses = [](auto& layer, const auto& dy) {
+    return test::refused<shape_error>([&] { layer.adjoint(dy); });
+  };
+  const std::string wants = "partita::activation::adjoint(dy): requires dy of the shape of the last result ";
+  relu<double> r;
+  r(matrix{{1, 2, 3}, {4, 5, 6}});
+  BOOST_TEST(refuses(r, zero_volume<double, 2>(2)) == wants + "[2, 3], got [2, 0]");
+  BOOST_TEST(refuses(r, zero_volume<double, 1>()) == wants + "[2, 3], got [0]");
+  BOOST_TEST(refuses(r, xt::xtensor<double, 3>(xt::ones<double>({2, 3, 1}))) == wants + "[2, 3], got [2, 3, 1]");
+  BOOST_TEST(refuses(r, xt::xtensor<double, 1>{1, 1}) == wants + "[2, 3], got [2]");
+  BOOST_TEST((r.adjoint(matrix{{1, 2, 3}, {4, 5, 6}}) == matrix{{1, 2, 3}, {4, 5, 6}}));
+  r(zero_volume<double, 2>(5));
+  BOOST_TEST(refuses(r, matrix{{1}, {2}}) == wants + "[5, 0], got [2, 1]");
+  BOOST_TEST(refuses(r, zero_volume<double, 2>(2)).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

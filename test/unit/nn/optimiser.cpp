@@ -315,7 +315,8 @@ BOOST_AUTO_TEST_CASE(refuse_options_that_would_spoil_the_weights_when_made_and_w
   const auto of_adam = [&](const char* missing, const adam_options& o) {
     asks("partita::adam::step()", missing, [&] { adam<double>(all, o); });
   };
-  for (const sgd_options& o : {sgd_options{.learning_rate = -0.1}, {.learning_rate = none}, {.momentum = -1}})
+  for (const sgd_options& o :
+       {sgd_options{.learning_rate = -0.1}, {.learning_rate = none}, {.momentum = -1}, {.momentum = none}})
     of_sgd("a learning_rate and a momentum of at least 0", o);
   for (const double wrong : {-1e-9, none}) {
     of_sgd("a weight_decay of at least 0", {.weight_decay = wrong});
@@ -344,6 +345,46 @@ BOOST_AUTO_TEST_CASE(refuse_options_that_would_spoil_the_weights_when_made_and_w
   changed.options().learning_rate = 0;  // as at the end of a schedule
   changed.step();
   BOOST_TEST((w == before));
+}
+
+BOOST_AUTO_TEST_CASE(without_options_take_the_default_ones) {
+  const auto expect = [](auto make, auto make_with_options) {
+    vector w{1, -2}, g{0.5, -3}, u = w, e = g;
+    auto optimiser = make(std::vector<parameter<double>>{{w, g}});
+    auto twin = make_with_options(std::vector<parameter<double>>{{u, e}});
+    for (int step = 0; step < 3; ++step) {
+      optimiser.step(), twin.step();
+      BOOST_TEST((w == u && w(0) < 1 && w(1) > -2));
+    }
+  };
+  using parameters = std::vector<parameter<double>>;
+  expect([](const parameters& all) { return sgd<double>(all); },
+         [](const parameters& all) { return sgd<double>(all, {.learning_rate = 0.01}); });
+  expect([](const parameters& all) { return adam<double>(all); },
+         [](const parameters& all) {
+           return adam<double>(all, {.learning_rate = 0.001, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8});
+         });
+  expect([](const parameters& all) { return adamw<double>(all); },
+         [](const parameters& all) {
+           return adamw<double>(all, {.learning_rate = 0.001, .epsilon = 1e-8, .weight_decay = 0.01});
+         });
+}
+
+/// Weights decay and gradients count also where other parameters have no elements, as on a worker without a block.
+BOOST_AUTO_TEST_CASE(parameters_without_elements_leave_the_others_as_they_are) {
+  const auto expect = [](const auto& make) {
+    vector w{1, -2, 3}, g{0.5, -3, 2}, u = w, e = g, none(std::array<std::size_t, 1>{0}), none_too = none;
+    auto alone = make(std::vector<parameter<double>>{{w, g}});
+    auto among = make(std::vector<parameter<double>>{{none, none_too}, {u, e}, {none, none_too}});
+    for (int step = 0; step < 3; ++step) {
+      alone.step(), among.step();
+      BOOST_TEST((w == u && none.size() == 0));
+    }
+  };
+  using parameters = std::vector<parameter<double>>;
+  expect([](const parameters& all) { return sgd<double>(all, {.momentum = 0.5, .weight_decay = 0.25}); });
+  expect([](const parameters& all) { return adam<double>(all, {.amsgrad = true}); });
+  expect([](const parameters& all) { return adamw<double>(all, {.weight_decay = 0.25}); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

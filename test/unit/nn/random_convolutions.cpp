@@ -219,4 +219,92 @@ BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) 
   }
 }
 
+/// The reference convolution of the other cases also asks the options for these.
+BOOST_AUTO_TEST_CASE(options_know_the_shape_of_their_weights_and_the_values_of_their_padding) {
+  const convolution_options<2> o{.in_channels = 6,
+                                 .out_channels = 4,
+                                 .kernel = {2, 3},
+                                 .stride = {4, 5},
+                                 .padding = {6, 7},
+                                 .dilation = {8, 9},
+                                 .groups = 2};
+  BOOST_TEST((o.weight_shape() == std::array<std::size_t, 4>{4, 3, 2, 3}));
+  BOOST_TEST(o.taps() == 6U);
+  BOOST_TEST((o.along(0) == sliding{2, 4, 6, 8} && o.along(1) == sliding{3, 5, 7, 9}));
+  const std::pair<padding_mode, boundary> modes[] = {{padding_mode::zeros, boundary::zero},
+                                                     {padding_mode::circular, boundary::periodic},
+                                                     {padding_mode::reflect, boundary::reflect},
+                                                     {padding_mode::replicate, boundary::replicate}};
+  for (const auto& [mode, beyond] : modes) {
+    const auto got = padding_of(convolution_options<2>{.mode = mode});
+    const std::array<boundary, 4> wanted{boundary::none, boundary::none, beyond, beyond};
+    BOOST_TEST((got.before == wanted && got.after == wanted));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transposed_extent_is_what_the_kernel_covers_without_the_padding) {
+  for (std::size_t n = 0; n <= 4; ++n)
+    for (std::size_t stride = 1; stride <= 3; ++stride)
+      for (std::size_t kernel = 1; kernel <= 3; ++kernel)
+        for (std::size_t dilation = 1; dilation <= 2; ++dilation)
+          for (std::size_t padding = 0; padding <= 5; ++padding)
+            for (std::size_t more = 0; more <= 3; ++more) {
+              const auto covered =
+                             static_cast<long>((n == 0 ? 0 : n - 1) * stride + dilation * (kernel - 1) + 1 + more),
+                         wanted = n == 0 || more >= stride ? 0 : covered - static_cast<long>(2 * padding);
+              BOOST_TEST(transposed_extent({kernel, stride, padding, dilation}, n, more) ==
+                             static_cast<std::size_t>(std::max(0L, wanted)),
+                         n << " positions, stride " << stride << ", padding " << padding << " and " << more << " more");
+            }
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // beyond it an extent counts as none
+  for (const std::size_t padding : {0U, 1U}) {
+    BOOST_TEST(transposed_extent({1, 1, padding}, most, 0) == most - 2 * padding);
+    BOOST_TEST(transposed_extent({1, 1, padding}, most + 1, 0) == 0U);
+    BOOST_TEST(transposed_extent({3, 2, padding}, (most - 4) / 2 + 1, 1) == (most - 4) / 2 * 2 + 4 - 2 * padding);
+    BOOST_TEST(transposed_extent({3, 2, padding}, (most - 4) / 2 + 2, 1) == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_at_most_2_to_the_40_elements) {
+  constexpr std::size_t most = std::size_t{1} << 40U, root = std::size_t{1} << 20U;
+  const auto error = [](std::size_t in, std::size_t out, const per_dimension<2>& kernel, std::size_t groups = 1) {
+    return convolution_error(
+        convolution_options<2>{.in_channels = in, .out_channels = out, .kernel = kernel, .groups = groups});
+  };
+  const auto too_many = [](const std::array<std::size_t, 4>& shape) {
+    return text("requires weights of at most 2^40 elements in all, got ")
+           << shape << "; a negative number of channels is none";
+  };
+  BOOST_TEST(error(root, root, 1).empty());
+  BOOST_TEST(error(root, root, {1, 2}) == too_many({root, root, 1, 2}));
+  BOOST_TEST(error(2 * root, root, {2, 1}, 4).empty());
+  BOOST_TEST(error(2 * root, root, {2, 2}, 2) == too_many({root, root, 2, 2}));
+  BOOST_TEST(error(root + 1, root, 1) == too_many({root, root + 1, 1, 1}));
+  BOOST_TEST((error(most, 0, 1).empty() && error(0, most, 1).empty()));
+  BOOST_TEST(error(most + 1, 0, 1) == too_many({0, most + 1, 1, 1}));
+  BOOST_TEST(error(0, most + 1, 1) == too_many({most + 1, 0, 1, 1}));
+  BOOST_TEST(error(most, most, 1) == too_many({most, most, 1, 1}));  // 2^80, which would wrap around to 0
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_that_does_not_suit_is_refused_by_the_number_of_its_dimension) {
+  const auto says = [](const convolution_options<2>& o, const std::array<std::size_t, 4>& extents) {
+    return convolution_error(o, extents);
+  };
+  const std::array<std::size_t, 4> extents{1, 1, 4, 2};
+  for (const std::size_t d : {0U, 1U}) {
+    const std::size_t n = extents[2 + d];
+    per_dimension<2> padding{}, kernel = 1;
+    padding[d] = n + 1, kernel[d] = n + 3;
+    for (const auto mode : {padding_mode::circular, padding_mode::reflect})
+      BOOST_TEST(says({.in_channels = 1, .kernel = 1, .padding = padding, .mode = mode}, extents) ==
+                 (text("requires a padding that x can fill (circular: at most its extent, reflect: less), got ")
+                  << n + 1 << " along dimension " << d << " of the features of extents [1, 1, 4, 2]"));
+    padding[d] = 1;
+    BOOST_TEST(says({.in_channels = 1, .kernel = kernel, .padding = padding}, extents) ==
+               (text("requires a kernel that fits into the padded x, got one that reaches over ")
+                << n + 3 << " cells and a padded x of " << n + 2 << " along dimension " << d
+                << " of the features of extents [1, 1, 4, 2]"));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,4 +55,11 @@ BOOST_AUTO_TEST_CASE(a_step_of_no_steps_is_refused) {
              "partita::schedules::step: requires every > 0; for one rate take constant");
 }
 
+BOOST_AUTO_TEST_CASE(a_step_takes_a_tenth_and_a_cosine_falls_to_0_by_default) {
+  BOOST_TEST((schedules::step{.rate = 8, .every = 3}.factor) == 0.1);
+  BOOST_TEST((schedules::cosine{.rate = 3, .steps = 4}.last) == 0.0);
+  BOOST_TEST((schedules::step{.rate = 8, .every = 3}(3)) == 0.8);
+  BOOST_TEST((schedules::cosine{.rate = 3, .steps = 4}(4)) == 0.0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

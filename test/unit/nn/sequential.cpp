@@ -31,6 +31,16 @@ struct scale {
   std::vector<parameter<double>> parameters() { return {{a, da}}; }
 };
 
+/// A layer that acts differently in training and in evaluation.
+struct with_mode {
+  bool trains = true;
+
+  vector operator()(const vector& x) const { return trains ? vector(2 * x) : x; }
+  vector adjoint(const vector& dy) const { return trains ? vector(2 * dy) : dy; }
+  void train() { trains = true; }
+  void evaluate() { trains = false; }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(layers_one_after_the_other)
@@ -61,6 +71,25 @@ BOOST_AUTO_TEST_CASE(have_the_parameters_of_all_of_them_in_order) {
   descend.step();
   BOOST_TEST(network.layer<1>().a(0) == -3.0);
   BOOST_TEST(network.layer<2>().a(0) == -7.0);
+}
+
+BOOST_AUTO_TEST_CASE(are_switched_together_to_evaluation_and_back_to_training) {
+  sequential network(with_mode{}, relu<double>{}, with_mode{}, with_mode{});
+  for (int times = 0; times < 2; ++times) {
+    BOOST_TEST((network(vector{1, 3}) == vector{8, 24}));
+    network.evaluate();
+    BOOST_TEST((network(vector{1, 3}) == vector{1, 3}));
+    BOOST_TEST((network.adjoint(vector{1, 1}) == vector{1, 1}));
+    network.train();
+    BOOST_TEST((network.adjoint(vector{1, 1}) == vector{8, 8}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_a_layer_are_the_identity) {
+  sequential<> nothing;
+  BOOST_TEST((nothing(vector{1, 2}) == vector{1, 2}));
+  BOOST_TEST((nothing.forward(vector{1, 2}) == vector{1, 2}));
+  BOOST_TEST((nothing.adjoint(vector{3, 4}) == vector{3, 4}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

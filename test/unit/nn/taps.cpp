@@ -40,6 +40,28 @@ void check(std::mt19937& random, const Rule& rule, std::size_t n, F defined) {
   for (std::size_t o = start; o < stop; ++o) BOOST_TEST(close(weights_of(some, o - start, n), defined(o)));
 }
 
+bool same(const taps& a, const taps& b) {
+  return a.first == b.first && a.input == b.input && a.weight == b.weight && a.divisor == b.divisor;
+}
+/// Compares a rule over two feature dimensions of 9 and 13 cells with the rules of each of them alone.
+template <class Rule, class Line>
+void expect_own_numbers(const char* name, const Rule& rule, const Line& first, const Line& second) {
+  const std::array<std::size_t, 4> extents{2, 3, 9, 13}, of_y = rule.outputs(extents);
+  BOOST_TEST((of_y == std::array<std::size_t, 4>{2, 3, first.outputs({2, 3, 9})[2], second.outputs({2, 3, 13})[2]}),
+             name);
+  BOOST_TEST(of_y[2] != of_y[3], name);
+  BOOST_TEST(same(rule.taps_of(2, {0, of_y[2]}, 9), first.taps_of(2, {0, of_y[2]}, 9)), name);
+  BOOST_TEST(same(rule.taps_of(3, {1, of_y[3]}, 13), second.taps_of(2, {1, of_y[3]}, 13)), name);
+  for (std::size_t d = 0; d < 2; ++d) {  // batch and channels are passed on
+    const taps identity = rule.taps_of(d, {1, extents[d]}, extents[d]);
+    BOOST_TEST(identity.outputs() == extents[d] - 1, name);
+    for (std::size_t o = 0; o + 1 < extents[d]; ++o)
+      BOOST_TEST(
+          (identity.first[o] == o && identity.input[o] == o + 1 && identity.weight[o] == 1 && identity.divisor[o] == 1),
+          name);
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(taps_of_outputs)
@@ -224,6 +246,143 @@ BOOST_AUTO_TEST_CASE(both_buffers_are_allocated_once) {
     for (const auto* buffers : {&there, &back})
       BOOST_TEST((buffers->from.capacity() >= most && buffers->to.capacity() >= most));
   }
+}
+
+BOOST_AUTO_TEST_CASE(each_dimension_of_the_features_has_its_own_numbers) {
+  using line = detail::window_geometry<3>;
+  expect_own_numbers(
+      "max_pooling",
+      detail::window_geometry<4>(
+          "test",
+          max_pooling_options<2>{
+              .kernel = {2, 3}, .stride = {{1, 2}}, .padding = {1, 0}, .dilation = {2, 3}, .ceil_mode = true}),
+      line("test", max_pooling_options<1>{{2}, {{1}}, {1}, {2}, true}),
+      line("test", max_pooling_options<1>{{3}, {{2}}, {0}, {3}, true}));
+  expect_own_numbers("average_pooling",
+                     detail::window_geometry<4>(
+                         "test",
+                         average_pooling_options<2>{
+                             .kernel = {2, 4}, .stride = {{3, 1}}, .padding = {0, 2}, .count_include_pad = false}),
+                     line("test", average_pooling_options<1>{{2}, {{3}}, {0}, false, false}),
+                     line("test", average_pooling_options<1>{{4}, {{1}}, {2}, false, false}));
+  using adaptive = detail::adaptive_rule<3>;
+  expect_own_numbers("adaptive pooling", detail::adaptive_rule<4>("test", {.size = {4, 5}}),
+                     adaptive("test", {.size = {4}}), adaptive("test", {.size = {5}}));
+  using upsampled = detail::upsampling_rule<3>;
+  for (const auto mode : {upsampling_mode::nearest, upsampling_mode::linear}) {
+    expect_own_numbers("upsampling", detail::upsampling_rule<4>("test", {.size = {{12, 7}}, .mode = mode}),
+                       upsampled("test", {.size = {{12}}, .mode = mode}),
+                       upsampled("test", {.size = {{7}}, .mode = mode}));
+    expect_own_numbers("upsampling", detail::upsampling_rule<4>("test", {.scale = 1.5, .mode = mode}),
+                       upsampled("test", {.scale = 1.5, .mode = mode}),
+                       upsampled("test", {.scale = 1.5, .mode = mode}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_window_without_a_stride_moves_by_its_kernel) {
+  for (std::size_t kernel = 1; kernel <= 4; ++kernel)
+    for (const bool ceil_mode : {false, true}) {
+      const detail::window_geometry<3> largest("test",
+                                               max_pooling_options<1>{.kernel = {kernel}, .ceil_mode = ceil_mode}),
+          mean("test", average_pooling_options<1>{.kernel = {kernel}, .ceil_mode = ceil_mode});
+      const std::size_t m = ceil_mode ? (11 + kernel - 1) / kernel : 11 / kernel;
+      for (const auto* rule : {&largest, &mean}) {
+        BOOST_TEST(rule->outputs({1, 1, 11})[2] == m);
+        const taps all = rule->taps_of(2, {0, m}, 11);
+        for (std::size_t o = 0; o < m; ++o) BOOST_TEST(all.input[all.first[o]] == o * kernel);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_inputs_of_a_dilated_window_are_those_under_its_taps) {
+  std::mt19937 random(8);
+  for (std::size_t round = 0; round < 200; ++round) {
+    const std::size_t kernel = 1 + random() % 4, stride = 1 + random() % 3, dilation = 1 + random() % 3,
+                      padding = random() % (kernel / 2 + 1), reach = dilation * (kernel - 1) + 1,
+                      n = reach + random() % 7;
+    const detail::window_geometry<3> rule(
+        "test",
+        max_pooling_options<1>{.kernel = {kernel}, .stride = {{stride}}, .padding = {padding}, .dilation = {dilation}});
+    const std::size_t m = (n + 2 * padding - reach) / stride + 1, start = random() % (m + 1);
+    BOOST_TEST(rule.outputs({1, 1, n})[2] == m);
+    const taps some = rule.taps_of(2, {start, m}, n);
+    BOOST_TEST(some.outputs() == m - start);
+    std::vector<std::size_t> first{0}, input;
+    for (std::size_t o = start; o < m; ++o) {
+      for (std::size_t t = 0; t < kernel; ++t)
+        if (const std::size_t c = o * stride + t * dilation; c >= padding && c - padding < n)
+          input.push_back(c - padding);
+      first.push_back(input.size());
+    }
+    BOOST_TEST(some.input == input, boost::test_tools::per_element());
+    BOOST_TEST(some.first == first, boost::test_tools::per_element());
+    BOOST_TEST((some.weight == std::vector<double>(input.size(), 1)));
+  }
+}
+
+/// The cells that a worker receives are those from the lowest to the highest input, and no input has the weight 0.
+BOOST_AUTO_TEST_CASE(a_footprint_ends_after_the_highest_input_and_no_input_is_taken_in_vain) {
+  taps some;
+  BOOST_TEST((some.footprint() == interval{0, 0}));
+  some.tap(5), some.tap(2, 0.5), some.end();
+  some.tap(7), some.end(3);
+  BOOST_TEST((some.footprint() == interval{2, 8}));
+  BOOST_TEST((some.first == std::vector<std::size_t>{0, 2, 3} && some.input == std::vector<std::size_t>{5, 2, 7}));
+  BOOST_TEST((some.weight == std::vector<double>{1, 0.5, 1} && some.divisor == std::vector<double>{1, 3}));
+  some.tap(0), some.end();
+  BOOST_TEST((some.footprint() == interval{0, 8}));
+  BOOST_TEST((taps_of_identity({3, 6}).footprint() == interval{3, 6}));
+  BOOST_TEST((taps_of_identity({3, 3}).footprint() == interval{0, 0}));
+  BOOST_TEST((taps_of_adaptive_window({1, 3}, 10, 4).footprint() == interval{2, 8}));
+  for (std::size_t n = 1; n <= 6; ++n)
+    for (const double scale : {0.5, 1.0, 2.0, 3.0})
+      for (const bool corners : {false, true}) {
+        const detail::upsampling_rule<3> rule(
+            "test", {.scale = scale, .mode = upsampling_mode::linear, .align_corners = corners});
+        const std::size_t m = rule.outputs({1, 1, n})[2];
+        const taps all = rule.taps_of(2, {0, m}, n);
+        for (const double w : all.weight) BOOST_TEST(w > 0, n << " times " << scale);
+        if (scale == 1) BOOST_TEST(all.input.size() == n);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_that_no_window_fits_are_refused_by_their_numbers) {
+  const detail::window_geometry<4> rule(
+      "test", max_pooling_options<2>{.kernel = {2, 7}, .padding = {1, 1}, .dilation = {3, 2}});
+  BOOST_TEST(rule.error_message({1, 1, 2, 11}).empty());
+  BOOST_TEST(rule.error_message({1, 1, 1, 10}) ==
+             "requires windows of at most the padded tensor, got one of 4 cells along dimension 2 of extents [1, 1, 1, "
+             "10] with a padding of 1");
+  BOOST_TEST(
+      rule.error_message({1, 1, 2, 10}) ==
+      "requires windows of at most the padded tensor, got one of 13 cells along dimension 3 of extents [1, 1, 2, "
+      "10] with a padding of 1");
+  const detail::adaptive_rule<4> adaptive("test", {.size = {4, 5}});
+  const detail::upsampling_rule<4> upsampled("test", {.scale = 2}), half("test", {.scale = 0.5});
+  BOOST_TEST((adaptive.error_message({0, 0, 1, 1}).empty() && upsampled.error_message({0, 0, 1, 1}).empty()));
+  for (const std::array<std::size_t, 4>& extents : {std::array<std::size_t, 4>{1, 1, 3, 0}, {1, 1, 0, 3}}) {
+    BOOST_TEST(adaptive.error_message(extents) == (text("requires features, got extents ") << extents));
+    const std::array<std::size_t, 4> twice{1, 1, 2 * extents[2], 2 * extents[3]};
+    BOOST_TEST(upsampled.error_message(extents) ==
+               (text("requires features, of x and of the result, got extents ") << extents << " and " << twice));
+  }
+  BOOST_TEST(half.error_message({1, 1, 3, 1}) ==
+             "requires features, of x and of the result, got extents [1, 1, 3, 1] and [1, 1, 1, 0]");
+}
+
+/// The taps of a wide window may all lie in the padding: then its largest element is that of no elements.
+BOOST_AUTO_TEST_CASE(the_largest_of_no_elements_is_minus_infinity_and_has_no_gradient) {
+  detail::local_taps<1> by;
+  by.along[0] = taps_of_window({.kernel = 2, .padding = 1, .dilation = 5}, {0, 1}, 4, true);
+  BOOST_TEST((by.along[0].outputs() == 1U && by.along[0].input.empty()));
+  by.window[0] = 4, by.outputs[0] = 1;
+  const std::vector<double> x{1, 2, 3, 4}, dy{5};
+  std::vector<double> y(1, 9), dx(4, 9);
+  detail::max_of_taps largest;
+  largest.forward(by, x.data(), y.data());
+  largest.backward(by, dy.data(), dx.data());
+  BOOST_TEST(y[0] == -std::numeric_limits<double>::infinity());
+  BOOST_TEST((dx == std::vector<double>(4, 0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
