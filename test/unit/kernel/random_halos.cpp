@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <map>
 #include <random>
 #include <utility>
@@ -268,6 +269,22 @@ BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
       }
     BOOST_TEST(wrong == 0U);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_constant_beyond_a_border_is_a_number_of_the_element_type) {
+  struct pair {
+    int first = 3;
+  };
+  BOOST_TEST(detail::to_ghost_value<double>(-2.75) == -2.75);
+  BOOST_TEST(detail::to_ghost_value<int>(2.75) == 2);
+  BOOST_TEST((detail::to_ghost_value<std::complex<float>>(2.5) == std::complex<float>(2.5F, 0)));
+  BOOST_TEST(detail::to_ghost_value<pair>(2.5).first == 3);  // an element that is no number has its default value
+  using number = std::complex<float>;
+  const grid<dynamic_extents<1>> p{dynamic_extents<1>(1), workers(0, 1)};
+  sequentially::halo_exchange h(p, halo_widths<1>{{2}, {1}}, {{boundary::constant}, {boundary::zero}, {2.5}, {7}});
+  const xt::xtensor<number, 1> x{{1, 1}, {3, -1}};
+  const auto y = h(std::vector<xt::xtensor<number, 1>>(1, x));
+  BOOST_TEST((y[0] == xt::xtensor<number, 1>{{2.5F, 0}, {2.5F, 0}, {1, 1}, {3, -1}, {0, 0}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
