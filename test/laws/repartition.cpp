@@ -2,7 +2,10 @@
 #include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/repartition.hpp>
 
+#include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "law.hpp"
 
@@ -181,6 +184,64 @@ BOOST_AUTO_TEST_CASE(a_cut_that_differs_from_row_to_row_is_a_cut, *test::at_leas
   }
   const auto back = move.adjoint(y);
   if (p.active()) BOOST_TEST(same(back, x));
+}
+
+BOOST_AUTO_TEST_CASE(workers_in_another_order_are_brought_back_to_their_blocks) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  std::vector<std::size_t> ids(n);
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  std::vector<std::size_t> turned = ids, reversed(ids.rbegin(), ids.rend());
+  std::rotate(turned.begin(), turned.begin() + 1, turned.end());
+  const auto rows = [&](const std::vector<std::size_t>& who) {
+    return everyone.partition(extents(n, 1), workers(who));
+  };
+  const auto columns = [&](const std::vector<std::size_t>& who) {
+    return everyone.partition(extents(1, n), workers(who));
+  };
+  const extents tensor(5 * n + 1, std::size_t{3}), flat(std::size_t{3}, 5 * n + 1);
+  std::vector<std::size_t> sizes(n, 1), in_result(n, 1);
+  sizes.front() = 4 * n + 2, in_result.back() = 4 * n + 2;
+  const auto given = source_cuts(cut::at(sizes), cut::balanced(3, 1));
+  const auto wanted = result_cuts(cut::at(sizes), cut::balanced(3, 1));
+  const auto behind = result_cuts(cut::at(in_result), cut::balanced(3, 1));
+  for (const auto& order : {reversed, turned, ids}) {
+    BOOST_TEST((relabelled(rows(ids), rows(order), tensor) == rows(ids)));
+    BOOST_TEST((relabelled(rows(order), rows(ids), tensor) == rows(order)));
+    // the rows of the flat tensor are the columns of its transpose
+    BOOST_TEST((relabelled(columns(ids), rows(order), flat, permute<1, 0>) == rows(ids)));
+    BOOST_TEST((relabelled(rows(ids), rows(order), tensor, given, wanted) == rows(ids)));
+    // the first worker has nearly all and shall be the last
+    const auto last_first = relabelled(rows(ids), rows(order), tensor, given, behind);
+    BOOST_TEST(last_first.workers()[n - 1] == 0U);
+    const movement_cost cost = cost_of(rows(ids), last_first, tensor, given, behind);
+    BOOST_TEST(cost.elements_kept + cost.elements_moved == (5 * n + 1) * 3);
+    BOOST_TEST(cost.elements_kept == (3 * n + 3) * 3);
+    // and this many elements are sent
+    unsigned long mine = repartition(rows(ids), last_first, given, behind).plan(tensor).elements_sent(), all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
+    BOOST_TEST(all == cost.elements_moved);
+  }
+  BOOST_TEST(cost_of(rows(ids), rows(reversed), tensor).elements_kept == (n % 2 == 0 ? 0U : n == 1 ? 18U : 15U));
+  BOOST_TEST(cost_of(rows(ids), columns(ids), tensor, permute<1, 0>).elements_moved == 0U);
+  const auto message = [](auto call) {
+    try {
+      call();
+    } catch (const shape_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string of_relabelled = message([&] { relabelled(rows(ids), rows(ids), flat, given); }),
+                    of_cost = message([&] { cost_of(rows(ids), rows(ids), flat, wanted); });
+  BOOST_TEST(
+      of_relabelled.find("partita::relabelled(p_x, p_y, extents): requires cuts that add up to the extents of the "
+                         "tensor; x has extents [3, ") != std::string::npos,
+      of_relabelled);
+  BOOST_TEST(
+      of_cost.find("partita::cost_of(p_x, p_y, extents): requires cuts that add up to the extents of the tensor; "
+                   "the result has extents [3, ") != std::string::npos,
+      of_cost);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,9 @@
 // Composition of operators: each operator is applied to the result of the previous operator.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/chained_calls.hpp>
@@ -121,11 +124,12 @@ class composition {
 
   friend struct detail::kernel_access;
   void throw_together_(const text& error_message) const
-    requires requires(const std::tuple_element_t<0, std::tuple<Operators...>>& k) {
-      detail::kernel_access::throw_together(k, error_message);
-    }
+    requires(detail::reports_errors<Operators> || ...)
   {
-    detail::kernel_access::throw_together(step<0>(), error_message);
+    constexpr bool reports[] = {detail::reports_errors<Operators>...};
+    constexpr std::size_t first = static_cast<std::size_t>(std::find(std::begin(reports), std::end(reports), true) -
+                                                           std::begin(reports));
+    detail::kernel_access::throw_together(step<first>(), error_message);
   }
 
   enum class direction : std::uint64_t { forward = 1, back = 2 };

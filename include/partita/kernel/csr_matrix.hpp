@@ -249,6 +249,11 @@ class csr_matrix {
   const index_exchange& exchange() const { return index_exchange_; }
 
  private:
+  friend struct detail::kernel_access;
+  void throw_together_(const text& error_message) const {
+    detail::kernel_access::throw_together(index_exchange_, error_message);
+  }
+
   static constexpr detail::index_call_texts call_texts{"partita::csr_matrix(everyone, rows, columns, entries)",
                                                        "column that its worker owns",
                                                        "column of other workers that its rows have"};

@@ -240,12 +240,13 @@ class halo_exchange
     return planner().plan(decomposition<rank>::balanced(global, p.grid().shape()), p.world().id()).exchange;
   }
   /// The positions, in the tensor of the last call, of this worker's cells and ghosts; empty on an inactive worker.
-  /// Requires: an earlier call [error, on all workers that made no call].
+  /// Requires: an earlier call of h(x) or frame [error, on all workers that made no call].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_window_plan();
     if (plan == nullptr)
       throw error(
-          "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
+          "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first, "
+          "or make a frame");
     if (!plan->exchange.takes) return {};
     return {this->movement_.last_call_cuts().block(planner().p().index()), widths(), plan->start};
   }

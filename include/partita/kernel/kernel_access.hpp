@@ -48,4 +48,10 @@ struct kernel_access {
   }
 };
 
+/// The operator K can report an error of one worker to all workers: it is a kernel of the library, or is made of
+/// operators of which one is such a kernel.
+template <class K>
+concept reports_errors =
+    requires(const K& k, const text& error_message) { kernel_access::throw_together(k, error_message); };
+
 }  // namespace partita::detail

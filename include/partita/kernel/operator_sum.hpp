@@ -14,17 +14,16 @@ namespace partita {
 
 namespace detail {
 
-/// Makes all workers throw if one worker has an error, provided that the kernel can report the error to all of them.
-template <class Kernel>
-void throw_together(const Kernel& kernel, const text& error_message) {
-  if constexpr (requires { kernel_access::throw_together(kernel, error_message); })
-    kernel_access::throw_together(kernel, error_message);
+/// Makes all workers throw if one worker has an error, provided that the operator can report the error to all of them.
+template <class Operator>
+void throw_together(const Operator& reporter, const text& error_message) {
+  if constexpr (reports_errors<Operator>) kernel_access::throw_together(reporter, error_message);
   else if (!error_message.empty()) throw shape_error(error_message);
 }
 
-/// Computes to += from. If the shapes differ, the kernel that returned `to` reports the error to all workers.
-template <class Kernel, class A, class B>
-void add_into(const Kernel& kernel, A& to, const B& from) {
+/// Computes to += from. If the shapes differ, the operator `reporter` reports the error to all workers.
+template <class Operator, class A, class B>
+void add_into(const Operator& reporter, A& to, const B& from) {
   using T = element_of<A>;
   const auto y = block_of(to);
   const block_argument<B> argument(from);
@@ -32,7 +31,7 @@ void add_into(const Kernel& kernel, A& to, const B& from) {
   if (y.shape != argument.block().shape)
     error_message << "partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
                   << y.shape << " and " << argument.block().shape << "; add operators between the same partitions";
-  throw_together(kernel, error_message);
+  throw_together(reporter, error_message);
   if (y.size() != 0)
     add_block<T>(y.data, y.strides.data(), argument.block().data, argument.block().strides.data(), y.shape.data(),
                  rank_of<A>);
@@ -58,13 +57,13 @@ class operator_sum {
   template <class X>
   auto operator()(const X& x) const {
     auto y = detail::writable_result(a_(x));
-    detail::add_into(a_, y, b_(x));
+    detail::add_into(reporter(), y, b_(x));
     return y;
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
     a_.into(x, view);
-    detail::add_into(a_, view, b_(x));
+    detail::add_into(reporter(), view, b_(x));
   }
   /// Non-blocking: starts both operators.
   template <class X>
@@ -77,7 +76,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       auto dx = detail::writable_result(a_.adjoint(dy));
-      detail::add_into(a_, dx, b_.adjoint(dy));
+      detail::add_into(reporter(), dx, b_.adjoint(dy));
       return dx;
     }
   }
@@ -86,7 +85,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       a_.adjoint_into(dy, view);
-      detail::add_into(a_, view, b_.adjoint(dy));
+      detail::add_into(reporter(), view, b_.adjoint(dy));
     }
   }
   template <class Y>
@@ -114,17 +113,22 @@ class operator_sum {
   static constexpr void check_linear() {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
+  /// The operator that reports an error to all workers: the first one that can.
+  const auto& reporter() const {
+    if constexpr (detail::reports_errors<A> || !detail::reports_errors<B>) return a_;
+    else return b_;
+  }
   friend struct detail::kernel_access;
   void throw_together_(const text& error_message) const
-    requires requires(const A& a) { detail::kernel_access::throw_together(a, error_message); }
+    requires(detail::reports_errors<A> || detail::reports_errors<B>)
   {
-    detail::kernel_access::throw_together(a_, error_message);
+    detail::kernel_access::throw_together(reporter(), error_message);
   }
   template <class First, class Second>
   auto add_pending_results(First first, Second second) const {
-    return detail::pending_chain(std::move(first), [a = a_, other = std::move(second)](auto&& y) mutable {
+    return detail::pending_chain(std::move(first), [reports = reporter(), other = std::move(second)](auto&& y) mutable {
       auto both = detail::writable_result(std::move(y));
-      detail::add_into(a, both, other.finish());
+      detail::add_into(reports, both, other.finish());
       return both;
     });
   }
@@ -135,7 +139,7 @@ class operator_sum {
 
 /// Makes the sum of two operators: add(a, b)(x) = a(x) + b(x).
 /// Shapes:   x is an input block of both operators; on each worker both results have equal shapes [shape_error; on all
-///           workers if the first operator is a kernel of the library].
+///           workers, unless both operators are a program's own].
 /// Requires: operators, which are copied; elements that can be added.
 /// Cost:     the cost of both operators and one pass over the result.
 /// Adjoint:  the sum of the adjoints; the sum has no adjoint if one operator has none.

@@ -7,7 +7,10 @@
 #include <memory>
 #include <optional>
 #include <partita/array/broadcast_in_dim.hpp>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/placed_tensor.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
@@ -158,6 +161,14 @@ class partitioned_broadcast {
   }
 
  private:
+  friend struct detail::kernel_access;
+  /// Collective: throws on all workers if one of them has an error.
+  void throw_together_(const text& error_message) const {
+    detail::agree_if_checked(*operand_.partition.world().state(), detail::mixed(fingerprint(), 3),
+                             detail::local_error(error_message),
+                             [] { return text("partita::partitioned_broadcast(from, to)"); });
+  }
+
   using source_partition_type = decltype(From::partition);
   using result_partition_type = decltype(To::partition);
   using needed_partition_type = decltype(std::declval<source_partition_type>().world().partition(

@@ -170,6 +170,11 @@ class spectral_operator {
   }
 
  private:
+  friend struct detail::kernel_access;
+  void throw_together_(const text& error_message) const {
+    detail::kernel_access::throw_together(transform_, error_message);
+  }
+
   template <class Each>
   struct all_dimension_transforms;
   template <std::size_t... D>

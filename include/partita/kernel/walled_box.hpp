@@ -86,6 +86,11 @@ class walled_operator {
   }
 
  private:
+  friend struct detail::kernel_access;
+  void throw_together_(const text& error_message) const {
+    detail::kernel_access::throw_together(transform_, error_message);
+  }
+
   template <std::size_t... D>
   static fourier_operator<real_to_real_t<Rank>, Rank, D...> operator_along(std::index_sequence<D...>);
   using transform = decltype(operator_along(std::make_index_sequence<Rank>()));

@@ -7,6 +7,7 @@
 #include "refused.hpp"
 
 #include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
@@ -43,12 +44,46 @@ struct chained {
   broadcast<extents<1>, extents<dynamic>> spread{first, row};
 
   auto chain() const { return compose(collect, move, spread); }
+  auto spread_from_last() const { return broadcast(root, row); }
   vector sum(std::size_t n, std::size_t from) const {
     vector all = xt::zeros<double>({n});
     for (std::size_t k = 0; k < P; ++k) all += numbers(n, from + k);
     return all;
   }
 };
+
+/// An operator of a program, which doubles a block.
+struct twice {
+  template <class X>
+  auto operator()(const X& x) const {
+    return xt::xtensor<element_of<X>, rank_of<X>>(2 * x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    return (*this)(dy);
+  }
+};
+struct without_adjoint {
+  vector operator()(const vector& x) const { return x; }
+};
+struct final_twice final : twice {};
+
+using total = all_sum_reduce<extents<dynamic>>;
+using most = all_reduce<extents<dynamic>, maximum_t>;
+// what is made of operators is linear if all of them are; an operator of a program is, unless it says no
+static_assert(composition<total, twice>::is_linear && operator_sum<total, twice>::is_linear);
+static_assert(!composition<total, most>::is_linear && !composition<most, total>::is_linear);
+static_assert(!operator_sum<total, most>::is_linear && !operator_sum<most, total>::is_linear);
+static_assert(detail::operator_like<total> && detail::operator_like<most> && detail::operator_like<twice>);
+static_assert(!detail::operator_like<vector> && !detail::operator_like<int> && !detail::operator_like<final_twice> &&
+              !detail::operator_like<without_adjoint>);
+// an error of one worker reaches all workers if one operator is a kernel of the library
+static_assert(detail::reports_errors<total> && !detail::reports_errors<twice>);
+static_assert(detail::reports_errors<composition<twice, total>> && detail::reports_errors<composition<total, twice>> &&
+              !detail::reports_errors<composition<twice, twice>>);
+static_assert(detail::reports_errors<operator_sum<twice, total>> &&
+              detail::reports_errors<operator_sum<total, twice>> &&
+              !detail::reports_errors<operator_sum<twice, twice>>);
 
 }  // namespace
 
@@ -241,6 +276,101 @@ BOOST_AUTO_TEST_CASE(a_sum_counts_what_both_operators_move) {
   both.adjoint_into(x, dx);
   BOOST_TEST((y == sum && both.start(x).finish() == sum));
   BOOST_TEST((dx == back && both.adjoint(x) == back && both.start_adjoint(x).finish() == back));
+}
+
+BOOST_AUTO_TEST_CASE(results_of_different_shapes_are_refused_on_all_workers_wherever_the_kernel_is,
+                     *test::at_least(2)) {
+  const chained k;
+  const vector x = numbers(5, k.me);
+  const auto expect_refused = [&](const char* what, const auto& both, bool back) {
+    const auto refused = [&](auto call) {
+      const std::string said = test::refused<shape_error>(call);
+      BOOST_TEST(said.find("partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
+                           "[") == 0,
+                 what << ": '" << said << "'");
+    };
+    for (int call = 0; call < 2; ++call) {
+      if (back) {
+        refused([&] { both.adjoint(x); });
+        refused([&] { both.start_adjoint(x).finish(); });
+      } else {
+        refused([&] { both(x); });
+        refused([&] { both.start(x).finish(); });
+      }
+    }
+    BOOST_TEST((k.chain()(x) == k.sum(5, 0)), what);  // what follows works
+  };
+  // the sum is on the last worker alone, and the adjoint of the broadcast on the first
+  expect_refused("own and kernel", add(twice{}, k.collect), false);
+  expect_refused("kernel and own", add(k.collect, twice{}), false);
+  expect_refused("own and kernel, back", add(twice{}, k.spread), true);
+  expect_refused("kernel and own, back", add(k.spread, twice{}), true);
+  expect_refused("own and chain that begins with an own one", add(twice{}, compose(twice{}, k.collect)), false);
+  expect_refused("chain that begins with an own one and own", add(compose(twice{}, k.collect), twice{}), false);
+  expect_refused("own ones and kernel", add(add(twice{}, twice{}), k.collect), false);
+  expect_refused("own and own, and kernel", add(twice{}, add(k.collect, k.collect)), false);
+  vector view = x;
+  const auto both = add(total(k.row, dimensions<0>), compose(twice{}, k.collect));
+  test::expect_refused<shape_error>([&] { both.into(x, view); }, "requires operators whose results have one shape");
+}
+
+BOOST_AUTO_TEST_CASE(every_way_to_call_a_chain_or_a_sum_gives_the_same_also_with_temporaries) {
+  const chained k;
+  const auto chain = compose(k.collect, twice{}, k.spread_from_last());
+  const auto both = add(broadcast(k.row, k.row, shared_view), compose(twice{}, total(k.row, dimensions<0>)));
+  const vector x = numbers(6, k.me), of_chain = 2 * k.sum(6, 0), of_both = 2 * k.sum(6, 0) + x;
+  for (int call = 0; call < 2; ++call) {
+    BOOST_TEST((chain(x) == of_chain && chain.adjoint(x) == of_chain));
+    BOOST_TEST((both(x) == of_both && both.adjoint(x) == of_both));
+    vector y = xt::zeros<double>({6}), dx = y;
+    chain.into(x, y);
+    chain.adjoint_into(x, dx);
+    BOOST_TEST((y == of_chain && dx == of_chain));
+    auto later = chain.start(vector(x));
+    auto back = chain.start_adjoint(vector(x));
+    const vector over = xt::zeros<double>({6}), over_too = over;  // where the temporaries were
+    BOOST_TEST((later.finish() == of_chain && back.finish() == of_chain));
+    auto sum_later = both.start(vector(x));
+    const vector over_again = xt::zeros<double>({6});
+    BOOST_TEST((sum_later.finish() == of_both));
+    auto sum_back = both.start_adjoint(vector(x));
+    const vector and_again = xt::zeros<double>({6});
+    BOOST_TEST((sum_back.finish() == of_both));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(plans_are_in_the_order_of_the_operators_and_memory_is_that_of_the_last_or_of_the_first_of_a_sum) {
+  const chained k;
+  const auto chain = compose(k.collect, k.spread);
+  BOOST_TEST((std::get<0>(chain.plan()) == k.collect.plan() && std::get<1>(chain.plan()) == k.spread.plan()));
+  const auto [first, second] = add(k.collect, k.spread).plan();
+  BOOST_TEST((first == k.collect.plan() && second == k.spread.plan()));
+  BOOST_TEST((k.P == 1 || !(first == second)));
+  const total used(k.row, dimensions<0>), fresh(k.row, dimensions<0>);
+  used(numbers(3, k.me));  // now it has a pool
+  BOOST_TEST_REQUIRE(used.memory() != nullptr);
+  BOOST_TEST(compose(fresh, used).memory() == used.memory());
+  BOOST_TEST(compose(used, fresh).memory() == nullptr);
+  BOOST_TEST(add(used, fresh).memory() == used.memory());
+  BOOST_TEST(add(fresh, used).memory() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_of_a_chain_is_named_with_its_direction_and_its_block, *test::at_least(2)) {
+  const chained k;
+  const auto chain = k.chain();
+  const vector x = numbers(4, k.me);
+  const bool odd = k.me + 1 == k.P;
+  const auto said = [&](auto call) {
+    return test::refused<disagreement_error>([&] {
+      if (odd) k.collect(x);
+      else call();
+    });
+  };
+  const char* const block = " of 3 operators with a block of shape [4] and elements of type double";
+  BOOST_TEST(said([&] { chain(x); }).find(std::string("partita::compose(a, b, ...)(x)") + block) != std::string::npos);
+  BOOST_TEST(said([&] { chain.adjoint(x); }).find(std::string("partita::compose(a, b, ...).adjoint(dy)") + block) !=
+             std::string::npos);
+  BOOST_TEST((chain(x) == k.sum(4, 0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,7 +5,9 @@
 
 #include <complex>
 #include <partita/comm/over_workers.hpp>
+#include <partita/kernel/compose.hpp>
 #include <partita/kernel/csr_matrix.hpp>
+#include <partita/kernel/operator_sum.hpp>
 #include <random>
 #include <set>
 #include <vector>
@@ -247,6 +249,25 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
     if (me == last) a(narrow);
     else csr_matrix<double>(everyone, mine, mine, {});
   });
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_of_matrices_with_other_rows_on_one_worker_is_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const bool last = me + 1 == P;
+  const interval mine{2 * me, 2 * me + 2}, longer{2 * me, 2 * me + (last ? 3 : 2)};
+  const csr_matrix<double> a(everyone, mine, mine, {{2 * me, 0, 1.0}}), more_rows(everyone, longer, mine, {}),
+      more_columns(everyone, mine, longer, {});
+  const xt::xtensor<double, 1> x{1, 2}, dy{3, 4};
+  const char* const why = "requires operators whose results have one shape on each worker, got [";
+  test::expect_refused<shape_error>([&] { add(a, more_rows)(x); }, why);
+  test::expect_refused<shape_error>([&] { add(more_rows, a)(x); }, why);
+  test::expect_refused<shape_error>([&] { add(a, more_columns).adjoint(dy); }, why);
+  test::expect_refused<shape_error>([&] { add(compose(a, a), more_rows)(x); }, why);
+  BOOST_TEST((add(a, a)(x) == xt::xtensor<double, 1>{2, 0}));  // what follows works: x_0 is 1
+  const auto dx = add(a, a).adjoint(dy);
+  BOOST_TEST(dx(0) == (me == 0 ? 6 * static_cast<double>(P) : 0));
+  BOOST_TEST(dx(1) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

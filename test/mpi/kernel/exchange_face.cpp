@@ -9,6 +9,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -16,6 +17,7 @@ using namespace partita;
 using test::refused;
 using vector = xt::xtensor<double, 1>;
 using matrix = xt::xtensor<double, 2>;
+using numbers = std::vector<std::size_t>;
 
 bool says(const std::string& sentence, const char* part) { return sentence.find(part) != std::string::npos; }
 
@@ -129,6 +131,109 @@ BOOST_AUTO_TEST_CASE(sums_into_parts_are_added_in_ascending_order_of_the_workers
   const auto x = p.active() ? vector(xt::ones<double>({3}) * given[me]) : zero_volume<double, 1>();
   const auto y = s(x);
   if (p.active()) BOOST_TEST(y(0) == (1e16 + 1) + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_has_the_workers_whose_other_indices_are_equal, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto p = everyone.partition<2, 2>(workers{3, 0, 2, 1});  // [[3, 0], [2, 1]]
+  const numbers rows[] = {{3, 0}, {2, 1}, {2, 1}, {3, 0}}, columns[] = {{0, 1}, {0, 1}, {3, 2}, {3, 2}};
+  const auto expect = [&](const numbers& got, const numbers& wanted) {
+    BOOST_TEST((me < 4 ? got == wanted : got.empty()));
+  };
+  const std::size_t row = me % 4;
+  expect(all_gather(p, dimensions<1>).members(), rows[row]);
+  expect(all_gather(p, dimensions<0>).members(), columns[row]);
+  expect(all_gather(p, all_dimensions_but<0>).members(), rows[row]);
+  expect(all_gather(p, dimensions<0, 1>).members(), {3, 0, 2, 1});
+  expect(reduce_scatter(p, dimensions<1>).members(), rows[row]);
+  expect(reduce_scatter(p, all_dimensions_but<1>).members(), columns[row]);
+  expect(reduce_scatter(p, dimensions<>).members(), {me});
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_plan_or_adjoint_says_what_was_cut_and_where) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), me = everyone.id();
+  const auto p = everyone.partition(extents<dynamic>(n));
+  const auto one = everyone.partition<1>();
+  const repartition dealt(p, one, result_cuts(cut::at({7})));
+  const repartition from(one, p, source_cuts(cut::at({7})));
+  const auto refused_by = [&](auto call, const std::string& wanted) {
+    const std::string said = refused<shape_error>(call);
+    BOOST_TEST(said.find(wanted) != std::string::npos, said << " instead of " << wanted);
+  };
+  const std::string plan =
+      "partita::repartition(p_x, p_y).plan(extents): requires cuts that add up to the extents of the "
+      "tensor; ";
+  refused_by([&] { dealt.plan(extents(6)); },
+             plan + "the result has extents [6], result_cuts(...) cuts [7]; make the cuts for [6]");
+  refused_by([&] { from.plan(extents(6)); },
+             plan + "x has extents [6], source_cuts(...) cuts [7]; make the cuts for [6]");
+  refused_by([&] { dealt.messages_between_nodes(extents(6), 8); }, "requires cuts that add up to the extents");
+  BOOST_TEST(dealt.plan(extents(7)).extents[0] == 7U);
+  const node_messages none = dealt.messages_between_nodes(extents(7), 8);  // no call has been made
+  BOOST_TEST(none.boxes.empty());
+  BOOST_TEST(none.messages.empty());
+
+  const repartition r(p, p);
+  const vector good = xt::ones<double>({3}), bad = xt::ones<double>({5});
+  if (n > 1) {
+    text wanted(
+        "partita::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward "
+        "call was (the balanced cut of [");
+    wanted << 3 * n + 2 << "] over [" << n << "] gives worker ";
+    refused_by([&] { r.adjoint(me == n - 1 ? bad : good); }, wanted.c_str());
+    refused_by([&] { r.adjoint(me == n - 1 ? bad : good); }, "), got a block of [");
+    text blocks("partita::reduce_scatter(p, dimensions)(x) with p = [");
+    blocks << n << "]: requires the blocks that are summed to have one shape, got [3] on worker 0 and [5] on worker "
+           << n - 1 << "; give every worker of a sum a block of the same shape";
+    refused_by([&] { reduce_scatter(p, dimensions<0>)(me == n - 1 ? bad : good); }, blocks.c_str());
+    text parts("partita::reduce_scatter(p, dimensions).adjoint(dy) with p = [");
+    parts << n << "]: requires blocks cut as the result of the forward call was (the balanced cut of [" << 3 * n + 2
+          << "] over [" << n << "]), got a block of [";
+    refused_by([&] { reduce_scatter(p, dimensions<0>).adjoint(me == n - 1 ? bad : good); }, parts.c_str());
+  }
+  const repartition given(p, p, result_cuts(cut::at(numbers(n, 3))));
+  text of_given("requires dy to be cut over p_y as the result of the forward call was (the given cut of [");
+  of_given << 3 * n << "] over [" << n << "] gives worker " << n - 1 << " [3]), got a block of [5]";
+  refused_by([&] { given.adjoint(me == n - 1 ? bad : good); }, of_given.c_str());
+  const repartition of_blocks(p, one, source_cuts(cut::at(numbers(n, 3))));
+  text of_source("partita::repartition(p_x, p_y, source_cuts(...))(x): requires blocks that are cut as ");
+  refused_by([&] { of_blocks(me == n - 1 ? bad : good); }, of_source.c_str());
+  text got("[3] of [");
+  got << 3 * n << "]; got a block of [5]; give that block, or other cuts";
+  refused_by([&] { of_blocks(me == n - 1 ? bad : good); }, got.c_str());
+  BOOST_TEST((r(good) == good));  // what follows works
+  BOOST_TEST((r.adjoint(good) == good));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_is_named_with_its_partitions_and_its_block, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), me = everyone.id();
+  const auto p = everyone.partition(extents<dynamic>(n));
+  const auto last = everyone.partition<1>(workers(n - 1, n));
+  const repartition r(p, last);
+  const all_gather g(p, dimensions<0>);
+  const reduce_scatter s(p, dimensions<0>);
+  const vector x = xt::ones<double>({2});
+  const auto expect = [&](auto call, const text& wanted) {
+    const std::string said = refused<disagreement_error>(call);
+    BOOST_TEST(said.find(wanted.c_str()) != std::string::npos, said << " instead of " << wanted.c_str());
+  };
+  const auto on = [&](const char* call) {
+    text all(call);
+    return all << " with p = [" << n << "] on workers 0-" << n - 1 << " and a block of shape [2] of double";
+  };
+  expect([&] { me == 0 ? g(x) : g.adjoint(x); }, on("partita::all_gather(p, dimensions)(x)"));
+  expect([&] { me == 0 ? g(x) : g.adjoint(x); }, on("partita::all_gather(p, dimensions).adjoint(dy)"));
+  expect([&] { me == 0 ? s(x) : g(x); }, on("partita::reduce_scatter(p, dimensions)(x)"));
+  text moved("partita::repartition(p_x, p_y)(x) with p_x = [");
+  moved << n << "] on workers 0-" << n - 1 << ", p_y = [1] on worker " << n - 1
+        << " and a block of shape [2] of double";
+  expect([&] { me == 0 ? r(x) : g(x); }, moved);
+  text back("partita::repartition(p_x, p_y).adjoint(dy) with p_x = [");
+  back << n << "] on workers 0-" << n - 1 << ", p_y = [1] on worker " << n - 1;
+  expect([&] { me == 0 ? r(x) : r.adjoint(x); }, back);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,11 +3,19 @@
 #include "mpi_test.hpp"
 
 #if __has_include(<fftw3.h>)
+#include "distance.hpp"
+#include "fourier_oracle.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
+<<<<<<< .merge_file_q2FgPV
 #include <array>
+=======
+#include <boost/mpi/collectives/all_reduce.hpp>
+#include <cmath>
+#include <functional>
+>>>>>>> .merge_file_c9xwme
 #include <partita/core/hash.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/fourier_transform.hpp>
@@ -108,6 +116,70 @@ void expect_three_calls_everywhere(const world& everyone, Kind kind, const shape
   }
 }
 
+double largest(double mine) { return boost::mpi::all_reduce(test::workers(), mine, boost::mpi::maximum<double>()); }
+/// The largest difference of two blocks on any worker; infinite for other shapes.
+template <class A, class B>
+double difference(const A& a, const B& b) {
+  double off = a.size() == b.size() && std::equal(a.shape().begin(), a.shape().end(), b.shape().begin()) ? 0 : INFINITY;
+  if (a.size() == 0 && b.size() == 0) off = 0;
+  for (std::size_t k = 0; k < a.size() && off < INFINITY; ++k)
+    off = std::max(off, test::distance_between(number(a.data()[k]), number(b.data()[k])));
+  return largest(off);
+}
+/// The scalar product of all blocks as real numbers.
+template <class A, class B>
+double dot(const A& a, const B& b) {
+  double all = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) all += (std::conj(number(a.data()[k])) * number(b.data()[k])).real();
+  return boost::mpi::all_reduce(test::workers(), all, std::plus<double>());
+}
+
+/// A transform of all dimensions is what its definition says, with the transpose as its adjoint; and an inverse that
+/// brings the tensor back.
+template <class X, class Kind>
+void expect_definition(const world& everyone, Kind kind, const shape& real_extents, const fourier_options& options,
+                       bool adjoint_too = true) {
+  constexpr bool to_half = std::is_same_v<Kind, real_to_complex_t>, from_half = std::is_same_v<Kind, complex_to_real_t>;
+  shape extents = real_extents;
+  if (from_half) extents[2] = extents[2] / 2 + 1;
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(dynamic_extents<3>(shape{n, 1, 1}));
+  const auto q = everyone.partition(dynamic_extents<3>(shape{1, n, 1}));
+  test::whole_tensor<3> all(extents);
+  for (std::size_t k = 0; k < all.values.size(); ++k) all.values[k] = element<X>(index_of(k, extents), 5);
+  const auto block = [&](const auto& on) {
+    using T = std::conditional_t<from_half || detail::is_real_to_real<Kind>, double, number>;
+    return block_from<T>(on, dynamic_extents<3>(all.extents), [&](const partita::index<3>& i) {
+      if constexpr (std::is_same_v<T, double>) return all.at(i).real();
+      else return all.at(i);
+    });
+  };
+  const auto x =
+      block_from<X>(p, dynamic_extents<3>(extents), [](const partita::index<3>& i) { return element<X>(i, 5); });
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::size_t d = to_half ? 2 - k : k;  // the real dimension first, or last
+    real_transform real{};
+    if constexpr (detail::is_real_to_real<Kind>) real = kind.transforms[Kind::size == 1 ? 0 : d];
+    all.transform(d, detail::line_kind_of_dimension<Kind>(d, 3), real, options.inverse || from_half, options.norm,
+                  real_extents[d]);
+  }
+  const auto f = fourier_transform<0, 1, 2>(p, q, kind, options);
+  const auto y = f(x);
+  BOOST_TEST(difference(y, block(q)) < 1e-11);
+  BOOST_TEST((f.result_partition(dynamic_extents<3>(extents)) == q));
+  const auto chosen = fourier_transform<0, 1, 2>(p, kind, options);
+  BOOST_TEST(difference(chosen(x), block(chosen.result_partition(dynamic_extents<3>(extents)))) < 1e-11);
+  if (!adjoint_too) return;
+  xt::xtensor<element_of<decltype(y)>, 3> dy = y;
+  for (std::size_t k = 0; k < dy.size(); ++k) dy.data()[k] *= static_cast<double>(k % 5) - 1;
+  const double left = dot(y, dy), right = dot(x, f.adjoint(dy)), size = std::sqrt(dot(y, y) * dot(dy, dy));
+  BOOST_TEST(std::abs(left - right) <= 1e-13 * size);
+  const auto again = f.inverse()(y);
+  if (from_half) BOOST_TEST(difference(f(again), y) < 1e-11);  // not every half of a spectrum is one
+  else BOOST_TEST(difference(again, x) < 1e-12);
+  BOOST_TEST(difference(chosen.inverse(dynamic_extents<3>(extents))(chosen(x)), again) < 1e-12);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(fourier_transforms_of_several_fields)
@@ -127,6 +199,67 @@ BOOST_AUTO_TEST_CASE(two_fields_of_four_numbers_have_their_spectra) {
   BOOST_TEST((u == line{{10, 0}, {-2, 2}, {-2, 0}, {-2, -2}}));
   BOOST_TEST((v == line{1, 1, 1, 1}));
   BOOST_TEST((x_back == x && y_back == y));
+}
+
+BOOST_AUTO_TEST_CASE(all_kinds_and_norms_are_their_definitions) {
+  const world everyone(test::workers());
+  for (const fourier_norm norm : {fourier_norm::backward, fourier_norm::ortho, fourier_norm::forward}) {
+    for (const bool inverse : {false, true}) {
+      const fourier_options options{.norm = norm, .inverse = inverse};
+      BOOST_TEST_CONTEXT("norm " << static_cast<int>(norm) << (inverse ? ", inverse" : "")) {
+        expect_definition<number>(everyone, complex_to_complex, {5, 4, 6}, options);
+        expect_definition<number>(everyone, complex_to_complex, {1, 3, 2}, options);
+        for (int kind = 0; kind < 9; ++kind) BOOST_TEST_CONTEXT("transform " << kind)
+        expect_definition<double>(everyone, real_to_real(static_cast<real_transform>(kind)), {5, 2, 4}, options);
+        const auto three = real_to_real(real_transform::dct_2, real_transform::dst_1, real_transform::hartley);
+        expect_definition<double>(everyone, three, {3, 4, 5}, options, false);
+      }
+    }
+    for (const std::size_t n : {1U, 2U, 5U, 6U}) {
+      expect_definition<double>(everyone, real_to_complex, {3, 4, n}, {.norm = norm, .real_extent = n});
+      expect_definition<number>(everyone, complex_to_real, {3, 4, n}, {.norm = norm, .real_extent = n});
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transform_that_does_not_exist_says_what_it_requires) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(dynamic_extents<3>(shape{everyone.size(), 1, 1}));
+  const auto zeros = [](auto element, const shape& extents) {
+    return xt::xtensor<decltype(element), 3>(extents, element);
+  };
+  const std::string name = "partita::fourier_transform(p_x, p_y)";
+  const auto refused = [&](auto call, const std::string& why) {
+    const std::string said = test::refused<shape_error>(call);
+    BOOST_TEST(said.find(why) != std::string::npos, said << " instead of " << why);
+  };
+  refused([&] { fourier_transform<0, 1, 2>(p, p, real_to_complex, {.inverse = true}); },
+          name + ": real_to_complex has no option .inverse, because complex_to_real is its inverse");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, complex_to_real, {.inverse = true, .real_extent = 4}); },
+          name + ": real_to_complex has no option .inverse");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, complex_to_real); },
+          name +
+              ": complex_to_real requires the number of real elements along dimension 2, as m complex numbers are "
+              "half of the spectrum of 2 m - 2 or 2 m - 1 real ones; give {.real_extent = n}");
+  refused([&] { fourier_transform<0, 1, 2>(p).inverse(); },
+          name + ".inverse(): requires the extents of x, from which the layout of the result follows");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, real_to_complex).inverse(); }, "give {.real_extent = n}");
+  const shape none{1, 2, 0}, three{1, 2, 3}, thin{1, 1, 2};
+  const std::string rows = std::to_string(everyone.size());
+  refused([&] { fourier_transform<0, 1, 2>(p, p, real_to_complex)(zeros(0.0, none)); },
+          "requires at least one element along dimension 2, got a tensor of [" + rows + ", 2, 0]");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, real_to_complex, {.real_extent = 4})(zeros(0.0, three)); },
+          "requires 4 elements along dimension 2, as {.real_extent = 4} says, got a tensor of [" + rows + ", 2, 3]");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, complex_to_real, {.real_extent = 6})(zeros(number(), three)); },
+          "requires half of the spectrum of 6 real elements along dimension 2, which is 4 complex numbers, got a "
+          "tensor of [" +
+              rows + ", 2, 3]");
+  refused([&] { fourier_transform<0, 1, 2>(p, p, real_to_real(real_transform::dct_1)).plan(thin); },
+          "a cosine transform of type I requires at least 2 elements along dimension");
+  const auto y = fourier_transform<0, 1, 2>(p, p, complex_to_real, {.real_extent = 5})(zeros(number(), three));
+  BOOST_TEST(y.shape()[2] == 5U);
+  BOOST_TEST(
+      (fourier_transform<0, 1, 2>(p, p, complex_to_real, {.real_extent = 4})(zeros(number(), three)).shape()[2] == 4U));
 }
 
 BOOST_AUTO_TEST_CASE(each_field_has_the_bits_of_a_call_of_its_own) {

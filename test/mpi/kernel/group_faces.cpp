@@ -3,12 +3,16 @@
 #include "mpi_test.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/sequential_reduce.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+#include <string>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -240,6 +244,212 @@ BOOST_AUTO_TEST_CASE(dimensions_of_run_time_must_be_there_once) {
   const char* const sentence = "requires dimensions below rank(p), each once";
   BOOST_TEST(says(refused<partition_error>([&] { all_reduce(k.row, dimension_list{1}, sum); }), sentence));
   BOOST_TEST(says(refused<partition_error>([&] { all_reduce(k.row, dimension_list{0, 0}, sum); }), sentence));
+}
+
+/// A fold of the blocks of all workers, element by element.
+template <class Fold>
+xt::xtensor<double, 2> folded(std::size_t workers, Fold fold) {
+  auto all = numbers(0);
+  for (std::size_t k = 1; k < workers; ++k)
+    for (std::size_t i = 0; i < all.size(); ++i) all.data()[i] = fold(all.data()[i], numbers(k).data()[i]);
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(every_reduction_is_a_loop_over_the_blocks_for_all_and_for_one) {
+  const kernels k;
+  const auto expect = [&](const char* what, auto reduction, auto fold) {
+    const auto wanted = folded(k.P, fold);
+    const auto x = numbers(k.me);
+    const all_reduce named(k.row, dimensions<0>, reduction), listed(k.row, dimension_list{0}, reduction),
+        none(k.row, dimension_list{}, reduction), but(k.row, all_dimensions_but<>, reduction);
+    const reduce to_one(k.row, k.root, reduction);
+    BOOST_TEST((same(named(x), wanted) && same(listed(x), wanted) && same(but(x), wanted)), what);
+    BOOST_TEST(same(none(x), x), what);
+    const auto one = to_one(x);
+    BOOST_TEST((k.root.active() ? same(one, wanted) : one.shape()[0] == 4U && one.size() == 0), what);
+    BOOST_TEST(same(reduce(k.root, k.root, reduction)(x), x), what);  // the others are in no group
+  };
+  expect("sum", reductions::sum, std::plus<>());
+  expect("product", reductions::product, std::multiplies<>());
+  expect("maximum", maximum, [](double a, double b) { return std::max(a, b); });
+  expect("minimum", minimum, [](double a, double b) { return std::min(a, b); });
+  const xt::xtensor<int, 1> x{0, 7, k.me == 0 ? 0 : 3, static_cast<int>(k.me)};
+  const int some = k.P > 1 ? 1 : 0;
+  BOOST_TEST(same(all_reduce(k.row, dimensions<0>, any)(x), xt::xtensor<int, 1>{0, 1, some, some}));
+  BOOST_TEST(same(all_reduce(k.row, dimensions<0>, all)(x), xt::xtensor<int, 1>{0, 1, 0, 0}));
+  BOOST_TEST(same(all_reduce(k.row, dimensions<>, any)(x), xt::xtensor<int, 1>{0, 1, x(2) != 0, x(3) != 0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_scalar_of_a_worker_without_a_result_is_the_identity) {
+  const kernels k;
+  using scalar = xt::xtensor<double, 0>;
+  const auto expect = [&](auto reduction, double wanted, double identity) {
+    const scalar x(static_cast<double>(k.me + 2));
+    BOOST_TEST(reduce(k.row, k.root, reduction)(x)() == (k.root.active() ? wanted : identity));
+  };
+  double sum_of_all = 0, product_of_all = 1;
+  for (std::size_t w = 0; w < k.P; ++w)
+    sum_of_all += static_cast<double>(w + 2), product_of_all *= static_cast<double>(w + 2);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  expect(reductions::sum, sum_of_all, 0);
+  expect(reductions::product, product_of_all, 1);
+  expect(maximum, static_cast<double>(k.P + 1), -infinite);
+  expect(minimum, 2, infinite);
+  const scalar x(7.0 + static_cast<double>(k.me));
+  BOOST_TEST(k.spread(x)() == 7.0 + static_cast<double>(k.P - 1));
+  BOOST_TEST(k.spread.adjoint(x)() == (k.root.active() ? sum_of_all + 5.0 * static_cast<double>(k.P) : 0));
+}
+
+/// Groups that were made at run time: the first member is the root, whatever its number.
+BOOST_AUTO_TEST_CASE(groups_of_any_workers_have_their_own_results_and_others_keep_their_blocks) {
+  const kernels k;
+  std::vector<std::vector<std::size_t>> lists{{k.P - 1}};
+  for (std::size_t w = 0; w + 2 < k.P; ++w) lists[0].push_back(w);  // the last worker but one is in no group
+  const worker_groups groups(lists);
+  const bool member = groups.group_of(k.me) == 0, root = k.me == k.P - 1;
+  const auto x = numbers(k.me);
+  auto sum_of_group = numbers(lists[0][0]), most = sum_of_group;
+  for (std::size_t m = 1; m < lists[0].size(); ++m) {
+    sum_of_group += numbers(lists[0][m]);
+    for (std::size_t i = 0; i < most.size(); ++i)
+      most.data()[i] = std::max(most.data()[i], numbers(lists[0][m]).data()[i]);
+  }
+  const auto nothing = [](const auto& y, std::size_t batch) { return y.size() == 0 && y.shape()[0] == batch; };
+  BOOST_TEST(same(all_reduce(k.everyone, groups, reductions::sum)(x), member ? sum_of_group : x));
+  BOOST_TEST(same(all_reduce(k.everyone, groups, maximum)(x), member ? most : x));
+  BOOST_TEST(same(broadcast(k.everyone, groups)(x), member ? numbers(k.P - 1) : x));
+  const auto at_root = reduce(k.everyone, groups, reductions::sum)(x);
+  const auto without_batch = reduce(k.everyone, groups, maximum, discard_batch)(x);
+  if (root || !member) {
+    BOOST_TEST(same(at_root, root ? sum_of_group : x));
+    BOOST_TEST(same(without_batch, root ? most : x));
+  } else {
+    BOOST_TEST(nothing(at_root, 4));
+    BOOST_TEST(nothing(without_batch, 0));
+  }
+  const auto back = broadcast(k.everyone, groups).adjoint(x);
+  const auto back_without_batch = broadcast(k.everyone, groups, discard_batch).adjoint(x);
+  if (root || !member) BOOST_TEST(same(back, root ? sum_of_group : x));
+  else BOOST_TEST((nothing(back, 4) && nothing(back_without_batch, 0)));
+}
+
+/// One worker makes the kernel with another argument.
+BOOST_AUTO_TEST_CASE(kernels_with_other_arguments_on_one_worker_are_refused, *test::at_least(2)) {
+  const kernels k;
+  const bool odd = k.me + 1 == k.P;
+  const auto x = numbers(k.me);
+  const auto differ = [&](const char* what, const auto& one, const auto& other) {
+    const std::string said = refused<disagreement_error>([&] {
+      if (odd) other(x);
+      else one(x);
+    });
+    BOOST_TEST(says(said, "workers make different calls"), what << ": " << said);
+  };
+  const auto p = k.everyone.partition<1, 1>();  // whose transpose is itself
+  differ("transpose_src", broadcast(p, p), broadcast(p, p, transpose_src));
+  differ("transpose_dest", broadcast(p, p), broadcast(p, p, transpose_dest));
+  differ("another transpose", broadcast(p, p, transpose_src), broadcast(p, p, transpose_dest));
+  differ("discard_batch", broadcast(p, p), broadcast(p, p, discard_batch));
+  differ("broadcast and sum", broadcast(p, p), sum_reduce(p, p));
+  differ("sum and reduce", sum_reduce(p, p), reduce(p, p, maximum));
+  differ("reduction", reduce(p, p, minimum), reduce(p, p, maximum));
+  differ("reduction for all", all_reduce(p, dimensions<0>, minimum), all_reduce(p, dimensions<0>, maximum));
+  differ("dimensions", all_reduce(p, dimensions<0>, minimum), all_reduce(p, dimensions<1>, minimum));
+  differ("no dimensions", all_sum_reduce(p, dimensions<>), all_sum_reduce(p, dimensions<1>));
+  differ("reproducible", all_reduce(p, dimensions<0>, reductions::sum),
+         all_reduce(p, dimensions<0>, reductions::sum, reproducible));
+  differ("all_sum_reduce", all_sum_reduce(p, dimensions<0>), all_reduce(p, dimensions<0>, reductions::sum));
+  using lists = std::vector<std::vector<std::size_t>>;
+  const worker_groups groups(lists{{0, k.P - 1}}), turned(lists{{k.P - 1, 0}});
+  const auto& w = k.everyone;
+  differ("groups", broadcast(w, groups), broadcast(w, turned));
+  differ("discard_batch in groups", broadcast(w, groups), broadcast(w, groups, discard_batch));
+  differ("reduction in groups", reduce(w, groups, minimum), reduce(w, groups, maximum));
+  differ("reduction for all in groups", all_reduce(w, groups, minimum), all_reduce(w, groups, maximum));
+  differ("reduce and all_reduce in groups", reduce(w, groups, minimum), all_reduce(w, groups, minimum));
+  BOOST_TEST(same(k.total(numbers(0)), static_cast<double>(k.P) * numbers(0)));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_is_named_with_its_partitions_dimensions_and_groups, *test::at_least(2)) {
+  const kernels k;
+  const bool last = k.me + 1 == k.P;
+  const auto x = numbers(k.me);
+  const auto said = [&](const auto& one, const auto& other) {
+    return refused<disagreement_error>([&] {
+      if (last) other(x);
+      else one(x);
+    });
+  };
+  text all, one, groups;
+  all << "[" << k.P << "] on workers 0 to " << k.P - 1;
+  one << "[1] on workers " << k.P - 1;
+  const auto has = [](const std::string& sentence, const text& part) { return says(sentence, part.c_str()); };
+  const std::string sums = said(k.collect, k.spread);
+  BOOST_TEST(has(sums, text("partita::sum_reduce(p_x, p_y) with p_x = ") << all << ", p_y = " << one << " with"), sums);
+  BOOST_TEST(has(sums, text("partita::broadcast(p_x, p_y) with p_x = ") << one << ", p_y = " << all << " with"), sums);
+  const std::string most = said(reduce(k.row, k.root, maximum), k.most);
+  BOOST_TEST(has(most, text("partita::reduce(p_x, p_y, maximum) with p_x = ") << all << ", p_y = " << one), most);
+  BOOST_TEST(
+      has(most, text("partita::all_reduce(p, dimensions, maximum) with p = ") << all << ", along dimensions [0]"),
+      most);
+  const auto cube = k.everyone.partition(extents<1, dynamic, 1>(k.P));
+  const std::string two = said(all_sum_reduce(cube, dimensions<2, 0>), all_sum_reduce(cube, dimensions<>));
+  BOOST_TEST(says(two, "along dimensions [0, 2]"), two);
+  BOOST_TEST(says(two, "along dimensions []"), two);
+  std::vector<std::vector<std::size_t>> lists{{0, k.P - 1}};
+  groups << "(everyone, groups, minimum) with groups [" << (k.P == 2 ? "0 to 1" : "");
+  if (k.P > 2) groups << "0, " << k.P - 1;
+  for (std::size_t w = 1; w + 1 < k.P; ++w) lists.push_back({w}), groups << ", " << w;
+  const worker_groups listed(lists);
+  const std::string in_groups = said(reduce(k.everyone, listed, minimum), all_reduce(k.everyone, listed, minimum));
+  BOOST_TEST(has(in_groups, text("partita::reduce") << groups << "]"), in_groups);
+  BOOST_TEST(has(in_groups, text("partita::all_reduce") << groups << "]"), in_groups);
+}
+
+BOOST_AUTO_TEST_CASE(dimensions_and_workers_that_are_wrong_are_named_with_the_way_out) {
+  const kernels k;
+  const auto made = [&](const dimension_list& along) {
+    return refused<partition_error>([&] { all_reduce(k.row, along, maximum); });
+  };
+  const std::string asked =
+      "partita::all_reduce(p, dimensions, ...): requires dimensions below rank(p), each once, got ";
+  BOOST_TEST(made({1}) == asked + "[1] for a partition of rank 1; leave 1 out");
+  BOOST_TEST(made({0, 0}) == asked + "[0, 0] for a partition of rank 1; leave 0 out once");
+  BOOST_TEST(made({0}).empty());
+  BOOST_TEST(made({}).empty());
+  const worker_groups beyond_the_world(std::vector<std::vector<std::size_t>>{{0}, {k.P}});
+  const text beyond = text("partita::broadcast(everyone, groups): requires workers of a world of ")
+                      << k.P << ", got worker " << k.P << "; start more workers, or choose ids below " << k.P;
+  BOOST_TEST(refused<partition_error>([&] { broadcast(k.everyone, beyond_the_world); }) == beyond.c_str());
+  const world other(test::workers());
+  const auto elsewhere = other.partition<1>();
+  BOOST_TEST(refused<partition_error>([&] { reduce(elsewhere, k.root, maximum); }) ==
+             "partita::reduce: requires partitions of one world; make both from the same world");
+}
+
+BOOST_AUTO_TEST_CASE(partitions_are_named_by_their_extents_and_workers) {
+  const auto named = [](const auto& p) { return std::string(detail::partition_text(p).c_str()); };
+  const grid<dynamic_extents<2>> six(dynamic_extents<2>(2, 3), workers(1, 7));
+  const grid<dynamic_extents<1>> one(dynamic_extents<1>(1), workers(3, 4)), two(dynamic_extents<1>(2), workers{4, 1});
+  BOOST_TEST(named(six) == "[2, 3] on workers 1 to 6");
+  BOOST_TEST(named(one) == "[1] on workers 3");
+  BOOST_TEST(named(two) == "[2] on workers 4, 1");
+}
+
+/// Only then may a receiver not see the shape of its sum in its own block.
+BOOST_AUTO_TEST_CASE(a_sum_of_other_blocks_only_is_one_to_which_its_receiver_gives_no_block) {
+  using line = grid<dynamic_extents<1>>;
+  const auto asks = [](const workers& small, const workers& large) {
+    const line s(dynamic_extents<1>(small.size()), small), l(dynamic_extents<1>(large.size()), large);
+    return detail::sums_other_blocks_only(s, l, worker_pairing<1>(s.shape(), l.shape(), false, false));
+  };
+  BOOST_TEST(!asks(workers{0}, workers(0, 3)));
+  BOOST_TEST(!asks(workers{2}, workers(0, 3)));
+  BOOST_TEST(asks(workers{5}, workers(0, 3)));
+  BOOST_TEST(!asks(workers{0, 1}, workers(0, 2)));
+  BOOST_TEST(asks(workers{1, 0}, workers(0, 2)));  // each gets the block of the other
+  BOOST_TEST(asks(workers{0, 7}, workers(0, 2)));
+  BOOST_TEST(asks(workers{7, 1}, workers(0, 2)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_cells_of_a_worker_are_its_own_and_never_ghosts) {  // C
   const auto x = block_of_worker<2>(p, cuts);
   BOOST_TEST(test::refused([&] { h.cells(); }) ==
              "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) "
-             "first");
+             "first, or make a frame");
   auto u = h(x);
   const auto cells = h.cells();
   BOOST_TEST((cells.own == cuts.block(p.index())));

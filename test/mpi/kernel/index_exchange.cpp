@@ -12,8 +12,10 @@
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/index_exchange.hpp>
+#include <partita/kernel/send_to.hpp>
 #include <random>
 #include <set>
+#include <string>
 
 #include "../support/allocation_count.hpp"
 
@@ -527,6 +529,60 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
   });
   BOOST_TEST((whole == numbers(5, 0)));
   BOOST_TEST(exchange(x)(1) == 2.0);
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_are_sent_arrive_in_the_order_of_their_senders_and_return) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto receiver = [&](std::size_t k, std::size_t j) { return k % 3 == 1 ? P - 1 : (j * j + k) % P; };
+  const auto rows_of = [](std::size_t k) { return k % 4 == 2 ? std::size_t{0} : 5 + k; };
+  indices receivers;
+  std::vector<double> wanted;
+  for (std::size_t j = 0; j < rows_of(me); ++j) receivers.push_back(receiver(me, j));
+  for (std::size_t k = 0; k < P; ++k)
+    for (std::size_t j = 0; j < rows_of(k); ++j)
+      if (receiver(k, j) == me) wanted.push_back(static_cast<double>(100 * k + j));
+  const index_exchange there = send_to(everyone, receivers);
+  const auto x = numbers(rows_of(me), 100.0 * static_cast<double>(me));
+  const auto y = there(x);
+  BOOST_TEST(std::equal(y.begin(), y.end(), wanted.begin(), wanted.end()));
+  BOOST_TEST((there.rows_of_argument() == receivers.size() && there.rows_of_result() == wanted.size()));
+  BOOST_TEST((there.adjoint(y) == x));
+  std::size_t leaving = 0;
+  for (const std::size_t to : receivers) leaving += to == me ? 0 : 1;
+  BOOST_TEST(there.plan().elements_sent() == leaving);
+  BOOST_TEST(there.plan(3).elements_sent() == 3 * leaving);
+  for (const int wrong : {-1, static_cast<int>(P)}) {
+    const text words = text("partita::send_to(everyone, receivers): requires receivers below the number of workers, ")
+                       << P << "; worker " << P - 1 << " sends row 1 to " << wrong;
+    expect_refused<shape_error>(everyone, words.c_str(), [&] {
+      send_to(everyone, std::vector<int>{0, me == P - 1 ? wrong : 0});
+    });
+  }
+  const text rows =
+      text("partita::send_to(everyone, receivers)(x): requires a block with a row for each receiver, worker ")
+      << P - 1 << " has 2 and got a block of [3]; dimension 0 numbers the indices";
+  const auto two = send_to(everyone, {0, 0});
+  expect_refused<shape_error>(everyone, rows.c_str(), [&] { two(numbers(me == P - 1 ? 3 : 2, 0)); });
+  expect_refused<shape_error>(everyone, "for each row that its worker gets",
+                              [&] { two.adjoint(numbers(me == P - 1 ? 1 : two.rows_of_result(), 0)); });
+}
+
+BOOST_AUTO_TEST_CASE(as_many_as_2_to_the_62_indices_may_be_owned_and_no_more) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), most = std::size_t{1} << 62U;
+  const bool last = me + 1 == P;
+  const auto owned = [&](std::size_t end) { return last ? interval{P - 1, end} : interval{me, me + 1}; };
+  const index_exchange far(everyone, owned(most), {most - 1, 0});
+  BOOST_TEST((far.rows_of_argument() == (last ? most - (P - 1) : 1) && far.rows_of_result() == 2));
+  const text words = text("partita::index_exchange(everyone, owned, wanted): requires indices below 2^62, got ")
+                     << P - 1 << " among those that worker " << P - 1 << " owns; a negative index is none";
+  expect_refused<shape_error>(everyone, words.c_str(), [&] { index_exchange(everyone, owned(most + 1), {}); });
+  const text beyond = text("requires each index that its worker wants to be below ")
+                      << 3 * P << ", the number of those that are owned; worker " << P - 1 << " wants " << 3 * P;
+  expect_refused<shape_error>(everyone, beyond.c_str(), [&] {
+    index_exchange(everyone, interval{3 * me, 3 * me + 3}, last ? indices{3 * P - 1, 3 * P} : indices{});
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,6 +18,11 @@ std::string on_stream(const Thing& thing) {
   out << thing;
   return out.str();
 }
+/// What has been counted, without a kernel.
+struct counted {
+  kernel_counts done;
+  kernel_counts counts() const { return done; }
+};
 bool begins(const std::string& all, const std::string& with) { return all.compare(0, with.size(), with) == 0; }
 }  // namespace
 
@@ -53,6 +58,23 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {
   BOOST_TEST(begins(on_stream(repartition(one, all)), "repartition<extents<"));
   BOOST_TEST(begins(on_stream(reduce(all, one, maximum)), "reduce<"));
   BOOST_TEST(on_stream(compose(b, broadcast(all, all))).find("broadcast<extents<") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(all_counts_are_printed_in_their_order) {
+  const auto end_of = [](const kernel_counts& done) {
+    const std::string all = on_stream(counted{done});
+    return all.substr(all.find("counted: "));
+  };
+  BOOST_TEST(end_of({}) ==
+             "counted: 0 plans made; in the last call this worker sent 0 messages of 0 bytes and shared 0 bytes");
+  BOOST_TEST(end_of({1, 2, 3, 4}) ==
+             "counted: 1 plan made; in the last call this worker sent 2 messages of 3 bytes and shared 4 bytes");
+  BOOST_TEST(end_of({2, 1, 8, 16}) ==
+             "counted: 2 plans made; in the last call this worker sent 1 messages of 8 bytes and shared 16 bytes");
+  const auto name = []<class T>(const T*) { return std::string(detail::name_of_type<T>().c_str()); };
+  BOOST_TEST(name(static_cast<const detail::kernel_identity*>(nullptr)) == "kernel_identity");
+  BOOST_TEST(name(static_cast<const extents<2, dynamic, 3>*>(nullptr)) == "extents<2, dynamic, 3>");
+  BOOST_TEST(name(static_cast<const double*>(nullptr)) == "double");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <partita/comm/over_workers.hpp>
@@ -221,6 +222,34 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
     });
   }
   BOOST_TEST(sum_over(everyone, s.sum(x)(0)) == 3.0 * static_cast<double>(P));
+}
+
+BOOST_AUTO_TEST_CASE(means_of_complex_numbers_are_divided_and_rows_are_counted) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  using number = std::complex<double>;
+  // segment 0 has two rows of each worker, segment 1 none, segment 2 one row of each worker
+  const interval mine = balanced_part(3, P, me);
+  const segments s(everyone, mine, {0, 2, 0});
+  BOOST_TEST(s.rows_of_argument() == 3U);
+  BOOST_TEST(s.rows_of_result() == mine.size());
+  const auto p = static_cast<double>(P), m = static_cast<double>(me);
+  const xt::xtensor<number, 1> x{number(m, 1), number(3, -m), number(2 * p - m, 3)};
+  const auto y = s.mean(x);
+  const number wanted[] = {number(p, 2), number(0, 0), number(3, -(p - 1) / 2)};
+  for (std::size_t i = 0; i < mine.size(); ++i) BOOST_TEST((y(i) == wanted[mine.start + i]));
+  const xt::xtensor<number, 1> dy = xt::ones<number>({mine.size()}) * number(2 * p, 4 * p);
+  BOOST_TEST((s.mean_adjoint(dy) == xt::xtensor<number, 1>{number(1, 2), number(2, 4), number(1, 2)}));
+  // each worker receives a row for each of its segments that another one owns
+  std::size_t others = 0;
+  for (const std::size_t segment : {0U, 2U}) others += segment < mine.start || segment >= mine.stop ? 1 : 0;
+  if (std::getenv("PARTITA_NODES") == nullptr) {
+    BOOST_TEST(s.plan().elements_received() == others);
+    BOOST_TEST(s.plan(4).elements_received() == 4 * others);
+  }
+  const auto most = s.maximum(xt::xtensor<int, 1>{-4, static_cast<int>(me), -5});
+  const int largest[] = {-4, std::numeric_limits<int>::min(), static_cast<int>(P) - 1};
+  for (std::size_t i = 0; i < mine.size(); ++i) BOOST_TEST(most(i) == largest[mine.start + i]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

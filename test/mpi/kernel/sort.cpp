@@ -269,4 +269,61 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   BOOST_TEST(sort(everyone, x)(2) == 1.0);
 }
 
+BOOST_AUTO_TEST_CASE(probabilities_outside_of_0_to_1_are_refused_and_their_ends_taken) {
+  const world everyone(test::workers());
+  const xt::xtensor<double, 1> x{1, 3};
+  const auto said = [&](double q) { return test::refused<shape_error>([&] { quantile(everyone, x, {0.5, q}); }); };
+  const std::string asked = "partita::quantile(everyone, x, probabilities): requires probabilities from 0 to 1, got ";
+  BOOST_TEST(said(-0.25) == asked + "-0.250000");
+  BOOST_TEST(said(-1e-300).find(asked) == 0U);
+  BOOST_TEST(said(1.25) == asked + "1.250000");
+  BOOST_TEST(said(std::numeric_limits<double>::quiet_NaN()).find(asked) == 0U);
+  BOOST_TEST((said(0).empty() && said(1).empty()));
+  BOOST_TEST(test::refused<shape_error>([&] { quantile(everyone, xt::xtensor<double, 1>(), {0.5}); }) ==
+             "partita::quantile(everyone, x, probabilities): requires at least one number on some worker, got none");
+  const xt::xtensor<int, 1> none, one{7};  // a number alone is each quantile
+  BOOST_TEST(
+      (quantile(everyone, everyone.id() == 0 ? one : none, {0.0, 0.3, 1.0}) == xt::xtensor<double, 1>{7.0, 7.0, 7.0}));
+}
+
+BOOST_AUTO_TEST_CASE(lengths_that_do_not_add_up_are_named_with_both_sums) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const xt::xtensor<double, 1> x = xt::ones<double>({3});
+  for (const std::size_t length : {2U, 4U}) {
+    const text sums = text(": requires results of all workers with as many elements as their blocks have, ")
+                      << 3 * P << "; the lengths that are wanted are " << 3 * (P - 1) + length
+                      << " together; leave out .length for blocks of the same sizes";
+    const sort_options options{.length = me == 0 ? length : 3U};
+    BOOST_TEST(test::refused<shape_error>([&] { sort(everyone, x, options); }) ==
+               std::string("partita::sort(everyone, x)") + sums.c_str());
+    BOOST_TEST(test::refused<shape_error>([&] { argsort(everyone, x, options); }) ==
+               std::string("partita::argsort(everyone, x)") + sums.c_str());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sorts_of_other_numbers_or_in_another_order_on_one_worker_are_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const bool odd = everyone.id() + 1 == everyone.size();
+  const xt::xtensor<double, 1> x = xt::ones<double>({3});
+  const xt::xtensor<std::int64_t, 1> whole = xt::ones<std::int64_t>({3});
+  const auto differ = [&](auto call) {
+    test::expect_refused<disagreement_error>([&] {
+      if (odd) call(whole);
+      else call(x);
+    });
+  };
+  differ([&](const auto& y) { sort(everyone, y); });
+  differ([&](const auto& y) { argsort(everyone, y); });
+  differ([&](const auto& y) { quantile(everyone, y, {0.5}); });
+  test::expect_refused<disagreement_error>([&] { argsort(everyone, x, {.descending = odd}); });
+  const std::vector<double> two{0.5, 0.5}, one{0.5};
+  test::expect_refused<disagreement_error>([&] { quantile(everyone, x, odd ? two : one); });
+  test::expect_refused<disagreement_error>([&] {
+    if (odd) quantile(everyone, x, {0.5});
+    else argsort(everyone, x);
+  });
+  BOOST_TEST(sort(everyone, x).size() == 3U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

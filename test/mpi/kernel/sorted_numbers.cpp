@@ -8,6 +8,7 @@
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/sorted_numbers.hpp>
 #include <random>
+#include <string>
 
 namespace {
 
@@ -150,6 +151,40 @@ BOOST_AUTO_TEST_CASE(a_permutation_depends_on_its_seed_only) {
     }
   }
   if (P > 1) test::expect_refused<disagreement_error>([&] { permutation(everyone, 3, me == 0 ? 1 : 2); });
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_named_with_their_numbers) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const xt::xtensor<int, 1> up{1, 2}, down{2, 1};
+  const text few = text("partita::top_k(everyone, x, k): requires at least k = ")
+                   << 2 * P + 1 << " numbers on all workers, got " << 2 * P << "; take a smaller k";
+  BOOST_TEST(test::refused<shape_error>([&] { top_k(everyone, up, 2 * P + 1); }) == few.c_str());
+  BOOST_TEST(top_k(everyone, up, 2 * P).values(2 * P - 1) == 1);
+  for (const std::size_t odd : {std::size_t{0}, P - 1}) {
+    const text wrong = text("partita::searchsorted(everyone, sorted, x): requires sorted numbers, those of worker ")
+                       << odd << " are not, or begin below those of a worker before it; sort(everyone, x) sorts them";
+    const xt::xtensor<int, 1> same = xt::ones<int>({2});
+    BOOST_TEST(test::refused<shape_error>(
+                   [&] { searchsorted(everyone, me == odd ? down : xt::xtensor<int, 1>(), same); }) == wrong.c_str());
+    // equal numbers on several workers are sorted
+    BOOST_TEST(searchsorted(everyone, same, same)(1) == 0U);
+    BOOST_TEST(searchsorted(everyone, same, same, {.right = true})(0) == 2 * P);
+  }
+  if (P < 2) return;
+  const bool odd = me + 1 == P;
+  const xt::xtensor<double, 1> x{1, 2};
+  const xt::xtensor<std::int64_t, 1> whole{1, 2};
+  const auto differ = [&](auto call) {
+    test::expect_refused<disagreement_error>([&] {
+      if (odd) call(whole);
+      else call(x);
+    });
+  };
+  differ([&](const auto& y) { unique(everyone, y); });
+  differ([&](const auto& y) { top_k(everyone, y, 1); });
+  differ([&](const auto& y) { searchsorted(everyone, y - y, y); });
+  BOOST_TEST(top_k(everyone, x, 1).values(0) == 2.0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,8 +9,10 @@
 #include <boost/mpi/collectives/all_reduce.hpp>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <partita/core/hash.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/operator_sum.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/spectral_operator.hpp>
 #include <partita/kernel/walled_box.hpp>
@@ -269,6 +271,117 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
     test::expect_refused<disagreement_error>([&] { odd ? slope(x) : slope.adjoint(x); });
   }
   BOOST_TEST(largest_difference(k(x), k.adjoint(x)) < 1e-13);  // what follows works: it is symmetric
+}
+
+BOOST_AUTO_TEST_CASE(a_box_says_where_its_points_and_which_its_waves_are) {
+  constexpr double pi = std::numbers::pi;
+  const periodic_box<3> around{{8, 9, 6}, {2, 3, 4 * pi}};
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double wave = i < 4 ? double(i) : double(i) - 8;
+    BOOST_TEST(std::abs(around.angular_wave_number(0, i) - pi * wave) < 1e-14);
+    BOOST_TEST(around.is_nyquist(0, i) == (i == 4));
+    BOOST_TEST(!around.is_nyquist(1, i));
+    BOOST_TEST(around.two_thirds_rule_keeps({i, 0, 0}) == (std::abs(wave) <= 2));
+    BOOST_TEST(around.two_thirds_rule_keeps({0, i, 0}) == (i < 3 || i > 6));  // not wave 3 of 9
+  }
+  BOOST_TEST(!around.two_thirds_rule_keeps({0, 0, 2}));  // nor wave 2 of 6
+  BOOST_TEST(!around.two_thirds_rule_keeps({3, 1, 1}));  // all dimensions count
+  BOOST_TEST(std::abs(around.square({7, 0, 2}) - (pi * pi + 1)) < 1e-13);
+  BOOST_TEST((around.half_spectrum() == std::array<std::size_t, 3>{8, 9, 4}));
+  BOOST_TEST((periodic_box<2>{{4, 7}}.half_spectrum() == std::array<std::size_t, 2>{4, 4}));
+  BOOST_TEST((periodic_box<2>{{4, 7}}.lengths == std::array{2 * pi, 2 * pi}));
+
+  walled_box<3> room{{4, 5, 6}, {2, 5, 3}};
+  BOOST_TEST((room.walls == std::array{wall::dirichlet, wall::dirichlet, wall::dirichlet}));
+  BOOST_TEST((walled_box<2>{{4, 7}}.lengths == std::array{pi, pi}));
+  room.walls = {wall::dirichlet, wall::neumann, wall::periodic};
+  const double sines[] = {1, 2, 3, 4}, cosines[] = {0, 1, 2, 3, 4}, circles[] = {0, 1, 2, 3, 2, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    BOOST_TEST(room.position(0, i) == 0.25 + 0.5 * double(i));
+    BOOST_TEST(std::abs(room.angular_wave_number(0, i) - sines[i] * pi / 2) < 1e-14);
+  }
+  for (std::size_t i = 0; i < 5; ++i) {
+    BOOST_TEST(room.position(1, i) == 0.5 + double(i));
+    BOOST_TEST(std::abs(room.angular_wave_number(1, i) - cosines[i] * pi / 5) < 1e-14);
+  }
+  for (std::size_t i = 0; i < 6; ++i)
+    BOOST_TEST(std::abs(room.angular_wave_number(2, i) - circles[i] * 2 * pi / 3) < 1e-14);
+  BOOST_TEST(std::abs(room.square({1, 0, 5}) - (pi * pi + 4 * pi * pi / 9)) < 1e-13);
+}
+
+BOOST_AUTO_TEST_CASE(a_mean_is_lost_by_poisson_and_divided_by_the_shift_of_helmholtz) {
+  const world everyone(test::workers());
+  walled_box<3> closed{cell.points}, leaky = closed;
+  closed.walls.fill(wall::neumann);
+  leaky.walls = {wall::neumann, wall::neumann, wall::periodic};
+  for (const auto& p : partitions(everyone)) {
+    const field ones = block(p, [](double, double, double) { return 1.0; });
+    const auto is = [&](const auto& operation, double value) {
+      BOOST_TEST(largest_difference(operation(ones), field(value * ones)) < 1e-14);
+    };
+    is(poisson_solver(p, cell), 0);
+    is(poisson_solver(p, closed), 0);
+    is(poisson_solver(p, leaky), 0);
+    is(helmholtz_solver(p, cell, 4), 0.25);
+    is(helmholtz_solver(p, closed, 0.5), 2);
+    is(helmholtz_solver(p, leaky, 8), 0.125);
+    is(spectral_truncation(p, cell), 1);
+    is(spectral_derivative(p, cell, 1, 0), 1);
+    is(spectral_derivative(p, cell, 1), 0);
+  }
+  const auto p = partitions(everyone).front();
+  const walled_box<3> room{cell.points};
+  for (const double shift : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    test::expect_refused<shape_error>([&] { helmholtz_solver(p, cell, shift); }, "requires a positive shift, got ");
+    test::expect_refused<shape_error>([&] { helmholtz_solver(p, room, shift); },
+                                      "; poisson_solver solves the equation without it");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_operator_multiplies_each_wave_by_its_factor_and_back_by_the_conjugate) {
+  const world everyone(test::workers());
+  const auto factor = [](const partita::index<3>& i) {  // not that of another index
+    return std::complex<double>(double(i[0] * 100 + i[1] * 10 + i[2]), double(i[1]) - double(i[2]));
+  };
+  for (const auto& p : partitions(everyone)) {
+    const spectral_operator<3> own(p, cell, factor);
+    for (const auto& [a, b, c] : {std::array<std::size_t, 3>{1, 2, 3}, {0, 1, 2}, {4, 0, 1}, {2, 3, 4}}) {
+      const auto phase = [&, a = a, b = b, c = c](double x, double y, double z) {
+        return double(a) * x + of_y * double(b) * y + of_z * double(c) * z;
+      };
+      const std::complex<double> by = factor({a, b, c});
+      const auto wanted = [&](double sign) {  // the real part of the factor times the wave
+        return block(p, [&](double x, double y, double z) {
+          return by.real() * std::cos(phase(x, y, z)) - sign * by.imag() * std::sin(phase(x, y, z));
+        });
+      };
+      const field wave = block(p, [&](double x, double y, double z) { return std::cos(phase(x, y, z)); });
+      BOOST_TEST(largest_difference(own(wave), wanted(1)) < 1e-10);
+      BOOST_TEST(largest_difference(own.adjoint(wave), wanted(-1)) < 1e-10);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_on_other_workers_are_one_error_on_all_of_them, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto on = [&](std::size_t count) {
+    return everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{count, 1, 1}), workers(0, count));
+  };
+  const auto p = on(n), few = on(n - 1);  // the last worker alone has results of two shapes
+  const std::array<std::size_t, 3> points{2 * n, 4, 3}, fewer{2 * n - 2, 4, 3};
+  const field x = block_from<double>(p, dynamic_extents<3>(points), [](auto i, auto j, auto k) { return i * j + k; });
+  const char* const why = "requires operators whose results have one shape on each worker, got ";
+  const periodic_box<3> box{points}, small{fewer};
+  test::expect_refused<shape_error>([&] { add(spectral_truncation(p, box), spectral_truncation(few, small))(x); }, why);
+  test::expect_refused<shape_error>([&] { add(spectral_truncation(few, small), poisson_solver(p, box)).adjoint(x); },
+                                    why);
+  const walled_box<3> room{points}, closet{fewer};
+  test::expect_refused<shape_error>([&] { add(poisson_solver(p, room), poisson_solver(few, closet))(x); }, why);
+  const auto solve = poisson_solver(p, box);  // what follows works
+  BOOST_TEST(largest_difference(add(solve, solve)(x), field(2.0 * solve(x))) < 1e-14);
+  BOOST_TEST(largest_difference(add(solve, poisson_solver(p, room))(x), field(solve(x) + poisson_solver(p, room)(x))) <
+             1e-14);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

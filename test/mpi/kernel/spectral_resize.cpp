@@ -148,4 +148,83 @@ BOOST_AUTO_TEST_CASE(a_wrong_block_is_an_error_on_all_workers) {
                                     "requires at least one point along dimension 1");
 }
 
+BOOST_AUTO_TEST_CASE(only_a_batch_dimension_that_keeps_its_length_may_be_empty) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), 1));
+  struct {
+    shape before, after;
+    bool half, is_refused;
+    std::size_t dimension;
+  } const table[] = {{{0, 4}, {6, 6}, false, true, 0},  {{4, 4}, {0, 6}, false, true, 0},
+                     {{0, 4}, {0, 6}, false, false, 0}, {{4, 0}, {4, 0}, false, false, 0},
+                     {{4, 0}, {4, 0}, true, true, 1},   {{4, 4}, {4, 0}, true, true, 1},
+                     {{0, 4}, {0, 4}, true, false, 0},  {{1, 1}, {1, 1}, true, false, 0}};
+  for (const auto& row : table) {
+    const auto make = [&] {
+      const extents before(row.before[0], row.before[1]), after(row.after[0], row.after[1]);
+      if (row.half) spectral_resize(p, p, before, after, dimensions<1>);
+      else spectral_resize(p, p, before, after);
+    };
+    std::string wanted;
+    if (row.is_refused) {
+      text all("partita::spectral_resize(p_x, p_y, before, after): requires at least one point along dimension ");
+      all << row.dimension << ", got " << row.before << " and " << row.after << "; give the points of the fields";
+      wanted = all.c_str();
+    }
+    const std::string said = test::refused<shape_error>(make);
+    BOOST_TEST(said.find(wanted) != std::string::npos, said << " instead of " << wanted);
+    BOOST_TEST(said.empty() == wanted.empty(), said);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(spectra_of_other_points_on_one_worker_disagree, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const bool odd = everyone.id() + 1 == everyone.size();
+  const auto p = everyone.partition<1, 1>(), q = everyone.partition<1, 1>(workers{1});
+  const plane x = p.active() ? plane(xt::ones<complex>({4, 3})) : zero_volume<complex, 2>();
+  const auto differ = [&](const spectral_resize<2>& mine, const spectral_resize<2>& theirs) {
+    test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(x); });
+  };
+  const spectral_resize of_all(p, p, extents(4, 3), extents(6, 3));
+  differ(spectral_resize(p, p, extents(4, 4), extents(6, 4), dimensions<1>), of_all);  // 3 waves are half of 4
+  differ(spectral_resize(p, p, extents(4, 3), extents(8, 3)), of_all);
+  differ(spectral_resize(p, p, extents(5, 3), extents(6, 3)), of_all);
+  differ(spectral_resize(p, q, extents(4, 3), extents(6, 3)), of_all);
+  differ(spectral_resize(p, p, extents(4, 4), extents(4, 4), dimensions<1>),
+         spectral_resize(p, p, extents(4, 5), extents(4, 4), dimensions<1>));
+  differ(spectral_resize(p, p, extents(4, 4), extents(4, 5), dimensions<1>),
+         spectral_resize(p, p, extents(4, 4), extents(4, 4), dimensions<1>));
+  const auto y = of_all(x);  // what follows works
+  if (p.active()) BOOST_TEST(y.shape()[0] == 6U);
+}
+
+BOOST_AUTO_TEST_CASE(the_plan_of_a_resized_spectrum_has_the_boxes_of_its_waves) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1>(), q = everyone.partition<1>(workers(everyone.size() - 1, everyone.size()));
+  const bool gives = p.active(), takes = q.active(), alone = everyone.size() == 1;
+  struct {
+    std::size_t before, after, waves, boxes;
+  } const table[] = {{4, 6, 5, 2}, {6, 4, 5, 2}, {5, 8, 5, 2}, {8, 5, 5, 2}, {3, 3, 3, 1}, {1, 4, 1, 1}};
+  for (const auto& row : table) {
+    const exchange_plan<1> plan = spectral_resize(p, q, extents(row.before), extents(row.after)).plan();
+    BOOST_TEST_CONTEXT(row.before << " to " << row.after) {
+      BOOST_TEST(plan.worker == everyone.id());
+      BOOST_TEST(plan.gives == gives);
+      BOOST_TEST(plan.takes == takes);
+      BOOST_TEST(plan.extents[0] == row.before);
+      BOOST_TEST(plan.source_shape[0] == (gives ? row.before : 0));
+      BOOST_TEST(plan.destination_shape[0] == (takes ? row.after : 0));
+      BOOST_TEST(plan.elements_kept() == (alone ? row.waves : 0));
+      BOOST_TEST(plan.elements_sent() == (gives && !alone ? row.waves : 0));
+      BOOST_TEST(plan.kept.size() == (alone ? row.boxes : 0));
+      BOOST_TEST(plan.accumulate == (row.before == 6));
+      if (alone && row.boxes == 2) {  // the negative waves are at the end of both lines
+        BOOST_TEST(plan.kept[1].where.stop[0] == row.before);
+        BOOST_TEST(plan.kept[1].where.start[0] == row.before - 2);
+        BOOST_TEST(plan.kept[1].destination_start[0] == row.after - 2);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

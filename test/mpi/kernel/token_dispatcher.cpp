@@ -4,8 +4,10 @@
 #include "pretended.hpp"
 #include "refused.hpp"
 
+#include <functional>
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/token_dispatcher.hpp>
+#include <string>
 #include <vector>
 
 namespace {
@@ -171,6 +173,45 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
     test::expect_refused<disagreement_error>([&] { me == last ? to.combine(y) : to.combine(y, weights); });
   }
   BOOST_TEST((to.combine(to.dispatch(x)) == 2 * x));
+}
+
+BOOST_AUTO_TEST_CASE(any_two_functions_are_told_apart, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const bool last = everyone.id() + 1 == everyone.size();
+  for (const std::size_t per_token : {1U, 2U}) {
+    const token_dispatcher to(everyone, 3, std::vector<std::size_t>{0, 2, 1, 1}, per_token);
+    const xt::xtensor<double, 1> x = xt::ones<double>({4 / per_token}), weights = xt::ones<double>({4}),
+                                 y = to.dispatch(x);
+    const std::vector<std::function<void()>> calls{[&] { (void)to.dispatch(x); }, [&] { (void)to.combine(y); },
+                                                   [&] { (void)to.combine(y, weights); },
+                                                   [&] { (void)to.combine_adjoint(y, weights, x); }};
+    for (const auto& one : calls)
+      for (const auto& other : calls)
+        if (&one != &other) test::expect_refused<disagreement_error>([&] { (last ? one : other)(); });
+    BOOST_TEST((to.combine(to.dispatch(x)) == static_cast<double>(per_token) * x));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_choices_are_named_with_their_worker_and_a_plan_is_for_rows_of_one_element) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
+  const auto said = [](auto call) { return test::refused<shape_error>(call); };
+  const std::string name = "partita::token_dispatcher(everyone, experts, choice, per_token): requires ";
+  const text high = text("choices below the number of experts, 3; worker ") << last << " has choice 3";
+  BOOST_TEST(said([&] {
+               token_dispatcher(everyone, 3, std::vector<int>{1, me == last ? 3 : 2});
+             }) == name + high.c_str());
+  const text negative = text("choices below the number of experts, 3; worker ") << last << " has choice -1";
+  BOOST_TEST(said([&] {
+               token_dispatcher(everyone, 3, std::vector<int>{1, me == last ? -1 : 2});
+             }) == name + negative.c_str());
+  const text odd = text("2 choices for each token, worker ") << last << " has 3 choices";
+  BOOST_TEST(said([&] { token_dispatcher(everyone, 3, std::vector<int>(me == last ? 3 : 4), 2); }) ==
+             name + odd.c_str());
+  const token_dispatcher to(everyone, P, std::vector<std::size_t>(6, last), 2);
+  BOOST_TEST(to.plan().elements_received() == to.plan(1).elements_received());
+  BOOST_TEST(to.plan().elements_received() == (me == last ? 6 * (P - 1) : 0));
+  BOOST_TEST(to.plan(3).elements_sent() == (me == last ? 0U : 18U));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

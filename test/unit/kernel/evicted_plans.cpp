@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
+#include <string>
 
 namespace {
 
@@ -53,6 +54,13 @@ BOOST_AUTO_TEST_CASE(a_full_list_contains_all_extents) {
   BOOST_TEST(evicted.contains(extents_of_matrix{9, 9}));
   evicted.add_extents(extents_of_matrix{7, 1}, true);  // which of the others were not listed is not known any more
   BOOST_TEST(evicted.contains(extents_of_matrix{7, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(the_error_of_a_forgotten_plan_names_the_call_and_the_way_out) {
+  BOOST_TEST(
+      std::string(partita::detail::evicted_plans::error_message("partita::k.adjoint(dy)").c_str()) ==
+      "partita::k.adjoint(dy): requires the forward call that dy belongs to among the last 32 structures; the cut "
+      "that its x had has been forgotten; call the kernel on x again before its adjoint");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -341,4 +341,37 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refus
   says.operator()<partition_error>(each, [&] { ghosts(too_few); });
 }
 
+BOOST_AUTO_TEST_CASE(cuts_that_do_not_fit_the_partitions_or_each_other_are_refused) {
+  using cuts = detail::repartition_cuts<2>;
+  using shape = std::array<std::size_t, 2>;
+  constexpr shape two{2, 1}, three{1, 3};
+  const auto of_two = decomposition<2>::balanced({4, 6}, two), of_three = decomposition<2>::balanced({4, 6}, three),
+             wide = decomposition<2>::balanced({4, 7}, three), turned = decomposition<2>::balanced({6, 4}, three);
+  const auto said = []<class Error = shape_error>(auto call) { return test::refused<Error>(call); };
+  BOOST_TEST(said.operator()<partition_error>([&] { cuts(two, three, source_cuts(of_three)); }) ==
+             "partita::repartition(p_x, p_y, source_cuts(...)): requires as many parts along each dimension as p_x has "
+             "workers; the cuts have [1, 3] parts, p_x = [2, 1]; cut into [2, 1] parts, or choose a partition of [1, "
+             "3]");
+  BOOST_TEST(said.operator()<partition_error>([&] { cuts(two, three, result_cuts(of_two)); }) ==
+             "partita::repartition(p_x, p_y, result_cuts(...)): requires as many parts along each dimension as p_y has "
+             "workers; the cuts have [2, 1] parts, p_y = [1, 3]; cut into [1, 3] parts, or choose a partition of [2, "
+             "1]");
+  BOOST_TEST(said([&] { cuts(two, three, source_cuts(of_two), result_cuts(wide)); }) ==
+             "partita::repartition(p_x, p_y, source_cuts(...), result_cuts(...)): requires cuts that add up to the "
+             "extents of the tensor; the result has extents [4, 6], result_cuts(...) cuts [4, 7]; make the cuts for "
+             "[4, 6]");
+  BOOST_TEST(!said([&] { cuts(two, three, source_cuts(of_two), result_cuts(turned)); }).empty());
+  BOOST_TEST(said([&] { cuts(two, three, permute<1, 0>, source_cuts(of_two), result_cuts(turned)); }).empty());
+  const cuts given(two, three, source_cuts(of_two));
+  BOOST_TEST(given.error_message({4, 6}).empty());
+  BOOST_TEST(std::string(given.error_message({4, 7}).c_str()) ==
+             "requires cuts that add up to the extents of the tensor; x has extents [4, 7], source_cuts(...) cuts [4, "
+             "6]; make the cuts for [4, 7]");
+  // the extents of x are those of the result, turned back
+  BOOST_TEST((cuts(two, three, permute<1, 0>).source_extents({5, 7}) == shape{7, 5}));
+  BOOST_TEST((cuts(two, three, permute<1, 0>).result_cuts({5, 7}).extents() == shape{7, 5}));
+  BOOST_TEST((detail::repartition_cuts<3>({1, 1, 1}, {1, 1, 1}, permute<1, 2, 0>).source_extents({2, 3, 4}) ==
+              std::array<std::size_t, 3>{4, 2, 3}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

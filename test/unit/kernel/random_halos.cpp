@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <map>
 #include <random>
 #include <utility>
@@ -270,6 +271,7 @@ BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
   }
 }
 
+<<<<<<< .merge_file_X5zO7E
 /// A random halo of blocks that all have cells, its plans in one round, and its plans by dimension.
 BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_sides_know_the_positions_in_windows) {
   std::mt19937 random(31);
@@ -364,6 +366,22 @@ BOOST_AUTO_TEST_CASE(a_round_costs_as_much_as_four_messages) {
   BOOST_TEST((flat.messages_at_once == 8U && flat.messages_by_dimension == 4U && flat.rounds == 2U));
   BOOST_TEST((cube.messages_at_once == 26U && cube.messages_by_dimension == 6U && cube.rounds == 3U));
   BOOST_TEST((!flat.by_dimension_is_cheaper() && cube.by_dimension_is_cheaper()));
+=======
+BOOST_AUTO_TEST_CASE(a_constant_beyond_a_border_is_a_number_of_the_element_type) {
+  struct pair {
+    int first = 3;
+  };
+  BOOST_TEST(detail::to_ghost_value<double>(-2.75) == -2.75);
+  BOOST_TEST(detail::to_ghost_value<int>(2.75) == 2);
+  BOOST_TEST((detail::to_ghost_value<std::complex<float>>(2.5) == std::complex<float>(2.5F, 0)));
+  BOOST_TEST(detail::to_ghost_value<pair>(2.5).first == 3);  // an element that is no number has its default value
+  using number = std::complex<float>;
+  const grid<dynamic_extents<1>> p{dynamic_extents<1>(1), workers(0, 1)};
+  sequentially::halo_exchange h(p, halo_widths<1>{{2}, {1}}, {{boundary::constant}, {boundary::zero}, {2.5}, {7}});
+  const xt::xtensor<number, 1> x{{1, 1}, {3, -1}};
+  const auto y = h(std::vector<xt::xtensor<number, 1>>(1, x));
+  BOOST_TEST((y[0] == xt::xtensor<number, 1>{{2.5F, 0}, {2.5F, 0}, {1, 1}, {3, -1}, {0, 0}}));
+>>>>>>> .merge_file_lrgT2P
 }
 
 BOOST_AUTO_TEST_SUITE_END()
