@@ -206,6 +206,15 @@ class local_transforms {
   template <class In, class Out, std::size_t Rank>
   void transform_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     const std::size_t d = line.dimension;
+    if constexpr (std::is_same_v<std::remove_const_t<In>, Out>)
+      if (x.data == y.data && y.strides[d] < 0) {
+        // FFTW's planner (3.3.10) recurses without end for a transform in place along a negative stride.
+        const auto memory = allocate_for_fftw<Out>(y.size());
+        const auto dense = dense_block<Out, Rank>(memory.get(), y.shape);
+        copy<Out, Rank>(dense, y);
+        transform_dimension(dense, dense, line);
+        return copy<Out, Rank>(y, dense);
+      }
     std::size_t neighbour_dimension = Rank;
     for (std::size_t e = 0; e < Rank; ++e)
       if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) neighbour_dimension = e;
