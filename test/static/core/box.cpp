@@ -44,4 +44,13 @@ static_assert((text() << b) == "[1, 4) x [2, 6)");
 static_assert((text() << box<1>{{0}, {5}}) == "[0, 5)");
 static_assert((text() << box<0>{}) == "scalar");
 
+// a box of a rank that is known at run time has the same shape, volume and text
+constexpr box<dynamic> run_time{{1U, 2U}, {4U, 6U}};
+static_assert(run_time.shape() == shape_list{3U, 4U} && run_time.volume() == 12);
+static_assert(box<dynamic>{{4U, 0U}, {2U, 3U}}.shape() == shape_list{0U, 3U});
+static_assert(box<dynamic>{{4U, 0U}, {2U, 3U}}.volume() == 0 && box<dynamic>{}.volume() == 1);
+static_assert((text() << run_time) == "[1, 4) x [2, 6)" && (text() << box<dynamic>{{0U}, {5U}}) == "[0, 5)");
+static_assert(run_time == box<dynamic>{{1U, 2U}, {4U, 6U}} && !(run_time == box<dynamic>{{1U, 2U}, {4U, 7U}}) &&
+              !(run_time == box<dynamic>{{0U, 2U}, {4U, 6U}}));
+
 }  // namespace

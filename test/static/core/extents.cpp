@@ -56,6 +56,7 @@ static_assert(made_from<extents<2, 3>, extents<dynamic, dynamic>>);
 static_assert(!made_from<extents<2, 3>, extents<2, 4>>);
 static_assert(!made_from<extents<2, 3>, extents<2, 3, 1>>);
 
+static_assert(static_extents<extents<2, dynamic, 4>>() == std::array<std::size_t, 3>{2, dynamic, 4});
 static_assert(is_extents<extents<2, dynamic>> && !is_extents<int>);
 
 }  // namespace

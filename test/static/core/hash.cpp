@@ -21,6 +21,12 @@ static_assert(hasher().mix(std::array<int, 2>{1, 2}).mix(std::array<int, 1>{3}).
               hasher().mix(std::array<int, 1>{1}).mix(std::array<int, 2>{2, 3}).value());
 static_assert(hasher().mix(std::array<int, 0>{}).value() != hasher().value());
 
+// the first number of splitmix64 (Steele, Lea and Flood 2014) with the seed that is mixed, and what follows from it
+static_assert(hasher().mix(0).value() == 0xe220a8397b1dcdafU);
+static_assert(hasher().mix(1234567).value() == 6457827717110365317U);
+static_assert(hasher().mix(-1).value() == 0xe4d971771b652c20U);
+static_assert(hasher().mix(1).mix(2).value() == 0xc7667e4957d18953U);
+
 // enumerators and bools are values, too
 enum class kind { first, second };
 static_assert(hasher().mix(kind::first).value() != hasher().mix(kind::second).value());
@@ -29,6 +35,12 @@ static_assert(hasher().mix(false).value() != hasher().mix(true).value());
 // fractions by their bits, names by their characters, optional values by what they hold
 static_assert(hasher().mix(0.5).value() != hasher().mix(0.25).value());
 static_assert(hasher().mix(0.0).value() != hasher().mix(-0.0).value());
+static_assert(hasher().mix(0.5F).value() == hasher().mix(0.5).value());
+static_assert(hasher().mix(0.1).value() != hasher().mix(0.1 + 1e-15).value());  // also the last bits
+static_assert(hasher().mix(1.0).value() == hasher().mix(std::uint64_t{0x3ff0000000000000U}).value());
+static_assert(hasher().mix("ab").value() == hasher().mix('a').mix('b').mix('\0').value());
+static_assert(hasher().mix(std::optional<int>(3)).value() == hasher().mix(true).mix(3).value());
+static_assert(hasher().mix(std::optional<int>()).value() == hasher().mix(false).value());
 static_assert(hasher().mix("relu").value() != hasher().mix("tanh").value());
 static_assert(hasher().mix("ab").mix("c").value() != hasher().mix("a").mix("bc").value());
 static_assert(hasher().mix(std::optional<int>()).value() != hasher().mix(std::optional<int>(0)).value());

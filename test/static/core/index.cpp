@@ -30,6 +30,9 @@ static_assert(each_inverts_the_other(std::array<std::size_t, 2>{1, 5}));
 static_assert(each_inverts_the_other(shape3{2, 3, 4}));
 static_assert(each_inverts_the_other(std::array<std::size_t, 5>{2, 1, 3, 1, 2}));
 
+// a position is written in braces, or given as it is
+static_assert(index_from<2>({3, 5}) == index<2>{3, 5} && index_from<2>(index<2>{3, 5}) == index<2>{3, 5});
+
 // rank 0 has one position; an extent of 0 leaves none
 static_assert(volume_of(std::array<std::size_t, 0>{}) == 1);
 static_assert(flat_index(index<0>{}, std::array<std::size_t, 0>{}) == 0);

@@ -21,6 +21,13 @@ static_assert(shape_list::filled(2, 7) == shape_list{7U, 7U} && shape_list::fill
 // equal if all values are, whatever was there before
 static_assert(!(three == shape_list{2U, 3U}) && !(three == shape_list{2U, 3U, 5U}));
 
+constexpr bool forgets_what_was_there() {
+  shape_list all{1U, 2U};
+  all = shape_list{3U};
+  return all == shape_list{3U} && all.size() == 1 && all.end() - all.begin() == 1;
+}
+static_assert(forgets_what_was_there());
+
 // as many as there are dimensions, and none more
 constexpr bool holds(std::size_t count) {
   shape_list all;
@@ -29,6 +36,7 @@ constexpr bool holds(std::size_t count) {
 }
 template <std::size_t Count>
 concept can_hold = requires { typename std::bool_constant<holds(Count)>; };
+static_assert(most_dimensions == 16);
 static_assert(can_hold<most_dimensions> && !can_hold<most_dimensions + 1>);
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <numeric>
+#include <refused.hpp>
 #include <span>
 #include <vector>
 #if __has_include(<eigen3/Eigen/Core>)
@@ -105,6 +106,15 @@ BOOST_AUTO_TEST_CASE(a_range_takes_extents_of_its_size) {
   BOOST_TEST((as_rank<2>(std::span(v).subspan(2), {2, 2}) == matrix{{2, 3}, {4, 5}}));
   BOOST_CHECK_THROW(as_rank<2>(v, {2, 2}), shape_error);
   BOOST_CHECK_THROW(as_rank<2>(v, {4, 2}), shape_error);
+  BOOST_TEST(
+      test::refused<shape_error>([&] {
+        as_rank<2>(v, {7, 2});
+      }) ==
+      "partita::as_rank<2>(range, extents): requires as many elements as the extents [7, 2] have places (14), got "
+      "6; give other extents");
+  BOOST_TEST(test::refused<shape_error>([&] {
+               as_rank<2>(v, {std::size_t{1} << 32, std::size_t{1} << 32});
+             }).find("partita::as_rank<Rank>(range, extents): requires a product of extents") == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_span_of_dimensions_keeps_its_strides) {

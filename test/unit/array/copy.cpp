@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <ostream>
 #include <random>
@@ -370,6 +371,46 @@ BOOST_AUTO_TEST_CASE(blocks_of_13_to_18_dimensions_are_copied_and_added_element_
 BOOST_AUTO_TEST_CASE(the_last_cache_has_a_plausible_size) {
   BOOST_TEST(partita::detail::last_cache_bytes() >= std::size_t{1} << 18);
   BOOST_TEST(partita::detail::last_cache_bytes() <= std::size_t{1} << 31);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_cache_is_the_largest_that_the_system_lists) {
+  std::size_t largest = 0;
+  for (int level = 0; level < 8; ++level) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(level) + "/size");
+    std::size_t bytes = 0;
+    char unit = 0;
+    if (!(file >> bytes)) break;
+    file >> unit;
+    largest = std::max(largest, bytes * (unit == 'K' ? 1024U : unit == 'M' ? 1024U * 1024U : 1U));
+  }
+  const std::size_t expected = largest != 0 ? largest : std::size_t{32} * 1024 * 1024;
+  BOOST_TEST(partita::detail::last_cache_bytes() == expected);
+  BOOST_TEST(!partita::detail::exceeds_cache(expected / 5 * 2));
+  BOOST_TEST(partita::detail::exceeds_cache(expected / 5 * 2 + 1));
+}
+
+#if defined(__x86_64__)
+BOOST_AUTO_TEST_CASE(the_best_instruction_set_is_one_that_the_system_lists) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line) && line.rfind("flags", 0) != 0) continue;
+  if (line.empty()) return;  // a system that lists none
+  line += ' ';
+  const auto has = [&](const char* flag) { return line.find(std::string(" ") + flag + ' ') != std::string::npos; };
+  const bool has_512 = has("avx512f") && has("avx512bw") && has("avx512vl") && has("avx512vbmi");
+  const auto expected = has_512       ? instruction_set::avx512
+                        : has("avx2") ? instruction_set::avx2
+                                      : instruction_set::baseline;
+  BOOST_TEST((partita::detail::best_instruction_set() == expected));
+}
+#endif
+
+BOOST_AUTO_TEST_CASE(elements_are_copied_in_the_largest_unit_of_up_to_16_bytes_that_divides_them) {
+  for (std::size_t n = 1; n <= 100; ++n) {
+    std::size_t unit = 16;
+    while (n % unit != 0) unit /= 2;
+    BOOST_TEST(partita::detail::copy_unit_bytes(n) == unit);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

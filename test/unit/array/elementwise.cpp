@@ -4,7 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <complex>
+#include <cstdint>
 #include <limits>
+#include <refused.hpp>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -289,6 +293,147 @@ BOOST_AUTO_TEST_CASE(xtensors_own_functions_of_the_same_names_are_not_ambiguous)
   BOOST_TEST((xt::xtensor<bool, 1>(less(a, b)) == xt::xtensor<bool, 1>{true, false}));
   BOOST_TEST((xt::xtensor<double, 1>(atan2(a, b))(0)) == std::atan2(1.0, 4.0));
   BOOST_TEST(atan2(1.0, 2.0) == std::atan2(1.0, 2.0));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_is_refused_exactly_if_an_extent_is_neither_1_nor_that_of_the_other_operand) {
+  const auto fits = [](std::size_t a, std::size_t b) { return a == b || a == 1 || b == 1; };
+  const auto expect = [](const auto& x, const auto& y, bool legal, auto dims) {
+    const text what = text() << detail::shape_of(x) << " and " << detail::shape_of(y);
+    BOOST_TEST(test::refused<shape_error>([&] { add(x, y, dims); }).empty() == legal, what.c_str());
+    BOOST_TEST(test::refused<shape_error>([&] { add(y, x, dims); }).empty() == legal, what.c_str());
+  };
+  const xt::xtensor_fixed<double, xt::xshape<2, 3>> fixed{{1, 2, 3}, {4, 5, 6}};
+  for (std::size_t a = 0; a < 4; ++a)
+    for (std::size_t b = 0; b < 4; ++b) {
+      const auto m = counting<double, 2>({a, b}, 1);
+      const xt::xarray<double> of_any_rank = m;
+      for (std::size_t c = 0; c < 4; ++c) {
+        const auto v = counting<double, 1>({c}, 1);
+        expect(m, v, fits(a, c), broadcast_dimensions<0>);
+        expect(m, v, fits(b, c), broadcast_dimensions<1>);
+        expect(m, v, fits(b, c), broadcast_dimensions_list{1});
+        expect(of_any_rank, v, fits(a, c), broadcast_dimensions<0>);
+        const auto cuboid = counting<double, 3>({a, c, b}, 1);
+        for (std::size_t d = 0; d < 4; ++d) {
+          expect(m, counting<double, 2>({c, d}, 1), fits(a, c) && fits(b, d), broadcast_dimensions<>);
+          expect(cuboid, counting<double, 2>({d, b}, 1), fits(a, d), broadcast_dimensions<0, 2>);
+          expect(cuboid, counting<double, 2>({a, d}, 1), fits(b, d), broadcast_dimensions<0, 2>);
+        }
+      }
+      expect(fixed, m, fits(2, a) && fits(3, b), broadcast_dimensions<>);  // only one of the types has its extents
+      expect(counting<double, 3>({2, a, b}, 1), fixed, fits(3, b), broadcast_dimensions<0, 2>);
+      expect(fixed, counting<double, 1>({b}, 1), fits(3, b), broadcast_dimensions<1>);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_operation_names_itself_in_its_error) {
+  const xt::xtensor<int, 2> m{{1, 2, 3}, {4, 5, 6}}, other{{1, 2}};
+#define EXPECT_ITS_NAME(operation)                                                                             \
+  BOOST_TEST(test::refused<shape_error>([&] { operation(m, other); }) ==                                       \
+             "partita::" #operation                                                                            \
+             "(lhs, rhs): requires extents that are equal or 1 in every dimension; dimension 1 has 3 against " \
+             "2; lhs is [2, 3], rhs is [1, 2]; reshape or slice one of them first")
+  EXPECT_ITS_NAME(add);
+  EXPECT_ITS_NAME(subtract);
+  EXPECT_ITS_NAME(multiply);
+  EXPECT_ITS_NAME(divide);
+  EXPECT_ITS_NAME(remainder);
+  EXPECT_ITS_NAME(power);
+  EXPECT_ITS_NAME(maximum);
+  EXPECT_ITS_NAME(minimum);
+  EXPECT_ITS_NAME(atan2);
+  EXPECT_ITS_NAME(bitwise_and);
+  EXPECT_ITS_NAME(bitwise_or);
+  EXPECT_ITS_NAME(bitwise_xor);
+  EXPECT_ITS_NAME(equal_to);
+  EXPECT_ITS_NAME(not_equal_to);
+  EXPECT_ITS_NAME(less);
+  EXPECT_ITS_NAME(less_equal);
+  EXPECT_ITS_NAME(greater);
+  EXPECT_ITS_NAME(greater_equal);
+#undef EXPECT_ITS_NAME
+  BOOST_TEST(test::refused<shape_error>([&] { elementwise(minus, m, other); }).find("partita::elementwise(lhs, rhs)") ==
+             0U);
+  BOOST_TEST(std::string(function::select::name) == "select");
+  BOOST_TEST(std::string(function::clamp::name) == "clamp");
+}
+
+BOOST_AUTO_TEST_CASE(a_power_of_integers_is_the_truncated_power) {
+  for (int base = -4; base <= 4; ++base)
+    for (int exponent = -5; exponent <= 9; ++exponent) {
+      const int expected =
+          base == 0 && exponent < 0 ? 0 : static_cast<int>(std::trunc(std::pow(double(base), double(exponent))));
+      BOOST_TEST(function::power{}(base, exponent) == expected, base << " to the power of " << exponent);
+      if (base >= 0 && exponent >= 0)
+        BOOST_TEST(function::power{}(static_cast<unsigned>(base), static_cast<unsigned>(exponent)) ==
+                   static_cast<unsigned>(expected));
+    }
+  BOOST_TEST((function::power{}(std::int8_t{-1}, std::int8_t{-128}) == 1));
+  BOOST_TEST((function::power{}(std::int8_t{-1}, std::int8_t{-127}) == -1));
+  BOOST_TEST((function::power{}(std::uint8_t{2}, std::uint8_t{7}) == 128));
+  BOOST_TEST((function::power{}(std::int64_t{3}, std::int64_t{39}) == 4052555153018976267));
+  BOOST_TEST(function::power{}(2.0, -1.0) == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(maximum_and_minimum_take_dimensions_and_or_takes_bools) {
+  const xt::xtensor<int, 2> m{{1, 5, 3}, {4, 2, 6}};
+  const xt::xtensor<int, 1> row{3, 3, 4}, column{2, 5};
+  using matrix = xt::xtensor<int, 2>;
+  BOOST_TEST((matrix(maximum(m, row, broadcast_dimensions<1>)) == matrix{{3, 5, 4}, {4, 3, 6}}));
+  BOOST_TEST((matrix(minimum(m, row, broadcast_dimensions<1>)) == matrix{{1, 3, 3}, {3, 2, 4}}));
+  BOOST_TEST((matrix(maximum(column, m, broadcast_dimensions_list{0})) == matrix{{2, 5, 3}, {5, 5, 6}}));
+  BOOST_TEST((matrix(minimum(column, m, broadcast_dimensions_list{0})) == matrix{{1, 2, 2}, {4, 2, 5}}));
+  const xt::xtensor<bool, 1> t{true, true, false, false}, u{true, false, true, false};
+  BOOST_TEST((xt::xtensor<bool, 1>(bitwise_or(t, u)) == xt::xtensor<bool, 1>{true, true, true, false}));
+}
+
+/// Expressions of three and of six arrays, nested in both operands, with rows whose strides are 1 and 0.
+BOOST_AUTO_TEST_CASE(an_expression_of_many_arrays_reads_each_of_them_at_its_place) {
+  for (std::size_t n = 1; n < 12; ++n) {
+    const auto a = counting<double, 3>({2, 3, n}, 1), e = counting<double, 3>({2, 3, n}, 9);
+    const auto b = counting<double, 1>({n}, 2), c = counting<double, 1>({3}, 4);
+    const auto d = counting<double, 2>({2, n}, 5);
+    const xt::xtensor<double, 3> left = add(multiply(a, b, broadcast_dimensions<2>), c, broadcast_dimensions<1>),
+                                 right = subtract(a, multiply(c, e, broadcast_dimensions<1>)),
+                                 both = subtract(multiply(subtract(a, c, broadcast_dimensions<1>), e),
+                                                 multiply(subtract(e, b, broadcast_dimensions<2>),
+                                                          add(a, d, broadcast_dimensions<0, 2>)));
+    xt::xtensor<double, 3> around = xt::zeros<double>(std::array<std::size_t, 3>{2, 3, 2 * n});
+    auto every_second = xt::view(around, xt::all(), xt::all(), xt::range(0, 2 * n, 2));
+    xt::noalias(every_second) = multiply(subtract(a, c, broadcast_dimensions<1>), e);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 3; ++j)
+        for (std::size_t k = 0; k < n; ++k) {
+          const double x = a(i, j, k), z = e(i, j, k), product = (x - c(j)) * z;
+          wrong += left(i, j, k) == x * b(k) + c(j) ? 0 : 1;
+          wrong += right(i, j, k) == x - c(j) * z ? 0 : 1;
+          wrong += both(i, j, k) == product - (z - b(k)) * (x + d(i, k)) ? 0 : 1;
+          wrong += around(i, j, 2 * k) == product && around(i, j, 2 * k + 1) == 0 ? 0 : 1;
+        }
+    BOOST_TEST(wrong == 0U, "rows of " << n);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_number_takes_the_element_type_of_the_array_if_it_loses_nothing_but_digits) {
+  using namespace partita::detail;
+  using whole = xt::xtensor<int, 1>;
+  using real = xt::xtensor<float, 1>;
+  using complex = xt::xtensor<std::complex<float>, 1>;
+  static_assert(can_hold_number<whole, long> && !can_hold_number<whole, double>);
+  static_assert(!can_hold_number<whole, std::complex<float>> && !can_hold_number<real, std::complex<double>>);
+  static_assert(can_hold_number<real, double> && can_hold_number<real, long>);
+  static_assert(can_hold_number<complex, std::complex<double>> && can_hold_number<complex, double>);
+  static_assert(std::is_same_v<operand_element<decltype(add(whole{}, 2L))>, int>);
+  static_assert(std::is_same_v<operand_element<decltype(multiply(2.0, real{}))>, float>);
+  static_assert(std::is_same_v<operand_element<decltype(multiply(2.0, complex{}))>, std::complex<float>>);
+  static_assert(are_compatible_elements<float, double> && are_compatible_elements<long double, float>);
+  static_assert(are_compatible_elements<int, int> && !are_compatible_elements<int, long>);
+  static_assert(!are_compatible_elements<int, float> && !are_compatible_elements<float, int>);
+  static_assert(are_compatible_elements<std::complex<float>, std::complex<double>>);
+  static_assert(!are_compatible_elements<std::complex<float>, float> && !are_compatible_elements<bool, int>);
+  const xt::xtensor<int, 1> x{1, 2};
+  BOOST_TEST((xt::xtensor<int, 1>(subtract(10L, x)) == xt::xtensor<int, 1>{9, 8}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,6 +14,7 @@ namespace {
 using partita::detail::exact_sum;
 using partita::detail::sum_by_accumulator;
 using numbers = boost::mpl::list<float, double, long double>;
+using fast_numbers = boost::mpl::list<float, double>;
 
 template <class T>
 T sum_of(const std::vector<T>& values) {
@@ -105,6 +106,26 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(zeros_infinities_and_nan_are_as_in_any_sum, T, num
   BOOST_TEST(sum_of<T>({T(1), -infinite, T(2)}) == -infinite);
   BOOST_TEST(std::isnan(sum_of<T>({infinite, -infinite, T(2)})));
   BOOST_TEST(std::isnan(sum_of<T>({T(1), nan, infinite})));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_sum_of_no_blocks_is_zero_without_a_sign, T, numbers) {
+  std::vector<T> sums(3, T(7));
+  exact_sum<T>([](std::size_t) -> const T* { return nullptr; }, 0, 2, sums.data());
+  BOOST_TEST((sums == std::vector<T>{0, 0, 7}));
+  BOOST_TEST((!std::signbit(sums[0]) && !std::signbit(sums[1])));
+}
+
+/// Longer than the parts that the fast loops sum at a time; in place of the last block.
+BOOST_AUTO_TEST_CASE_TEMPLATE(each_element_of_long_blocks_has_its_own_sum, T, fast_numbers) {
+  std::mt19937_64 random(9);
+  for (const std::size_t n : {513U, 1025U, 2100U}) {
+    auto blocks = blocks_of<T>(4, n, 20, random);
+    std::vector<T> expected(n);
+    for (std::size_t i = 0; i < n; ++i)
+      expected[i] = sum_by_accumulator<T>([&](std::size_t k) { return blocks[k][i]; }, blocks.size());
+    exact_sum<T>([&](std::size_t k) { return blocks[k].data(); }, blocks.size(), n, blocks.back().data());
+    BOOST_TEST((blocks.back() == expected), n << " elements");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

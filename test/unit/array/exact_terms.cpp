@@ -2,6 +2,7 @@
 // sum, and numbers of similar magnitude need hardly more bytes than one block.
 #include <partita/array/exact_terms.hpp>
 
+#include <algorithm>
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -14,6 +15,9 @@ namespace {
 
 using namespace partita::detail;
 using numbers = boost::mpl::list<float, double>;
+
+static_assert(supports_exact_terms<float> && supports_exact_terms<double>);
+static_assert(!supports_exact_terms<long double> && !supports_exact_terms<int>);
 
 template <class T>
 const char* bytes_of_block(const std::vector<T>& block) {
@@ -127,6 +131,91 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_like_numbers_take_hardly_more_than_one_blo
       if (kind == 0) BOOST_TEST(bits < 4 + 2 * std::log2(count));
       if (kind == 1 && count == 2) BOOST_TEST(bits < 8 * sizeof(T) + 2);
     }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_written_again_after_the_stream_is_finished) {
+  std::vector<char> bytes;
+  bit_writer to(bytes);
+  to.write(5, 3), to.finish(), to.finish();
+  to.write(0xabcd, 16), to.write(1, 1), to.finish();
+  BOOST_TEST((bytes == std::vector<char>{5, static_cast<char>(0xcd), static_cast<char>(0xab), 1}));
+}
+
+/// One number of which the sum of a message and of other blocks is made.
+template <class T>
+T rest_behind(const std::vector<char>& message, std::size_t n, std::size_t i, const std::vector<T>& others) {
+  typed_exact_terms<T, 1> root;
+  root.clear(n);
+  root.add_message(message);
+  std::vector<std::vector<T>> blocks;
+  for (const T other : others) blocks.emplace_back(n, other);
+  for (const auto& block : blocks) root.add(bytes_of_block(block));
+  std::vector<T> sum(n);
+  root.round(reinterpret_cast<char*>(sum.data()));
+  return sum[i];
+}
+
+/// The last bit of 1.5 is worth an ulp. A rest of d digits below it takes 2 d bits, and 3 for d = 1, up to 16 digits;
+/// any other rest takes a bit before and behind it, and 17 more where other rests are written as digits.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_rest_takes_two_bits_for_each_digit_below_its_number, T, numbers) {
+  using limits = std::numeric_limits<T>;
+  constexpr std::size_t number_bits = 8 * sizeof(T);
+  const auto bytes_for = [](std::size_t bits) { return (bits + 7) / 8; };
+  for (unsigned d = 1; d <= 20; ++d) {
+    const std::size_t digits = d == 1 ? 3 : 2 * d, whole = number_bits + 2;
+    const T ulp = limits::epsilon(), most = d == 1 ? 1 : std::ldexp(T(1), static_cast<int>(d) - 1) - 1;
+    for (const T multiple : {T(1), T(-1), most, -most}) {
+      const T rest = std::ldexp(ulp * multiple, -static_cast<int>(d));
+      const std::vector<T> number{T(1.5)}, small{rest};
+      typed_exact_terms<T, 1> node;
+      node.clear(1), node.add(bytes_of_block(number)), node.add(bytes_of_block(small));
+      std::vector<char> message;
+      node.write(message);
+      BOOST_TEST(message.size() == sizeof(T) + 1 + bytes_for(d <= 16 ? digits : whole),
+                 d << " digits, " << multiple << " of the last");
+      BOOST_TEST(rest_behind<T>(message, 1, 0, {T(-1.5)}) == rest);
+    }
+    // beside a number without a rest, and a sum of three terms: the shorter one of both encodings
+    const T tiny = std::ldexp(T(1), -limits::digits - 6), rest = std::ldexp(ulp, -static_cast<int>(d));
+    const std::vector<T> one{3, T(1.5), 1}, two{0, rest, tiny}, three{0, 0, tiny * tiny};
+    typed_exact_terms<T, 1> node;
+    node.clear(3);
+    for (const auto* block : {&one, &two, &three}) node.add(bytes_of_block(*block));
+    std::vector<char> message;
+    node.write(message);
+    const std::size_t of_three_terms = 2 * (number_bits + 1) + 1;
+    const std::size_t as_digits = 1 + (d <= 16 ? digits : 17 + whole) + 17 + of_three_terms;
+    const std::size_t as_numbers = 1 + whole + of_three_terms;
+    BOOST_TEST(message.size() == 3 * sizeof(T) + 1 + bytes_for(std::min(as_digits, as_numbers)), d << " digits of 3");
+    BOOST_TEST(rest_behind<T>(message, 3, 0, {T(-3)}) == 0);
+    BOOST_TEST(rest_behind<T>(message, 3, 1, {T(-1.5)}) == rest);
+    BOOST_TEST(rest_behind<T>(message, 3, 2, {T(-1)}) == tiny);
+    BOOST_TEST(rest_behind<T>(message, 3, 2, {T(-1), -tiny}) == tiny * tiny);
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(both_numbers_of_complex_elements_are_summed_and_a_cleared_sum_forgets, T, numbers) {
+  std::mt19937_64 random(13);
+  typed_exact_terms<T, 2> node, root;
+  for (unsigned turn = 0; turn < 20; ++turn) {
+    const std::size_t n = 1 + random() % 9, count = random() % 4;
+    std::vector<std::vector<T>> blocks(count, std::vector<T>(2 * n));
+    node.clear(n), root.clear(n);
+    for (auto& block : blocks) {
+      for (T& x : block) x = sample<T>(turn, random);
+      node.add(bytes_of_block(block));
+    }
+    for (std::size_t messages = 0; messages < turn % 3; ++messages) pass(node, root);
+    std::vector<T> sum(2 * n + 1, T(7));
+    root.round(reinterpret_cast<char*>(sum.data()));
+    std::size_t wrong = sum.back() == T(7) ? 0 : 1;
+    for (std::size_t i = 0; i < 2 * n; ++i) {
+      const T expected = sum_by_accumulator<T>([&](std::size_t k) { return blocks[k % count][i]; }, count * (turn % 3));
+      const bool is_nothing = count == 0 || turn % 3 == 0;  // no numbers: zero, of either sign where messages say so
+      wrong += (is_nothing ? sum[i] == 0 : same(sum[i], expected)) ? 0 : 1;
+    }
+    BOOST_TEST(wrong == 0U, wrong << " sums of " << count << " blocks are wrong in turn " << turn);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

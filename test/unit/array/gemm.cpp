@@ -4,6 +4,7 @@
 #include <limits>
 #include <partita/array/gemm.hpp>
 #include <refused.hpp>
+#include <string>
 #include <vector>
 
 namespace {
@@ -166,6 +167,38 @@ BOOST_AUTO_TEST_CASE(a_factor_is_conjugated_however_it_lies_in_memory) {
       expect(block_of(a), block_of(every_second));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_result_before_is_multiplied_by_any_beta) {
+  for (const double beta : {-2.0, 0.5})
+    for (const auto& [m, k, n] :
+         {std::array<std::size_t, 3>{1, 3, 4}, {1, 0, 3}, {2, 0, 3}, {4, 3, 1}, {7, 3, 5}, {2, 513, 600}}) {
+      const auto a = integers(m, k, 2), b = integers(k, n, 3), b_turned = integers(n, k, 3);
+      BOOST_TEST(right(block_of(a), block_of(b), beta), m << " x " << k << " x " << n << ", beta " << beta);
+      BOOST_TEST(right(block_of(a), transposed<const double>(block_of(b_turned)), beta),
+                 m << " x " << k << " x " << n << ", turned, beta " << beta);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_error_names_the_call) {
+  using number = std::complex<double>;
+  const auto a = integers(2, 3, 1), b = integers(4, 5, 2);
+  xt::xtensor<double, 2> c = integers(2, 5, 3);
+  using shape_type = std::array<std::size_t, 2>;
+  const xt::xtensor<number, 2> complex_a(shape_type{2, 3}), complex_b(shape_type{4, 5});
+  xt::xtensor<number, 2> complex_c(shape_type{2, 5});
+  const std::string end = ": requires a of m x k, b of k x n and c of m x n, got [2, 3], [4, 5] and [2, 5]";
+  BOOST_TEST(test::refused<shape_error>([&] { multiply<double>(block_of(a), block_of(b), 0, block_of(c)); }) ==
+             "partita::multiply(a, b, beta, c)" + end);
+  BOOST_TEST(test::refused<shape_error>([&] {
+               multiply_and_add_row<double>(block_of(a), block_of(b), b.data(), block_of(c));
+             }) == "partita::multiply_and_add_row(a, b, row, c)" + end);
+  BOOST_TEST(test::refused<shape_error>([&] {
+               multiply_by_conjugate<double>(block_of(a), block_of(b), 0, block_of(c));
+             }) == "partita::multiply(a, b, beta, c)" + end);
+  BOOST_TEST(test::refused<shape_error>([&] {
+               multiply_by_conjugate<number>(block_of(complex_a), block_of(complex_b), number(0), block_of(complex_c));
+             }) == "partita::multiply_by_conjugate(a, b, beta, c)" + end);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <complex>
+#include <functional>
 #include <random>
+#include <refused.hpp>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -120,6 +125,119 @@ BOOST_AUTO_TEST_CASE(blocks_overlap_if_and_only_if_they_share_an_element) {
   }
   BOOST_TEST(shared > 200U);
   BOOST_TEST(apart > 500U);
+}
+
+/// The addresses that `in_place.hpp` compares are those of all elements, with nothing around them.
+BOOST_AUTO_TEST_CASE(the_addresses_of_a_block_are_from_its_lowest_element_to_behind_its_highest) {
+  std::mt19937 random(5);
+  std::vector<int> memory(200);
+  std::size_t wrong = 0, empty = 0;
+  for (int turn = 0; turn < 2000; ++turn) {
+    std::array<std::size_t, 3> shape{};
+    std::array<std::ptrdiff_t, 3> strides{};
+    for (std::size_t d = 0; d < 3; ++d)
+      shape[d] = random() % 4, strides[d] = static_cast<std::ptrdiff_t>(random() % 19) - 9;
+    const int* const first = memory.data() + 100;
+    std::pair<const void*, const void*> expected{nullptr, nullptr};
+    for (std::size_t k = 0; k < volume_of(shape); ++k) {
+      const int* one = first;
+      for (std::size_t d = 0; d < 3; ++d) one += static_cast<std::ptrdiff_t>(index_of(k, shape)[d]) * strides[d];
+      if (k == 0 || one < expected.first) expected.first = one;
+      if (k == 0 || one + 1 > expected.second) expected.second = one + 1;
+    }
+    empty += volume_of(shape) == 0 ? 1 : 0;
+    wrong += detail::address_range(first, shape, strides, 3) == expected ? 0 : 1;
+  }
+  BOOST_TEST(wrong == 0U);
+  BOOST_TEST(empty > 100U);
+  for (std::size_t k = 0; k < 6 * 6 * 6 * 6; ++k) {
+    const std::size_t a = k / 216, b = a + k / 36 % 6, c = k / 6 % 6, d = c + k % 6;
+    const bool apart = b <= c || d <= a;
+    BOOST_TEST(detail::are_disjoint({&memory[a], &memory[b]}, {&memory[c], &memory[d]}) == apart);
+  }
+  BOOST_TEST(detail::are_disjoint({nullptr, nullptr}, {&memory[0], &memory[9]}));
+}
+
+/// Complex numbers in memory of real ones may share a part of themselves.
+BOOST_AUTO_TEST_CASE(elements_that_share_a_part_of_their_bytes_overlap) {
+  using number = std::complex<double>;
+  std::vector<double> memory(60);
+  const auto at = [&](std::ptrdiff_t k) { return reinterpret_cast<const number*>(memory.data() + 30 + k); };
+  for (std::ptrdiff_t k = -12; k <= 12; ++k) {
+    const strided<const number, 1> one{at(0), {1}, {1}}, other{at(k), {1}, {1}};
+    BOOST_TEST(overlapping(one, other) == (k > -2 && k < 2), "at a distance of " << k << " real numbers");
+    for (const std::ptrdiff_t step : {-3, -2, 2, 3}) {
+      const strided<const number, 1> three{at(k), {3}, {step}};
+      bool share = false;
+      for (std::ptrdiff_t i = 0; i < 3; ++i) share = share || (k + 2 * step * i > -2 && k + 2 * step * i < 2);
+      if (share || k % 2 == 0) BOOST_TEST(overlapping(one, three) == share, k << " with steps of " << step);
+    }
+  }
+}
+
+/// The search for a common element may end before it has tried everything, but then the answer is that there is one.
+BOOST_AUTO_TEST_CASE(a_common_element_is_never_missed_however_few_tries_are_left) {
+  using detail::step_range;
+  std::size_t missed = 0, wrong = 0;
+  for (const std::ptrdiff_t a : {7, 10, 12})
+    for (const std::ptrdiff_t b : {3, 5, 7})
+      for (const std::ptrdiff_t lowest : {-2, 0}) {
+        const step_range ranges[] = {{a, lowest, 3}, {b, 0, 3}, {2, -1, 1}};
+        for (std::ptrdiff_t offset = -40; offset <= 70; ++offset) {
+          bool is_reachable = false;
+          for (std::ptrdiff_t i = lowest; i <= 3; ++i)
+            for (std::ptrdiff_t j = 0; j <= 3; ++j)
+              for (std::ptrdiff_t k = -1; k <= 1; ++k) is_reachable = is_reachable || a * i + b * j + 2 * k == offset;
+          for (std::size_t tries = 0; tries < 12; ++tries) {
+            std::size_t left = tries;
+            if (is_reachable && !detail::is_reachable_offset(ranges, 3, offset, left)) ++missed;
+          }
+          std::size_t enough = 1000;
+          wrong += detail::is_reachable_offset(ranges, 3, offset, enough) == is_reachable ? 0 : 1;
+        }
+      }
+  BOOST_TEST(missed == 0U);
+  BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(each_operation_takes_dimensions_and_names_itself_where_the_target_would_grow) {
+  const vector column{2, 4}, row{2, 4, 8};
+  const auto check = [&](const std::string& name, auto in_place, auto f) {
+    const matrix before{{1, 2, 3}, {4, 5, 6}};
+    matrix by_column = before, by_row = before, by_itself = before;
+    in_place(by_column, column, broadcast_dimensions<0>);
+    in_place(by_row, row, broadcast_dimensions_list{1});
+    in_place(by_itself, matrix{{2, 2, 4}}, broadcast_dimensions<>);
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 3; ++j) {
+        BOOST_TEST(by_column(i, j) == f(before(i, j), column(i)), name);
+        BOOST_TEST(by_row(i, j) == f(before(i, j), row(j)), name);
+        BOOST_TEST(by_itself(i, j) == f(before(i, j), j == 2 ? 4.0 : 2.0), name);
+      }
+    matrix small{{1, 2, 3}};
+    const matrix large{{1, 2, 3}, {4, 5, 6}};
+    BOOST_TEST(test::refused<shape_error>([&] { in_place(small, large, broadcast_dimensions<>); }) ==
+               "partita::" + name +
+                   "_in_place(target, x): requires a result of the target's shape, which is [1, 3]; x " +
+                   "is [2, 3]; use " + name + ", which makes a new array");
+    xt::xarray<double> line{1, 2, 3};
+    BOOST_TEST(test::refused<shape_error>([&] { in_place(line, large, broadcast_dimensions_list{1}); }) ==
+               "partita::" + name +
+                   "_in_place(target, x): requires a result of the target's shape, which is [3]; x is " +
+                   "[2, 3]; use " + name + ", which makes a new array");
+    BOOST_TEST((small == matrix{{1, 2, 3}} && line == xt::xarray<double>{1, 2, 3}));
+  };
+  check(
+      "add", [](auto& t, const auto& x, const auto& d) { add_in_place(t, x, d); }, std::plus<>());
+  check(
+      "subtract", [](auto& t, const auto& x, const auto& d) { subtract_in_place(t, x, d); }, std::minus<>());
+  check(
+      "multiply", [](auto& t, const auto& x, const auto& d) { multiply_in_place(t, x, d); }, std::multiplies<>());
+  check(
+      "divide", [](auto& t, const auto& x, const auto& d) { divide_in_place(t, x, d); }, std::divides<>());
+  const auto f = [](double a, double b) { return 10 * a - b; };
+  check(
+      "elementwise", [&](auto& t, const auto& x, const auto& d) { elementwise_in_place(f, t, x, d); }, f);
 }
 
 BOOST_AUTO_TEST_CASE(empty_targets_stay_empty) {

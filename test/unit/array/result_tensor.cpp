@@ -3,6 +3,7 @@
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <type_traits>
 
 namespace {
 
@@ -46,6 +47,46 @@ BOOST_AUTO_TEST_CASE(a_result_is_added_to_a_tensor_by_numpys_rule_or_refused) {
                                   y(other[0] == 1 ? 0 : i, other[1] == 1 ? 0 : j),
                    what.c_str());
   }
+}
+
+BOOST_AUTO_TEST_CASE(each_assignment_without_a_temporary_is_that_of_its_operator) {
+  using whole = xt::xtensor<int, 1>;
+  const whole before{12, 7, -9}, x{5, 2, 4};
+  const auto check = [&](const char* name, auto assign, auto f) {
+    result_tensor<whole> by_array(before), by_number(before);
+    assign(by_array, x + 0);
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(by_array(i) == f(before(i), x(i)), name);
+    assign(by_number, 3);
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(by_number(i) == f(before(i), 3), name);
+  };
+  check(
+      "+=", [](auto& y, const auto& e) { xt::noalias(y) += e; }, [](int a, int b) { return a + b; });
+  check(
+      "-=", [](auto& y, const auto& e) { xt::noalias(y) -= e; }, [](int a, int b) { return a - b; });
+  check(
+      "*=", [](auto& y, const auto& e) { xt::noalias(y) *= e; }, [](int a, int b) { return a * b; });
+  check(
+      "/=", [](auto& y, const auto& e) { xt::noalias(y) /= e; }, [](int a, int b) { return a / b; });
+  check(
+      "%=", [](auto& y, const auto& e) { xt::noalias(y) %= e; }, [](int a, int b) { return a % b; });
+  check(
+      "&=", [](auto& y, const auto& e) { xt::noalias(y) &= e; }, [](int a, int b) { return a & b; });
+  check(
+      "|=", [](auto& y, const auto& e) { xt::noalias(y) |= e; }, [](int a, int b) { return a | b; });
+  check(
+      "^=", [](auto& y, const auto& e) { xt::noalias(y) ^= e; }, [](int a, int b) { return a ^ b; });
+  result_tensor<whole> y(before);
+  xt::noalias(y) = x + 1;
+  BOOST_TEST((y == whole{6, 3, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(a_result_becomes_a_tensor_and_no_tensor_becomes_a_result_by_itself) {
+  static_assert(std::is_convertible_v<result_tensor<matrix>, matrix>);
+  static_assert(!std::is_convertible_v<matrix, result_tensor<matrix>>);
+  static_assert(!std::is_convertible_v<shape_type, result_tensor<matrix>>);
+  const result_tensor<matrix> sized(shape_type{2, 3}), y(counted({2, 3}, 5));
+  BOOST_TEST((sized.shape() == shape_type{2, 3}));
+  BOOST_TEST((y == counted({2, 3}, 5)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <partita/core/extents.hpp>
+#include <partita/core/short_list.hpp>
+#include <sstream>
 #include <string>
 
 #include "refused.hpp"
@@ -48,6 +50,26 @@ BOOST_AUTO_TEST_CASE(every_negative_value_is_refused_in_every_place_and_the_larg
       BOOST_TEST(message == (value < 0 ? expected.c_str() : ""));
       if (value >= 0) BOOST_TEST(extents(all[0], all[1], all[2])[place] == converted);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_contradiction_names_the_dimension_both_values_and_what_to_give) {
+  BOOST_TEST(refused<shape_error>([] { extents<2, dynamic, 3>(2, 5, 4); }) ==
+             "partita::extents: dimension 2 is 3 in the type but was given as 4; make the entry `dynamic` or give 3");
+  BOOST_TEST(refused<shape_error>([] { extents<2, dynamic, 3>(extents(7, 5, 3)); }) ==
+             "partita::extents: dimension 0 is 2 in the type but was given as 7; make the entry `dynamic` or give 2");
+}
+
+BOOST_AUTO_TEST_CASE(extents_are_written_in_brackets) {
+  std::ostringstream out;
+  out << extents<dynamic, 3>(7) << extents<>() << extents(1, 2, 0);
+  BOOST_TEST(out.str() == "[7, 3][][1, 2, 0]");
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_17_extents_is_a_shape_error) {
+  for (std::size_t n = 0; n <= 20; ++n) {
+    const std::string message = refused<shape_error>([&] { shape_list::filled(n, 2); });
+    BOOST_TEST(message == (n <= 16 ? "" : "partita: requires at most 16 dimensions; reshape to fewer"));
   }
 }
 

@@ -16,6 +16,9 @@ static_assert(per_dimension<2>() == pair{0, 0});
 static_assert(per_dimension<2>(3) == pair{3, 3});
 static_assert(per_dimension<2>{3, 5} == pair{3, 5});
 static_assert(per_dimension<2>(pair{3, 5}) == pair{3, 5});
+static_assert(per_dimension<3>{3, 5, 7} == std::array<std::size_t, 3>{3, 5, 7});
+static_assert(per_dimension<3>(4) == std::array<std::size_t, 3>{4, 4, 4});
+static_assert(per_dimension<1>() == std::array<std::size_t, 1>{0});
 static_assert(per_dimension<1>{3} == std::array<std::size_t, 1>{3});
 
 }  // namespace
