@@ -2,7 +2,7 @@
 // FFTW; partita.hpp does not include this header.
 #pragma once
 
-#if !__has_include(<fftw3.h>) // a missing <fftw3.h> gives one error, not many
+#if !__has_include(<fftw3.h>)  // a missing <fftw3.h> gives one error, not many
 #include <partita: Fourier transforms take FFTW 3, install libfftw3-dev and link `pkg-config --libs fftw3 fftw3f`>
 #endif
 #include <fftw3.h>
@@ -28,25 +28,25 @@ namespace partita::detail {
 /// The functions of FFTW for numbers of type Real.
 template <class Real>
 struct fftw_of;
-#define PARTITA_DEFINE_FFTW_TYPES(Real, prefix) \
-  template <> \
-  struct fftw_of<Real> { \
-    using plan = prefix##plan; \
-    using number = prefix##complex; \
-    using dimension = prefix##iodim64; \
-    using kind = prefix##r2r_kind; \
-    static constexpr auto complex_to_complex = &prefix##plan_guru64_dft; \
+#define PARTITA_DEFINE_FFTW_TYPES(Real, prefix)                           \
+  template <>                                                             \
+  struct fftw_of<Real> {                                                  \
+    using plan = prefix##plan;                                            \
+    using number = prefix##complex;                                       \
+    using dimension = prefix##iodim64;                                    \
+    using kind = prefix##r2r_kind;                                        \
+    static constexpr auto complex_to_complex = &prefix##plan_guru64_dft;  \
     static constexpr auto real_to_complex = &prefix##plan_guru64_dft_r2c; \
     static constexpr auto complex_to_real = &prefix##plan_guru64_dft_c2r; \
-    static constexpr auto real_to_real = &prefix##plan_guru64_r2r; \
-    static constexpr auto run_complex_to_complex = &prefix##execute_dft; \
+    static constexpr auto real_to_real = &prefix##plan_guru64_r2r;        \
+    static constexpr auto run_complex_to_complex = &prefix##execute_dft;  \
     static constexpr auto run_real_to_complex = &prefix##execute_dft_r2c; \
     static constexpr auto run_complex_to_real = &prefix##execute_dft_c2r; \
-    static constexpr auto run_real_to_real = &prefix##execute_r2r; \
-    static constexpr auto destroy = &prefix##destroy_plan; \
-    static constexpr auto allocate = &prefix##malloc; \
-    static constexpr auto release = &prefix##free; \
-    static constexpr auto alignment = &prefix##alignment_of; \
+    static constexpr auto run_real_to_real = &prefix##execute_r2r;        \
+    static constexpr auto destroy = &prefix##destroy_plan;                \
+    static constexpr auto allocate = &prefix##malloc;                     \
+    static constexpr auto release = &prefix##free;                        \
+    static constexpr auto alignment = &prefix##alignment_of;              \
   };
 PARTITA_DEFINE_FFTW_TYPES(double, fftw_)
 PARTITA_DEFINE_FFTW_TYPES(float, fftwf_)
@@ -141,11 +141,11 @@ class local_transforms {
     std::vector<std::ptrdiff_t> key;
     std::shared_ptr<void> plan;
   };
-  static constexpr std::size_t max_plans = 64; // chosen: a program that uses more shapes makes plans again
-  static constexpr std::size_t cached_bytes = std::size_t{1} << 18U; // chosen: a quarter of a usual L2 cache
+  static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
+  static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
   static constexpr std::size_t buffer_row_bytes = 256;
-  static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U; // chosen: an L1 cache
+  static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
 
   template <class T, std::size_t Rank>
   static strided<T, Rank> slice_along_first_dimension(const strided<T, Rank>& block, std::size_t all, std::size_t first,
@@ -228,9 +228,9 @@ class local_transforms {
     const std::size_t extent = y.shape[neighbour_dimension], most_columns = buffer_row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto input_buffer = allocate_for_fftw<input>(x.shape[d] * columns);
-    fftw_memory<Out> output_buffer; // null if FFTW works in place
+    fftw_memory<Out> output_buffer;  // null if FFTW works in place
     if constexpr (!std::is_same_v<input, Out>) output_buffer = allocate_for_fftw<Out>(y.shape[d] * columns);
-    auto positions = y.shape; // the positions of the buffers' first columns
+    auto positions = y.shape;  // the positions of the buffers' first columns
     positions[d] = 1;
     positions[neighbour_dimension] = (extent + columns - 1) / columns;
     std::shared_ptr<void> plan;
@@ -345,7 +345,7 @@ class local_transforms {
                                   FFTW_MEASURE | (is_aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
     }
     if (plan == nullptr) throw error("partita::fourier_transform: FFTW has no plan for such a block");
-    return {static_cast<void*>(plan), [](void* it) { // also runs if std::bad_alloc is thrown: lock is free
+    return {static_cast<void*>(plan), [](void* it) {  // also runs if std::bad_alloc is thrown: lock is free
               const std::lock_guard<std::mutex> lock(fftw_planner);
               fftw::destroy(static_cast<typename fftw::plan>(it));
             }};
@@ -357,7 +357,7 @@ class local_transforms {
     typename FFTW::dimension along{}, others[Rank]{};
     int count = 0;
     for (std::size_t d = 0; d < Rank; ++d) {
-      const std::size_t n = std::max(x.shape[d], y.shape[d]); // the extent of the real side, if the extents differ
+      const std::size_t n = std::max(x.shape[d], y.shape[d]);  // the extent of the real side, if the extents differ
       const typename FFTW::dimension one{static_cast<std::ptrdiff_t>(n), x.strides[d], y.strides[d]};
       (d == line.dimension ? along : others[count++]) = one;
     }
@@ -395,4 +395,4 @@ class local_transforms {
   std::vector<cached_plan> plans_;
 };
 
-} // namespace partita::detail
+}  // namespace partita::detail

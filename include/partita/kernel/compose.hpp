@@ -127,8 +127,8 @@ class composition {
     requires(detail::reports_errors<Operators> || ...)
   {
     constexpr bool reports[] = {detail::reports_errors<Operators>...};
-    constexpr std::size_t first = static_cast<std::size_t>(std::find(std::begin(reports), std::end(reports), true) -
-                                                           std::begin(reports));
+    constexpr std::size_t first =
+        static_cast<std::size_t>(std::find(std::begin(reports), std::end(reports), true) - std::begin(reports));
     detail::kernel_access::throw_together(step<first>(), error_message);
   }
 

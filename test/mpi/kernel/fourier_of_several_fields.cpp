@@ -9,13 +9,10 @@
 #include "refused.hpp"
 
 #include <algorithm>
-<<<<<<< .merge_file_q2FgPV
 #include <array>
-=======
 #include <boost/mpi/collectives/all_reduce.hpp>
 #include <cmath>
 #include <functional>
->>>>>>> .merge_file_c9xwme
 #include <partita/core/hash.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/fourier_transform.hpp>

@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(holds_the_memory_that_is_predicted_by_every_algorithm) {
   expect_memory<row_parallel>(everyone, 1, everyone.size());
 }
 
-/// Blocks of other shapes than the layer's are refused at the call that would use them, by their name.
+/// Blocks of different shapes than the layer's are refused at the call that would use them, by their name.
 BOOST_AUTO_TEST_CASE(refuses_gradients_and_parameters_of_other_shapes_by_their_names) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

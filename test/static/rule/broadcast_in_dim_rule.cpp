@@ -33,7 +33,7 @@ static_assert(in_dim({2U, 2U}, {2U, 2U}, {0, 0}, strictness::xla_builder) ==
 static_assert(in_dim({4U, 4U}, {2U, 3U}, {0, 0}, strictness::hlo) == broadcast_fault::dims_not_unique);
 static_assert(in_dim({4U, 4U}, {2U, 3U}, {0, 0}, strictness::stablehlo) == broadcast_fault::dims_not_unique);
 
-// an error is told with its entry
+// an error names its entry
 constexpr std::size_t place(const shape_list& x, const shape_list& y, const broadcast_dimensions_list& dims,
                             strictness level) {
   return judge_broadcast_in_dim(x, y, dims, level).at;

@@ -32,7 +32,8 @@ static_assert(judge_linear(p<1, dynamic>, p<dynamic, 3>, p<3, 4>) &&
 static_assert(judge_linear(p<1, 3>, p<1, 3>, p<3, dynamic>, column_parallel) &&
               judge_linear(p<1, 3>, p<1, 3>, p<dynamic, 3>, row_parallel));
 
-// what is told of a rule that is violated: the partition, its dimension, the extent there, and the one that is required
+// what an error names if a rule is violated: the partition, its dimension, the extent there, and the one that is
+// required
 constexpr bool tells(const linear_verdict& v, reason why, bool output, std::size_t dimension, std::size_t extent,
                      std::size_t required_extent) {
   return v.why == why && v.output == output && v.dimension == dimension && v.extent == extent &&

@@ -30,7 +30,7 @@ static_assert(!judge_clamp(shape_list{4U, 3U}, unknown, two_by_three).verdict); 
 static_assert(judge_select(two_by_three, unknown, unknown).result == two_by_three &&
               judge_select(unknown, two_by_three, two_by_three).result == two_by_three);
 
-// an error is told with its dimension
+// an error names its dimension
 static_assert(judge_select(two_by_three, two_by_three, shape_list{2U, 4U}).verdict.at == 1 &&
               judge_select(shape_list{2U, 4U}, two_by_three, two_by_three).verdict.at == 1);
 static_assert(judge_clamp(shape_list{2U, 4U}, two_by_three, scalar).verdict.at == 1 &&

@@ -271,7 +271,6 @@ BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
   }
 }
 
-<<<<<<< .merge_file_X5zO7E
 /// A random halo of blocks that all have cells, its plans in one round, and its plans by dimension.
 BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_sides_know_the_positions_in_windows) {
   std::mt19937 random(31);
@@ -366,7 +365,8 @@ BOOST_AUTO_TEST_CASE(a_round_costs_as_much_as_four_messages) {
   BOOST_TEST((flat.messages_at_once == 8U && flat.messages_by_dimension == 4U && flat.rounds == 2U));
   BOOST_TEST((cube.messages_at_once == 26U && cube.messages_by_dimension == 6U && cube.rounds == 3U));
   BOOST_TEST((!flat.by_dimension_is_cheaper() && cube.by_dimension_is_cheaper()));
-=======
+}
+
 BOOST_AUTO_TEST_CASE(a_constant_beyond_a_border_is_a_number_of_the_element_type) {
   struct pair {
     int first = 3;
@@ -381,7 +381,6 @@ BOOST_AUTO_TEST_CASE(a_constant_beyond_a_border_is_a_number_of_the_element_type)
   const xt::xtensor<number, 1> x{{1, 1}, {3, -1}};
   const auto y = h(std::vector<xt::xtensor<number, 1>>(1, x));
   BOOST_TEST((y[0] == xt::xtensor<number, 1>{{2.5F, 0}, {2.5F, 0}, {1, 1}, {3, -1}, {0, 0}}));
->>>>>>> .merge_file_lrgT2P
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -76,7 +76,7 @@ std::string lines_with(const std::string& all, const std::string& begin) {
   return found;
 }
 
-} // namespace
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(completing_a_program)
 
@@ -430,8 +430,7 @@ BOOST_AUTO_TEST_CASE(a_program_is_written_in_dot_and_its_communication_in_order)
     const std::string moved = is_annotated ? "after y ab,bc->ac" : "before s ab->ab";
     BOOST_TEST(std::string(to_text(done)) == moved + ", y (data, ) partial sum over model\n" + lines + "1 moves, " +
                                                  std::to_string(plan.bytes()) + " bytes to the busiest worker\n");
-    BOOST_TEST(std::string(explain(done, y)).ends_with(" moved " + moved + ":\n" + indented),
-               explain(done, y).c_str());
+    BOOST_TEST(std::string(explain(done, y)).ends_with(" moved " + moved + ":\n" + indented), explain(done, y).c_str());
     BOOST_TEST(std::string(explain(done, x)).find("moved") == std::string::npos);
   }
 }
@@ -512,7 +511,7 @@ BOOST_AUTO_TEST_CASE(explain_names_the_operand_that_overrules_another_one) {
         const bool is_overruled = words.find("overruled") != std::string::npos;
         BOOST_TEST(is_overruled == (words.find(line) != std::string::npos), words);
         if (i == winner) BOOST_TEST(!is_overruled, words);
-        if (i == (winner == 0 ? 1U : 0U)) BOOST_TEST(is_overruled, words); // others may agree with this one
+        if (i == (winner == 0 ? 1U : 0U)) BOOST_TEST(is_overruled, words);  // others may agree with this one
       }
     }
 }

@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(the_times_of_a_timetable_are_those_of_its_entries) {
   }
 }
 
-/// What two movements that share messages receive is told in the entry of the first, wherever a computation is begun.
+/// What two movements that share messages receive is in the entry of the first, wherever a computation is begun.
 BOOST_AUTO_TEST_CASE(movements_that_share_messages_share_the_entry_of_the_first_of_them) {
   const std::vector<step_use> program{
       {.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .received = 8},

@@ -25,7 +25,7 @@ template <class T, std::size_t Rank>
 struct fourier_block {
   strided<const T, Rank> block{};
   pooled_tensor<T, Rank> own_tensor{};
-  pooled_tensor<T, Rank> next_tensor{}; ///< the memory that a pending move fills
+  pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
   bool owns_block = false;
 
   void set_own_tensor(pooled_tensor<T, Rank> tensor) {
@@ -132,7 +132,7 @@ class fourier_run {
 
   void transform_in_layout() {
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
-    if (!here.p.active()) { // use an empty block, with the element type after the transforms
+    if (!here.p.active()) {  // use an empty block, with the element type after the transforms
       const auto cuts =
           decomposition<Rank>::balanced(forward_ ? here.extents_after : here.extents_before, here.p.grid().shape());
       has_result_type_ = has_result_type_ || changes_element_type(finished_layout_count_);
@@ -208,7 +208,7 @@ class fourier_run {
     std::array<strided<const T, Rank>, N> from;
     std::array<target<T, Rank>, N> to;
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
-    if (!are_whole_elements_apart(from)) // blocks of the caller: own blocks begin at pages
+    if (!are_whole_elements_apart(from))  // blocks of the caller: own blocks begin at pages
       for (std::size_t f = 0; f < N; ++f) from[f] = here[f].make_writable();
     if (is_last(finished_layout_count_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
@@ -269,13 +269,13 @@ class fourier_run {
   shape_type result_block_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
-  std::size_t finished_layout_count_ = 0; ///< the number of layouts that the blocks have left
-  bool has_result_type_ = false; ///< whether the elements have the type of the result
-  bool fills_views_ = false; ///< whether the last move writes into the caller's views
+  std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the blocks have left
+  bool has_result_type_ = false;           ///< whether the elements have the type of the result
+  bool fills_views_ = false;               ///< whether the last move writes into the caller's views
   field_blocks<In> fields_of_operand_type_;
   field_blocks<Out> fields_of_result_type_;
   pending_move<In> pending_input_move_;
   pending_move<Out> pending_output_move_;
 };
 
-} // namespace partita::detail
+}  // namespace partita::detail
