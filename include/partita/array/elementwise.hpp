@@ -51,7 +51,10 @@ decltype(auto) convert_number(E&& e) {
     static_assert(can_hold_number<Array, std::remove_cvref_t<E>>,
                   "partita::elementwise(f, array, number): requires a number that the element type of the array can "
                   "hold; cast the array first");
-    return static_cast<operand_element<Array>>(e);
+    using element = operand_element<Array>;
+    if constexpr (is_complex_number<element> && !is_complex_number<std::remove_cvref_t<E>>)
+      return element(static_cast<typename element::value_type>(e));  // or compilers warn of the conversion
+    else return static_cast<element>(e);
   } else {
     return std::forward<E>(e);
   }

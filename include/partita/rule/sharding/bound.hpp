@@ -60,15 +60,11 @@ constexpr rule expand_ellipsis(const rule& r, const shape_span& operands, const 
     if (shape.size() < r.rank(t)) throw_rank_error(r, t, shape, r.rank(t));
     if (shape.size() - r.rank(t) > batch) batch = shape.size() - r.rank(t);
   }
-  const auto has_letter = [&](char c) {
-    for (std::size_t f = 0; f < r.factor_count; ++f)
-      if (r.factors[f].letter == c) return true;
-    return false;
-  };
   std::size_t added[most_dimensions]{};
   char letter = 'A';
   for (std::size_t k = 0; k < batch; ++k, ++letter) {
-    while (has_letter(letter)) ++letter;
+    for (std::size_t f = 0; f < r.factor_count;)  // a letter that no factor has
+      r.factors[f].letter == letter ? (++letter, f = 0) : ++f;
     added[k] = all.add_factor(dynamic, letter);
     all.factors[added[k]].broadcasts = true;
   }

@@ -52,8 +52,9 @@ struct factor_proposals : factor_projection<Policy> {
       base::log_decision, base::log_decisions;
 
   axis_list cut[most_factors]{};
-  std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
-  std::uint32_t disputed_factors = 0;   ///< the factors whose lists must be joined, as bits
+  std::uint8_t origin[most_factors]{};            ///< the tensor that first proposed the list of the factor
+  std::uint8_t origin_dimension[most_factors]{};  ///< the dimension of this tensor that has the factor
+  std::uint32_t disputed_factors = 0;             ///< the factors whose lists must be joined, as bits
 
   constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : list_proposals(t)) {
@@ -68,14 +69,11 @@ struct factor_proposals : factor_projection<Policy> {
     axis_list& now = cut[f];
     if (now.empty()) {
       now = axes;
-      origin[f] = static_cast<std::uint8_t>(t);
+      origin[f] = static_cast<std::uint8_t>(t), origin_dimension[f] = static_cast<std::uint8_t>(d);
       return log_decision(decision::what::takes_sharding, t, d, f);
     }
     if (now.starts_with(axes)) return;
-    if (axes.starts_with(now)) {
-      now = axes;
-      return log_decision(decision::what::extended, t, d, f);
-    }
+    if (axes.starts_with(now)) return now = axes, log_decision(decision::what::extended, t, d, f);
     resolve_disagreement(t, d, f, axes);
   }
   constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
@@ -98,16 +96,10 @@ struct factor_proposals : factor_projection<Policy> {
         disputed_factors |= std::uint32_t{1} << f;
         return;
     }
-    log_decision(decision::what::overruled, follow ? origin[f] : t, follow ? dimension_of(origin[f], f) : d, f,
+    log_decision(decision::what::overruled, follow ? origin[f] : t, follow ? origin_dimension[f] : d, f,
                  decision::no_axis, follow ? t : origin[f]);
-    if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
-  }
-  /// The dimension of tensor t that has factor f.
-  constexpr std::size_t dimension_of(std::size_t t, std::size_t f) const {
-    for (std::size_t d = 0; d < r.rank(t); ++d)
-      for (std::size_t k = 0; k < r.at(t, d).count; ++k)
-        if (r.term(r.at(t, d), k) == f) return d;
-    return decision::none;
+    if (!follow) return;
+    cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t), origin_dimension[f] = static_cast<std::uint8_t>(d);
   }
   /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
   /// then lists with lower axis numbers.
