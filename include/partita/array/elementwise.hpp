@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/array/as_element.hpp>
 #include <partita/array/expression.hpp>
 #include <partita/array/functions.hpp>
 #include <partita/array/lift.hpp>
@@ -51,10 +52,7 @@ decltype(auto) convert_number(E&& e) {
     static_assert(can_hold_number<Array, std::remove_cvref_t<E>>,
                   "partita::elementwise(f, array, number): requires a number that the element type of the array can "
                   "hold; cast the array first");
-    using element = operand_element<Array>;
-    if constexpr (is_complex_number<element> && !is_complex_number<std::remove_cvref_t<E>>)
-      return element(static_cast<typename element::value_type>(e));  // or compilers warn of the conversion
-    else return static_cast<element>(e);
+    return as_element<operand_element<Array>>(e);
   } else {
     return std::forward<E>(e);
   }
