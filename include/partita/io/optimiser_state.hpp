@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/array/as_element.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <string>
@@ -55,9 +56,9 @@ class flat_state {
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
     for (std::size_t k = mine.start; k < mine.stop && k < 2; ++k)
       all(k - mine.start) =
-          static_cast<T>(k == 0 ? optimiser_.steps() / steps_per_unit : optimiser_.steps() % steps_per_unit);
+          as_element<T>(k == 0 ? optimiser_.steps() / steps_per_unit : optimiser_.steps() % steps_per_unit);
     if (mine.start <= state_numbers_ && state_numbers_ < mine.stop)
-      all(state_numbers_ - mine.start) = static_cast<T>(fingerprint());
+      all(state_numbers_ - mine.start) = as_element<T>(fingerprint());
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
