@@ -244,7 +244,8 @@ BOOST_AUTO_TEST_CASE(a_wait_tells_its_watcher_ten_times_a_second_and_when_it_end
 BOOST_AUTO_TEST_CASE(a_wait_that_is_an_error_says_who_waits_where_and_who_is_missing, *test::at_least(2)) {
   const test::pretended patience_of_users("PARTITA_PATIENCE", "0.3");
   // not freed: an operation is left pending in it
-  const boost::mpi::communicator& all = *new boost::mpi::communicator(test::workers(), boost::mpi::comm_duplicate);
+  static const auto* const kept = new boost::mpi::communicator(test::workers(), boost::mpi::comm_duplicate);
+  const boost::mpi::communicator& all = *kept;
   const world everyone(all);
   const auto say = [&](const char* name, std::uint64_t number) {
     detail::agree_if_checked(*everyone.state(), number, detail::local_error(), [&] { return text(name); });
