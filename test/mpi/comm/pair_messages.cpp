@@ -196,7 +196,8 @@ BOOST_AUTO_TEST_CASE(a_worker_is_needed_if_its_chunks_take_turns_in_their_slots,
 
 BOOST_AUTO_TEST_CASE(what_was_sent_ahead_is_not_sent_again_and_what_was_discarded_is_not_received, *test::at_least(2)) {
   // not freed: messages that no worker takes are left in it
-  const boost::mpi::communicator& all = *new boost::mpi::communicator(test::workers(), boost::mpi::comm_duplicate);
+  static const auto* const kept = new boost::mpi::communicator(test::workers(), boost::mpi::comm_duplicate);
+  const boost::mpi::communicator& all = *kept;
   const size_and_id me(all);
   detail::own_node& node = detail::own_node::of(all);
   matrix_of_columns<float> x(me.size, me.id, 6, 4), y(me.size, me.id, 6, 4);

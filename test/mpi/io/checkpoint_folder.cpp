@@ -474,7 +474,8 @@ BOOST_AUTO_TEST_CASE(all_workers_read_one_version_of_a_file_or_read_again) {
     BOOST_TEST(source.file().has_name(path) == !call.is_leader());
     BOOST_TEST(source.is_same_on_all(none) == (s.everyone.size() == 1));
   }
-  detail::common_file missing(call, s.folder / "none");
+  const std::string other = s.folder / "none";
+  detail::common_file missing(call, other);
   BOOST_TEST(missing.open() == ENOENT);
   missing.agree_on_version();
   BOOST_TEST(missing.is_same_on_all(none));
