@@ -16,12 +16,14 @@ using detail::line_kind;
 using detail::local_transforms;
 template <std::size_t Rank>
 using shape = std::array<std::size_t, Rank>;
+template <std::size_t Rank>
+constexpr axes_order<Rank> in_order = same_axes<Rank>();  // a call in its place is too much for g++ 12
 
 /// How a block lies in memory: its dimensions from the outermost to the innermost, the elements before it and between
 /// its rows, and whether dimension 0 runs backwards.
 template <std::size_t Rank>
 struct layout {
-  axes_order<Rank> order = same_axes<Rank>();
+  axes_order<Rank> order = in_order<Rank>;
   std::size_t offset = 0, gap = 0;
   bool backwards = false;
 };

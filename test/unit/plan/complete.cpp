@@ -304,11 +304,11 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
       for (std::size_t i = 0; i < n.operands; ++i) {
         const value v = g.operand(n, i);
         const std::string move = reshard_of(o, i);
-        edges += " " + id(v) + " -> o" + std::to_string(o);
+        edges += "  " + id(v) + " -> o" + std::to_string(o);
         edges += (move.empty() ? "" : " [color=red, fontcolor=red, label=\"" + move + "\"]") + ";\n";
-        if (!move.empty()) moves += "> " + move + " of " + std::string(detail::name_of(g, v)) + "<\n";
+        if (!move.empty()) moves += ">    " + move + " of " + std::string(detail::name_of(g, v)) + "<\n";
       }
-      if (const std::string move = reshard_of(o, n.operands); !move.empty()) moves += "> then " + move + "<\n";
+      if (const std::string move = reshard_of(o, n.operands); !move.empty()) moves += ">    then " + move + "<\n";
     }
     // The edges of the program, and the moves beside the operations that need them.
     const std::string dot = to_dot(done), svg = to_svg(done);
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
       end = dot.find('\n', at);
       if (dot.find(" -> o", at) < end) edges_of_dot += dot.substr(at, end + 1 - at);
     }
-    for (std::size_t at = svg.find("> "); at != std::string::npos; at = svg.find("> ", at + 1))
+    for (std::size_t at = svg.find(">    "); at != std::string::npos; at = svg.find(">    ", at + 1))
       moves_of_svg += svg.substr(at, svg.find('<', at) + 1 - at) + '\n', ++drawn;
     BOOST_TEST(edges_of_dot == edges);
     BOOST_TEST(moves_of_svg == moves);
@@ -331,15 +331,15 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
       for (std::size_t d = 0; d < layout.rank(); ++d)
         for (std::size_t a = 0; a < layout.cuts[d].size(); ++a, ++cut)
           dimensions +=
-              " dimension " + std::to_string(d) + " is sharded over " + g.on().axes[layout.cuts[d][a]].name() + '\n';
+              "  dimension " + std::to_string(d) + " is sharded over " + g.on().axes[layout.cuts[d][a]].name() + '\n';
       for (std::size_t a = 0; a < g.on().rank(); ++a)
         if (layout.pending[a] != pending_reduction::none)
           sums += std::string(" sum over ") + g.on().axes[a].name(), ++pending;
       const std::string words = explain(done, value{v});
-      BOOST_TEST(lines_with(words, " dimension ") == dimensions);
+      BOOST_TEST(lines_with(words, "  dimension ") == dimensions);
       std::string sums_of_words;
-      for (std::size_t at = words.find(" has a pending"); at != std::string::npos;
-           at = words.find(" has a pending", at + 1))
+      for (std::size_t at = words.find("  has a pending"); at != std::string::npos;
+           at = words.find("  has a pending", at + 1))
         sums_of_words += words.substr(at + 15, words.find(':', at) - at - 15);
       BOOST_TEST(sums_of_words == sums);
     }
@@ -363,11 +363,11 @@ BOOST_AUTO_TEST_CASE(what_goes_back_is_listed_and_added_up) {
     std::string lines;
   };
   const std::vector<row> table{
-      {{"down", {8, 64}, partial, whole}, 2048, "down, [8, 64] (, ) partial sum over data\n all_reduce data"},
+      {{"down", {8, 64}, partial, whole}, 2048, "down, [8, 64] (, ) partial sum over data\n  all_reduce data"},
       {{"gelu", {8, 64}, rows, rows, 96}, 96, "inside gelu, [8, 64] (data, ): what its blocks read of others, "},
-      {{"up", {8, 64}, rows, whole}, 1024, "up, [8, 64] (data, )\n all_gather data"},
+      {{"up", {8, 64}, rows, whole}, 1024, "up, [8, 64] (data, )\n  all_gather data"},
       {{"scan", {8, 64}, rows, rows, 40}, 40, "inside scan, [8, 64] (data, ): what its blocks read of others, "},
-      {{"add", {8, 64}, rows, whole, 0, true}, 2048, "add, [8, 64] (data, )\n all_gather data"}};
+      {{"add", {8, 64}, rows, whole, 0, true}, 2048, "add, [8, 64] (data, )\n  all_gather data"}};
   for (std::size_t chosen = 0; chosen < std::size_t{1} << table.size(); ++chosen) {
     done.back.clear();
     std::size_t bytes = 0, at = 0;
@@ -407,30 +407,31 @@ BOOST_AUTO_TEST_CASE(a_program_is_written_in_dot_and_its_communication_in_order)
     for (const reshard_step& one : plan) {
       text line;
       line << one << "\n";
-      lines += std::string(" ") + line.c_str(), indented += std::string(" ") + line.c_str();
+      lines += std::string("  ") + line.c_str(), indented += std::string("    ") + line.c_str();
     }
     BOOST_TEST(steps.find("model") != std::string::npos);
     const std::string made = is_annotated ? "(data, ) after " + steps : "(data, ) partial sum over model";
     BOOST_TEST(std::string(to_dot(done)) ==
                "digraph program {\n"
-               " node [shape=box, fontname=\"sans-serif\"];\n"
-               " edge [fontname=\"sans-serif\"];\n"
-               " v0 [shape=ellipse, label=\"x\\n(data, model)\"];\n"
-               " v1 [shape=ellipse, label=\"value 1\\n(model, )\"];\n"
-               " o0 [label=\"y ab,bc->ac\\n" +
+               "  node [shape=box, fontname=\"sans-serif\"];\n"
+               "  edge [fontname=\"sans-serif\"];\n"
+               "  v0 [shape=ellipse, label=\"x\\n(data, model)\"];\n"
+               "  v1 [shape=ellipse, label=\"value 1\\n(model, )\"];\n"
+               "  o0 [label=\"y ab,bc->ac\\n" +
                    made +
                    "\"];\n"
-                   " v0 -> o0;\n"
-                   " v1 -> o0;\n"
-                   " o1 [label=\"s ab->ab\\n(data, )\"];\n"
-                   " o0 -> o1" +
+                   "  v0 -> o0;\n"
+                   "  v1 -> o0;\n"
+                   "  o1 [label=\"s ab->ab\\n(data, )\"];\n"
+                   "  o0 -> o1" +
                    (is_annotated ? "" : " [color=red, fontcolor=red, label=\"" + steps + "\"]") +
                    ";\n"
                    "}\n");
     const std::string moved = is_annotated ? "after y ab,bc->ac" : "before s ab->ab";
     BOOST_TEST(std::string(to_text(done)) == moved + ", y (data, ) partial sum over model\n" + lines + "1 moves, " +
                                                  std::to_string(plan.bytes()) + " bytes to the busiest worker\n");
-    BOOST_TEST(std::string(explain(done, y)).ends_with(" moved " + moved + ":\n" + indented), explain(done, y).c_str());
+    BOOST_TEST(std::string(explain(done, y)).ends_with("  moved " + moved + ":\n" + indented),
+               explain(done, y).c_str());
     BOOST_TEST(std::string(explain(done, x)).find("moved") == std::string::npos);
   }
 }
@@ -447,7 +448,7 @@ BOOST_AUTO_TEST_CASE(results_have_numbers_and_those_that_are_read_are_drawn) {
       const std::string svg = to_svg(done), dot = to_dot(done);
       BOOST_TEST(svg.find(">pair ab-&gt;ab,ab<") != std::string::npos, svg);
       BOOST_TEST((svg.find(">pair[1]<") != std::string::npos) == second_is_read, svg);
-      BOOST_TEST(dot.find(" o0 [label=\"pair ab->ab,ab\\n(, )\\n(, )\"];\n") != std::string::npos, dot);
+      BOOST_TEST(dot.find("  o0 [label=\"pair ab->ab,ab\\n(, )\\n(, )\"];\n") != std::string::npos, dot);
       BOOST_TEST(std::string(explain(done, pair[0])).starts_with("pair[0] [8, 16] has the layout (, )\n"));
       BOOST_TEST(std::string(explain(done, pair[1])).starts_with("pair[1] [8, 16] has the layout (, )\n"));
     }
@@ -472,14 +473,14 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
   const completion done = complete(b.g);
   BOOST_TEST(std::string(explain(done, b.active)) ==
              "gelu [8, 128, 256] has the layout (data, , model)\n"
-             " dimension 0 is sharded over data\n"
-             " because up is, by 'a' of gelu abc->abc\n"
-             " because x is, by 'a' of up amk,kn->amn\n"
-             " because x is annotated (data, , ), priority 0\n"
-             " dimension 2 is sharded over model\n"
-             " because up is, by 'c' of gelu abc->abc\n"
-             " because up_weight is, by 'n' of up amk,kn->amn\n"
-             " because up_weight is annotated (, model), priority 1\n");
+             "  dimension 0 is sharded over data\n"
+             "    because up is, by 'a' of gelu abc->abc\n"
+             "    because x is, by 'a' of up amk,kn->amn\n"
+             "    because x is annotated (data, , ), priority 0\n"
+             "  dimension 2 is sharded over model\n"
+             "    because up is, by 'c' of gelu abc->abc\n"
+             "    because up_weight is, by 'n' of up amk,kn->amn\n"
+             "    because up_weight is annotated (, model), priority 1\n");
   BOOST_TEST(std::string(to_dot(done)).find("[color=red, fontcolor=red, label=\"all_reduce model\"]") !=
              std::string::npos);
   BOOST_TEST(std::string(to_svg(done)).find("all_reduce model of down") != std::string::npos);
