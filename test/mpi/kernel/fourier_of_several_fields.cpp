@@ -144,8 +144,8 @@ void expect_definition(const world& everyone, Kind kind, const shape& real_exten
   const auto q = everyone.partition(dynamic_extents<3>(shape{1, n, 1}));
   test::whole_tensor<3> all(extents);
   for (std::size_t k = 0; k < all.values.size(); ++k) all.values[k] = element<X>(index_of(k, extents), 5);
+  using T = std::conditional_t<from_half || detail::is_real_to_real<Kind>, double, number>;
   const auto block = [&](const auto& on) {
-    using T = std::conditional_t<from_half || detail::is_real_to_real<Kind>, double, number>;
     return block_from<T>(on, dynamic_extents<3>(all.extents), [&](const partita::index<3>& i) {
       if constexpr (std::is_same_v<T, double>) return all.at(i).real();
       else return all.at(i);
