@@ -241,7 +241,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       }
       call.throw_together(call_error);
       before = call.broadcast_from_leader(before)[0];
-      // The space is checked before HDF5 writes, because HDF5 1.10 crashes in MPI_Finalize if a write has failed.
+      // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
       int space_error = posix_file::file_size_error(wanted);

@@ -1,9 +1,6 @@
 // Composition of operators: each operator is applied to the result of the previous operator.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <iterator>
 #include <memory>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/chained_calls.hpp>
@@ -126,10 +123,9 @@ class composition {
   void throw_together_(const text& error_message) const
     requires(detail::reports_errors<Operators> || ...)
   {
-    constexpr bool reports[] = {detail::reports_errors<Operators>...};
-    constexpr std::size_t first =
-        static_cast<std::size_t>(std::find(std::begin(reports), std::end(reports), true) - std::begin(reports));
-    detail::kernel_access::throw_together(step<first>(), error_message);
+    std::apply(
+        [&](const auto&... k) { detail::kernel_access::throw_together(detail::reporter_of(k...), error_message); },
+        parts_->operators);
   }
 
   enum class direction : std::uint64_t { forward = 1, back = 2 };

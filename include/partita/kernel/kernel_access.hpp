@@ -54,4 +54,11 @@ template <class K>
 concept reports_errors =
     requires(const K& k, const text& error_message) { kernel_access::throw_together(k, error_message); };
 
+/// The first of some operators that can report errors to all workers; the first of all if none can.
+template <class First, class... Rest>
+constexpr const auto& reporter_of(const First& first, const Rest&... rest) {
+  if constexpr (reports_errors<First> || !(reports_errors<Rest> || ...)) return first;
+  else return reporter_of(rest...);
+}
+
 }  // namespace partita::detail

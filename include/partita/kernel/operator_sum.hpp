@@ -57,13 +57,13 @@ class operator_sum {
   template <class X>
   auto operator()(const X& x) const {
     auto y = detail::writable_result(a_(x));
-    detail::add_into(reporter(), y, b_(x));
+    detail::add_into(detail::reporter_of(a_, b_), y, b_(x));
     return y;
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
     a_.into(x, view);
-    detail::add_into(reporter(), view, b_(x));
+    detail::add_into(detail::reporter_of(a_, b_), view, b_(x));
   }
   /// Non-blocking: starts both operators.
   template <class X>
@@ -76,7 +76,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       auto dx = detail::writable_result(a_.adjoint(dy));
-      detail::add_into(reporter(), dx, b_.adjoint(dy));
+      detail::add_into(detail::reporter_of(a_, b_), dx, b_.adjoint(dy));
       return dx;
     }
   }
@@ -85,7 +85,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) {
       a_.adjoint_into(dy, view);
-      detail::add_into(reporter(), view, b_.adjoint(dy));
+      detail::add_into(detail::reporter_of(a_, b_), view, b_.adjoint(dy));
     }
   }
   template <class Y>
@@ -113,24 +113,20 @@ class operator_sum {
   static constexpr void check_linear() {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  /// The operator that reports an error to all workers: the first one that can.
-  const auto& reporter() const {
-    if constexpr (detail::reports_errors<A> || !detail::reports_errors<B>) return a_;
-    else return b_;
-  }
   friend struct detail::kernel_access;
   void throw_together_(const text& error_message) const
     requires(detail::reports_errors<A> || detail::reports_errors<B>)
   {
-    detail::kernel_access::throw_together(reporter(), error_message);
+    detail::kernel_access::throw_together(detail::reporter_of(a_, b_), error_message);
   }
   template <class First, class Second>
   auto add_pending_results(First first, Second second) const {
-    return detail::pending_chain(std::move(first), [reports = reporter(), other = std::move(second)](auto&& y) mutable {
-      auto both = detail::writable_result(std::move(y));
-      detail::add_into(reports, both, other.finish());
-      return both;
-    });
+    return detail::pending_chain(std::move(first),
+                                 [reports = detail::reporter_of(a_, b_), other = std::move(second)](auto&& y) mutable {
+                                   auto both = detail::writable_result(std::move(y));
+                                   detail::add_into(reports, both, other.finish());
+                                   return both;
+                                 });
   }
 
   A a_;
