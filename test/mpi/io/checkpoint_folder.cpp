@@ -4,6 +4,7 @@
 #include "../support/file_calls.hpp"
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
+#include "printed.hpp"
 #include "refused.hpp"
 
 #include <fcntl.h>
@@ -415,24 +416,14 @@ BOOST_AUTO_TEST_CASE(tensors_of_another_world_are_refused_before_anything_is_sav
 /// The last save of a saver is completed by its destructor, which prints an error and does not throw it.
 BOOST_AUTO_TEST_CASE(an_error_of_the_last_save_is_printed) {
   const setting s;
-  const auto printed_by = [&](auto call) {
-    const std::string file = s.folder / ("printed" + std::to_string(s.everyone.id()));
-    const int before = ::dup(STDERR_FILENO), there = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(there, STDERR_FILENO);
-    call();
-    std::fflush(stderr);
-    ::dup2(before, STDERR_FILENO);
-    ::close(before), ::close(there);
-    return test::bytes_of(file);
-  };
-  BOOST_TEST(printed_by([&] {
+  BOOST_TEST(test::printed([&] {
                checkpoint_saver saver(s.run, crowded);
                saver.save(2, named("x", s.p, s.global, s.block(s.p, 2)));
                s.save(2);
              }) == "partita: ~checkpoint_saver: partita::checkpoint_saver::save(\"" + s.run +
                        "\", 2, 1 tensor): requires a step that is not there yet; there is " + s.path_of(2) +
                        "; remove it first, or save another step\n");
-  BOOST_TEST(printed_by([&] {
+  BOOST_TEST(test::printed([&] {
                checkpoint_saver saver(s.run, crowded), unused(s.run, crowded);
                saver.save(3, named("x", s.p, s.global, s.block(s.p, 3)));
              }) == "");

@@ -5,9 +5,10 @@
 #include <boost/mpi/communicator.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
+
+#include "file_bytes.hpp"
 
 namespace test {
 
@@ -41,14 +42,5 @@ class folder {
   boost::mpi::communicator everyone_;
   std::string name_;
 };
-
-/// The bytes of a file.
-inline std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-inline void write_bytes(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 }  // namespace test

@@ -7,25 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-namespace {
-
-/// What a call prints to the standard error stream.
-template <class Call>
-std::string printed(Call call) {
-  int ends[2] = {};
-  BOOST_REQUIRE(::pipe(ends) == 0);
-  const int before = ::dup(STDERR_FILENO);
-  ::dup2(ends[1], STDERR_FILENO), ::close(ends[1]);
-  call();
-  ::dup2(before, STDERR_FILENO), ::close(before);
-  std::string all;
-  char some[512];
-  for (ssize_t n = 0; (n = ::read(ends[0], some, sizeof some)) > 0;) all.append(some, static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  return all;
-}
-
-}  // namespace
+#include "printed.hpp"
 
 BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
   static partita::detail::status_slot slot{};
@@ -34,7 +16,7 @@ BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
   const auto note = [&](std::uint64_t world, char call) {
     slot.note(world, ++number, static_cast<std::uint64_t>(call), [&] { return partita::text("call ") << call; });
   };
-  const auto log = [] { return printed([] { partita::detail::call_log::print_calls(slot); }); };
+  const auto log = [] { return test::printed([] { partita::detail::call_log::print_calls(slot); }); };
   BOOST_TEST(log().empty());
   note(0, 'w');
   BOOST_TEST(log() ==
@@ -58,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_call_whose_name_has_no_place_left_is_listed_without_it) {
   constexpr std::size_t places = status_slot::descriptions_per_set, calls = places + 1;
   for (std::uint64_t k = 1; k <= calls; ++k)
     slot.note(2, k, k * status_slot::description_set_count, [&] { return partita::text("call ") << k; });
-  const std::string log = printed([] { partita::detail::call_log::print_calls(slot); });
+  const std::string log = test::printed([] { partita::detail::call_log::print_calls(slot); });
   std::size_t named = 0, displaced = 0;
   std::string expected = "partita: the last 5 calls of worker 1 (process 5), the newest first:\n";
   for (std::uint64_t k = calls; k > 0; --k) {
@@ -79,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_log_has_the_last_64_calls) {
   std::string expected = "partita: the last 64 calls of worker 0 (process 0), the newest first:\n";
   for (std::uint64_t k = 70; k > 6; --k)
     expected += "  call " + std::to_string(k) + " of world 1: call " + std::to_string(k) + "\n";
-  BOOST_TEST(printed([] { partita::detail::call_log::print_calls(slot); }) == expected);
+  BOOST_TEST(test::printed([] { partita::detail::call_log::print_calls(slot); }) == expected);
 }
 
 /// A process that may open no more files keeps its slot in its own memory, where no other process finds it.

@@ -9,6 +9,8 @@
 #include <ctime>
 #include <string>
 
+#include "printed.hpp"
+
 namespace {
 
 using partita::text;
@@ -18,21 +20,6 @@ using partita::detail::status_slots;
 
 std::string named(const status_slot& slot, std::uint64_t fingerprint) {
   return slot.find_description(fingerprint).c_str();
-}
-/// What a call prints to the standard error stream.
-template <class Call>
-std::string printed_by(Call call) {
-  int ends[2] = {};
-  BOOST_REQUIRE(::pipe(ends) == 0);
-  const int before = ::dup(STDERR_FILENO);
-  ::dup2(ends[1], STDERR_FILENO), ::close(ends[1]);
-  call();
-  ::dup2(before, STDERR_FILENO), ::close(before);
-  std::string all;
-  char some[512];
-  for (ssize_t n = 0; (n = ::read(ends[0], some, sizeof some)) > 0;) all.append(some, static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  return all;
 }
 
 }  // namespace
@@ -174,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_worker_that_has_ended_are_printed_once) {
   slot.note(1, 1, 5, [] { return text("f(x)"); });
   BOOST_TEST(std::string(call_log::name(slot).c_str()) == "worker 8 (process 123)");
   const auto print = [](const status_slot& of) {
-    return printed_by([&] { call_log::print_calls_of_ended_worker(of); });
+    return test::printed([&] { call_log::print_calls_of_ended_worker(of); });
   };
   const std::string once =
       "partita: worker 8 (process 123) has ended before its time\n"

@@ -4,11 +4,10 @@
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "pretended.hpp"
 
 namespace {
@@ -40,10 +39,6 @@ std::string new_file() {
   ::close(::mkstemp(path.data()));
   return path;
 }
-std::string text_of_file(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 }  // namespace
 
@@ -52,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
   write_trace(path, 1, small_trace());
   recorded_trace nothing;
   write_trace(path, 0, nothing);
-  std::string written = text_of_file(path);
+  std::string written = test::bytes_of(path);
   ::unlink(path.c_str());
   written.erase(0, written.find('\n'));  // the name of the job
   BOOST_TEST(written == R"(
@@ -86,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
 BOOST_AUTO_TEST_CASE(a_file_that_no_worker_of_this_job_wrote_is_replaced) {
   const std::string path = new_file();
   write_trace(path, 1, small_trace());
-  const std::string written = text_of_file(path);
+  const std::string written = test::bytes_of(path);
   std::string of_other_job = written, cut_short = written, continued = written;
   const std::size_t name = of_other_job.find(R"("job":")") + 7;
   of_other_job.replace(name, 1, of_other_job[name] == 'x' ? "y" : "x");  // a name of the same length
@@ -96,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_no_worker_of_this_job_wrote_is_replaced) {
        {of_other_job, cut_short, continued, std::string("\n]}\n"), std::string(5000, ' ')}) {
     std::ofstream(path, std::ios::trunc) << earlier;
     write_trace(path, 1, small_trace());
-    BOOST_TEST((text_of_file(path) == written), earlier.substr(0, 100));
+    BOOST_TEST((test::bytes_of(path) == written), earlier.substr(0, 100));
   }
   ::unlink(path.c_str());
 }
@@ -117,7 +112,7 @@ BOOST_AUTO_TEST_CASE(an_operation_is_named_by_what_stands_around_its_arguments) 
     all.names = {{5, sentence}};
     all.calls = {{5, 1, 1234567, 1234567, 5}};
     write_trace(path, 3, all);
-    const std::string written = text_of_file(path),
+    const std::string written = test::bytes_of(path),
                       expected = "\"cat\":\"partita\",\"name\":\"" + std::string(name) + "\"}";
     ::unlink(path.c_str());
     BOOST_TEST(written.find(expected) != std::string::npos, sentence << ": " << written);
@@ -137,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_long_trace_is_written_whole) {
     all.calls.push_back({5, 1, static_cast<std::int64_t>(1000 * k), static_cast<std::int64_t>(1000 * k + 7)});
   write_trace(path, 0, all);
   write_trace(path, 1, all);
-  const std::string written = text_of_file(path);
+  const std::string written = test::bytes_of(path);
   ::unlink(path.c_str());
   BOOST_TEST(written.size() > std::size_t{3} << 20U);
   std::size_t found = 0, next = 0, lines = 0;
@@ -157,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_file_of_a_job_has_the_name_that_its_launcher_gave) {
   const auto name_of_job = [] {
     const std::string path = new_file();
     write_trace(path, 0, {});
-    std::string written = text_of_file(path);
+    std::string written = test::bytes_of(path);
     ::unlink(path.c_str());
     const std::string front = R"({"displayTimeUnit":"ms","otherData":{"job":")";
     BOOST_TEST(written.find(front) == 0U);

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
+
 namespace {
 
 /// What the system calls below do in a case: they fail with an error, or are counted.
@@ -96,10 +98,6 @@ class folder {
 void set_age(const std::string& path, std::time_t seconds) {
   const timespec then[2] = {{std::time(nullptr) - seconds, 0}, {std::time(nullptr) - seconds, 0}};
   BOOST_TEST(::utimensat(AT_FDCWD, path.c_str(), then, 0) == 0);
-}
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -249,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_small_file_is_replaced_read_and_known_by_its_size) {
     const std::size_t n = bytes.size(), before = of_system.syncs;
     BOOST_TEST(detail::write_small_file(name, bytes, n == 4) == 0);
     BOOST_TEST(of_system.syncs == before + (n == 4 ? 1 : 0));
-    BOOST_TEST(bytes_of(name) == bytes);
+    BOOST_TEST(test::bytes_of(name) == bytes);
     for (const std::size_t most : {n, n + 1, 1000 * n + 1}) BOOST_TEST(detail::read_small_file(name, read, most) == 0);
     BOOST_TEST(read == bytes);
     if (n > 0) BOOST_TEST(detail::read_small_file(name, read, n - 1) == EFBIG);
