@@ -6,8 +6,8 @@ PROGRAM is one of short_of_memory*.cpp, which tries one allocation after another
 next job goes on from there. For every kind of call: of the first call, of one that was made before, and of one after
 whose error the program goes on. Up to 12 trials of each; beyond that, on one worker of two and on one of three, as many
 allocations, drawn from the first and the last one that is made from each place, which is a call stack. The report is a
-line of JSON: trials, jobs, ended, hangs, wrong. KINDS=a,b in the environment chooses kinds, JOBS=n runs n jobs at once (2),
-SEED=n draws others."""
+line of JSON: trials, jobs, ended, hangs, wrong. KINDS=a,b in the environment chooses kinds, JOBS=n runs n jobs at once
+(2), SEED=n draws others."""
 import concurrent.futures
 import itertools
 import json

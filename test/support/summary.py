@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] [--random-operations N] [--simulated-operations N]
-TESTLOG_JSON...: adds up the results of Meson's tests, by suite and in one closing line. With --left-out it first prints
-which tests a run of one suite, with one in SHARE random cases, has left out. With the other options, fewer random cases
-than N over all runs are one more failure: calls compared with an oracle, operations on sharded tensors over MPI and on
+"""summary.py [--left-out MESON_INFO SUITE SHARE | --not-compiled MESON_INFO] [--random-calls N] [--random-operations N]
+[--simulated-operations N] TESTLOG_JSON...: adds up the results of Meson's tests, by suite and in one closing line. With
+--left-out it first prints which tests a run of one suite, with one in SHARE random cases, has left out; with
+--not-compiled, the name of each test file that this build leaves out. With the other options, fewer random cases than N
+over all runs are one more failure: calls compared with an oracle, operations on sharded tensors over MPI and on
 simulated devices. For several logs (the stages of a whole check) it names the cases of test programs that no stage has
 run.
 
@@ -61,18 +62,28 @@ def never_run(runs):
                 yield f"  {program}: {case}: {of_runs[0][case]}"
 
 
-def not_run(info, suite, share):
-    """A line for each suite of which something was not run, and for each folder of which something was not compiled."""
-    info = pathlib.Path(info)
-    groups = [group for target in json.load(open(info / "intro-targets.json")) for group in target["target_sources"]]
-    compiled = {source for group in groups for source in group.get("sources", [])}
-    compilers = {word for group in groups for word in group.get("compiler", [])}
+def source_groups(info):
+    """The sources of a build that are compiled alike, with their compiler."""
+    return [group for target in json.load(open(info / "intro-targets.json")) for group in target["target_sources"]]
+
+
+def not_compiled(info, most=None):
+    """A line for each folder of which test files were not compiled, with the names of at most `most` files."""
+    compiled = {source for group in source_groups(info) for source in group.get("sources", [])}
     tests = pathlib.Path(__file__).resolve().parent.parent
     for folder in ("unit", "mpi", "laws"):
         files = [f for f in sorted((tests / folder).rglob("*.cpp")) if str(f) not in compiled]
         if files:
-            some = ", ".join(f.relative_to(tests / folder).as_posix() for f in files[:4])
-            yield f"  test/{folder}: {some}" + (f" and {len(files) - 4} more files" if len(files) > 4 else "")
+            names = [f.relative_to(tests / folder).as_posix() for f in files[:most]]
+            more = f" and {len(files) - len(names)} more files" if len(names) < len(files) else ""
+            yield f"  test/{folder}: {', '.join(names)}{more}"
+
+
+def not_run(info, suite, share):
+    """A line for each suite of which something was not run, and for each folder of which something was not compiled."""
+    info = pathlib.Path(info)
+    compilers = {word for group in source_groups(info) for word in group.get("compiler", [])}
+    yield from not_compiled(info, 4)
     missing = {}
     for test in json.load(open(info / "intro-tests.json")):
         names = [name.split(":")[-1] for name in test["suite"]]
@@ -86,11 +97,13 @@ def not_run(info, suite, share):
 
 
 def main():
-    suites, failures, unseen = {}, [], []
+    suites, failures, unseen, by_whom = {}, [], [], "--all"
     made, fewest, runs = {}, {}, []
     logs = sys.argv[1:]
     if logs[:1] == ["--left-out"]:
         unseen, logs = list(not_run(*logs[1:4])), logs[4:]
+    elif logs[:1] == ["--not-compiled"]:
+        unseen, logs, by_whom = list(not_compiled(pathlib.Path(logs[1]))), logs[2:], "without --short"
     while logs and logs[0] in counted:
         fewest[logs[0]], logs = int(logs[1]), logs[2:]
     for log in logs:
@@ -129,7 +142,7 @@ def main():
     for failure in failures:
         print(f"failed: {failure}")
     if unseen:
-        print("left out, and run by test/run --all:")
+        print(f"left out, and run by test/run {by_whom}:")
         print("\n".join(unseen))
     passed, failed, skipped = (sum(total[k] for total in suites.values()) for k in range(3))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

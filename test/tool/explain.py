@@ -2,6 +2,7 @@
 """explain.py [--update] PROGRAM GOLDEN MAN_PAGE: what partita-explain prints is what GOLDEN says, line for line; its
 pictures are XML; it adds up what a trace says; every option that it understands is in the man page and in --help, and
 no other. With --update GOLDEN is written anew: read it before it is kept."""
+import json
 import pathlib
 import re
 import shlex
@@ -77,24 +78,36 @@ def wrong_pictures(program):
 
 def trace_of(calls, steps):
     """The trace of two workers: calls of kernels, and calls of one bound program of three steps."""
-    lines = [f'{{"ph":"M","name":"process_name","pid":{k},"args":{{"name":"worker {k}","dropped":{3 * k}}}}}' for k in (0, 1)]
-    lines += [f'{{"ph":"X","pid":{k},"tid":0,"ts":{begin}.000,"dur":{length}.000,"args":{{"waiting":{waiting}.000,"bytes":{sent},'
-              f'"by_message":{sent},"shared":0,"messages":{messages},"way":"messages","call":"a \\"call\\""}},"cat":"partita",'
-              f'"name":"{name}"}}' for name, k, begin, length, waiting, sent, messages in calls]
+    events = [{"ph": "M", "name": "process_name", "pid": k, "args": {"name": f"worker {k}", "dropped": 3 * k}}
+              for k in (0, 1)]
+    for name, k, begin, length, waiting, sent, messages in calls:
+        args = {"waiting": waiting, "bytes": sent, "by_message": sent, "shared": 0, "messages": messages,
+                "way": "messages", "call": 'a "call"'}
+        events.append({"ph": "X", "pid": k, "tid": 0, "ts": begin, "dur": length, "args": args, "cat": "partita",
+                       "name": name})
+    steps_of_program = [("matmul", 0, 0, 0, 10, 0), ("moves for relu", 1, 0, 10, 30, 5),
+                        ("gradient", 0, 1, 30, 70.5, 0)]
     for k in (0, 1):
-        lines.append(f'{{"ph":"M","pid":{k},"tid":0,"name":"program","args":{{"program":{k},"key":"7.0","call":"bind \\"f\\""}}}}')
-        lines += [f'{{"ph":"M","pid":{k},"tid":1000000,"name":"step","args":{{"program":{k},"step":{step},"lane":0,"moves":{moves},'
-                  f'"backward":{backward},"pass":{backward},"from":{begin},"until":{end},"waiting":{waiting},"operation":"{name}"}}}}'
-                  for step, (name, moves, backward, begin, end, waiting) in enumerate(
-                      [("matmul", 0, 0, 0, 10, 0), ("moves for relu", 1, 0, 10, 30, 5), ("gradient", 0, 1, 30, 70.5, 0)])]
-    lines += [f'{{"ph":"X","pid":{k},"tid":1000000,"ts":{begin:.3f},"dur":{length}.000,"args":{{"waiting":{waiting}.000,"program":{k},'
-              f'"step":{step},"call":{call}}},"cat":"step","name":"x"}}' for k, call, step, begin, length, waiting in steps]
-    return '{"traceEvents":[\n' + ",\n".join(lines) + "\n]}\n"
+        args = {"program": k, "key": "7.0", "call": 'bind "f"'}
+        events.append({"ph": "M", "pid": k, "tid": 0, "name": "program", "args": args})
+        for step, (name, moves, backward, begin, end, waiting) in enumerate(steps_of_program):
+            args = {"program": k, "step": step, "lane": 0, "moves": moves, "backward": backward, "pass": backward,
+                    "from": begin, "until": end, "waiting": waiting, "operation": name}
+            events.append({"ph": "M", "pid": k, "tid": 1000000, "name": "step", "args": args})
+    for k, call, step, begin, length, waiting in steps:
+        args = {"waiting": waiting, "program": k, "step": step, "call": call}
+        events.append({"ph": "X", "pid": k, "tid": 1000000, "ts": begin, "dur": length, "args": args, "cat": "step",
+                       "name": "x"})
+    lines = ",\n".join(json.dumps(e, separators=(",", ":")) for e in events)
+    # times have three decimals
+    lines = re.sub(r'"(ts|dur|waiting)":([\d.]+)', lambda found: f'"{found[1]}":{float(found[2]):.3f}', lines)
+    return '{"traceEvents":[\n' + lines + "\n]}\n"
 
 
 def wrong_traces(program):
     def rows(words):
-        done = subprocess.run([program, "trace", "t.json", *words], cwd=folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([program, "trace", "t.json", *words], cwd=folder, capture_output=True, text=True,
+                              timeout=60)
         return [re.split(" {2,}", line.strip()) for line in (done.stdout or done.stderr).splitlines() if line.strip()]
 
     calls = [("all_sum_reduce", 0, 1000, 250, 100, 64, 1), ("all_sum_reduce", 1, 1100, 150, 0, 32, 2),
@@ -103,7 +116,8 @@ def wrong_traces(program):
     # faster is shown.
     whole = [(k, call, step, base + call * 100000 + begin, length, waiting)
              for k, base in ((0, 5000), (1, 7000)) for call, more in ((0, 60), (1, 0), (2, 90))
-             for step, begin, length, waiting in ((0, 0, 20 + more, 0), (1, 20.5 + more, 30, 10), (2, 4000 + k, 40 + k, 0))
+             for step, begin, length, waiting in
+             ((0, 0, 20 + more, 0), (1, 20.5 + more, 30, 10), (2, 4000 + k, 40 + k, 0))
              if (k, call, step) != (1, 2, 2)]
     steps = [*whole, (0, 3, 0, 905000, 1, 0)]
     told = {
@@ -118,19 +132,22 @@ def wrong_traces(program):
             ["program", "calls", "workers", "measured", "bound by"], ["0", "2", "2", "91.5 us", 'bind "f"'],
             ["program 0, call 2 of 2"],
             ["step of worker 0", "estimated", "measured", "ratio", "begins, estimated", "begins, measured"],
-            ["matmul", "10 us", "20 us", "2", "0", "0"], ["moves for relu", "20 us", "30 us", "1.5", "10 us", "20.5 us"],
+            ["matmul", "10 us", "20 us", "2", "0", "0"],
+            ["moves for relu", "20 us", "30 us", "1.5", "10 us", "20.5 us"],
             ["gradient, backward", "40.5 us", "40 us", "0.988", "30 us", "50.5 us"],
             ["all steps", "estimated", "measured", "ratio"],
-            ["worker 0 computes", "50.5 us", "60 us", "1.19"], ["worker 0 has movements pending", "20 us", "30 us", "1.5"],
+            ["worker 0 computes", "50.5 us", "60 us", "1.19"],
+            ["worker 0 has movements pending", "20 us", "30 us", "1.5"],
             ["worker 0 waits for movements", "5 us", "10 us", "2"],
             ["worker 0, from begin to end", "70.5 us", "90.5 us", "1.28"],
-            ["worker 1 computes", "50.5 us", "61 us", "1.21"], ["worker 1 has movements pending", "20 us", "30 us", "1.5"],
+            ["worker 1 computes", "50.5 us", "61 us", "1.21"],
+            ["worker 1 has movements pending", "20 us", "30 us", "1.5"],
             ["worker 1 waits for movements", "5 us", "10 us", "2"],
             ["worker 1, from begin to end", "70.5 us", "91.5 us", "1.3"]],
-        ("--steps", "--worker", "2"): [["partita-explain: worker 2 has no steps of this program; --worker takes one that has; "
-                                        "partita-explain --help shows how it is written"]],
-        ("--steps", "--program", "1"): [["partita-explain: --program takes a number below 1; partita-explain --help shows how "
-                                         "it is written"]]}
+        ("--steps", "--worker", "2"): [["partita-explain: worker 2 has no steps of this program; --worker takes one "
+                                        "that has; partita-explain --help shows how it is written"]],
+        ("--steps", "--program", "1"): [["partita-explain: --program takes a number below 1; partita-explain --help "
+                                         "shows how it is written"]]}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "t.json"
         file.write_text(trace_of(calls, steps))
@@ -138,23 +155,26 @@ def wrong_traces(program):
             found = rows(words)
             if found != expected:
                 yield f"trace {' '.join(words)} prints {found} and not {expected}"
-        if rows(["--steps", "--worker", "1"])[5:8] != [["matmul", "10 us", "20 us", "2", "0", "0"],
-                                                       ["moves for relu", "20 us", "30 us", "1.5", "10 us", "20.5 us"],
-                                                       ["gradient, backward", "40.5 us", "41 us", "1.01", "30 us", "50.5 us"]]:
-            yield f"trace --steps --worker 1 prints {rows(['--steps', '--worker', '1'])}"
+        other = rows(["--steps", "--worker", "1"])
+        if other[5:8] != [["matmul", "10 us", "20 us", "2", "0", "0"],
+                          ["moves for relu", "20 us", "30 us", "1.5", "10 us", "20.5 us"],
+                          ["gradient, backward", "40.5 us", "41 us", "1.01", "30 us", "50.5 us"]]:
+            yield f"trace --steps --worker 1 prints {other}"
         # each call is as wide as it is long, in 1100 pixels for 2.5 ms, and what it waits for is grey
         rows(["--svg", "t.svg"])
+        drawn = xml.etree.ElementTree.parse(pathlib.Path(folder) / "t.svg").getroot()
         found = [(e.get("x"), e.get("y"), e.get("width"), e.get("height"))
-                 for e in xml.etree.ElementTree.parse(pathlib.Path(folder) / "t.svg").getroot() if e.get("x") not in (None, "10")
-                 and e.tag.endswith("}rect")]
+                 for e in drawn if e.get("x") not in (None, "10") and e.tag.endswith("}rect")]
         if found != [("90.00", "86", "110.00", "24"), ("90.00", "102", "44.00", "8"), ("134.00", "116", "66.00", "24"),
-                     ("530.00", "86", "220.00", "24"), ("530.00", "116", "660.00", "24"), ("530.00", "132", "440.00", "8")]:
+                     ("530.00", "86", "220.00", "24"), ("530.00", "116", "660.00", "24"),
+                     ("530.00", "132", "440.00", "8")]:
             yield f"trace --svg draws {found}"
         file.write_text(trace_of(calls[:1], []))
-        if rows([])[0] != ["1 calls of 2 workers; times and bytes are sums over all workers, the longest operation is first"]:
+        if rows([])[0] != ["1 calls of 2 workers; times and bytes are sums over all workers, the longest operation is "
+                           "first"]:
             yield f"a trace of one call: {rows([])}"
-        if rows(["--steps"]) != [["partita-explain: the trace has no bound program that was called; without --steps it shows the "
-                                  "calls; partita-explain --help shows how it is written"]]:
+        if rows(["--steps"]) != [["partita-explain: the trace has no bound program that was called; without --steps it "
+                                  "shows the calls; partita-explain --help shows how it is written"]]:
             yield f"a trace without bound programs: {rows(['--steps'])}"
         file.write_text(trace_of([], []))
         if rows([]) != [["partita-explain: 't.json' is a trace without calls of partita"]]:
