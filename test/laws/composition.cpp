@@ -11,22 +11,12 @@
 
 #include "law.hpp"
 #include "refused.hpp"
+#include "twice.hpp"
 
 namespace {
 
 using namespace law;
-
-/// A user-defined operator: doubles a block.
-struct twice {
-  template <class X>
-  auto operator()(const X& x) const {
-    return xt::xtensor<element_of<X>, rank_of<X>>(2 * x);
-  }
-  template <class Y>
-  auto adjoint(const Y& dy) const {
-    return (*this)(dy);
-  }
-};
+using test::twice;
 
 struct kernels {
   world everyone{test::workers()};

@@ -153,18 +153,6 @@ BOOST_AUTO_TEST_CASE(levels_of_checks_that_differ_are_refused_when_the_world_is_
   expect_all_well();
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_has_ended_is_known_before_its_parent_takes_notice) {
-  using detail::status_slots;
-  BOOST_TEST(!status_slots::has_ended(static_cast<std::uint64_t>(::getpid())));
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(0);
-  siginfo_t info{};
-  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
-  BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
-  ::waitpid(child, nullptr, 0);
-  BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
-}
-
 BOOST_AUTO_TEST_CASE(a_forked_child_leaves_its_parents_world_alone_and_may_not_use_it) {
   std::optional<world> everyone(test::workers());
   std::optional sum(sum_over(*everyone));

@@ -5,6 +5,7 @@
 #include "pretended.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
+#include "twice.hpp"
 
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_reduce.hpp>
@@ -52,17 +53,7 @@ struct chained {
   }
 };
 
-/// An operator of a program, which doubles a block.
-struct twice {
-  template <class X>
-  auto operator()(const X& x) const {
-    return xt::xtensor<element_of<X>, rank_of<X>>(2 * x);
-  }
-  template <class Y>
-  auto adjoint(const Y& dy) const {
-    return (*this)(dy);
-  }
-};
+using test::twice;
 struct without_adjoint {
   vector operator()(const vector& x) const { return x; }
 };

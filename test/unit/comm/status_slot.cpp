@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(a_slot_is_found_by_its_whole_address_and_mapped_once) {
   }
 }
 
+/// Also before its parent takes notice.
 BOOST_AUTO_TEST_CASE(a_process_has_ended_if_it_is_not_there_or_waits_for_its_parent) {
   BOOST_TEST(!status_slots::has_ended(static_cast<std::uint64_t>(::getpid())));
   BOOST_TEST(status_slots::has_ended(std::uint64_t{1} << 40U));
@@ -151,6 +152,7 @@ BOOST_AUTO_TEST_CASE(a_process_has_ended_if_it_is_not_there_or_waits_for_its_par
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
   ::waitpid(child, nullptr, 0);
+  BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
 }
 
 BOOST_AUTO_TEST_CASE(the_calls_of_a_worker_that_has_ended_are_printed_once) {

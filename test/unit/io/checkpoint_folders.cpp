@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "file_bytes.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -66,21 +67,9 @@ using detail::posix_file;
 namespace fs = std::filesystem;
 
 /// An empty folder, in which the system calls are those of the system again at its end.
-class folder {
+class folder : public test::temporary_folder {
  public:
-  folder() {
-    char name[] = "/tmp/partita_unit_XXXXXX";
-    BOOST_REQUIRE(::mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-  ~folder() {
-    of_system = {};
-    fs::remove_all(path_);
-  }
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  ~folder() { of_system = {}; }
   std::string file(const std::string& name, const std::string& bytes = "some") const {
     std::ofstream(*this / name) << bytes;
     return *this / name;
@@ -89,9 +78,6 @@ class folder {
     fs::create_directory(*this / name);
     return *this / name;
   }
-
- private:
-  std::string path_;
 };
 
 /// Makes a file or a folder look as if it had been changed so many seconds ago.

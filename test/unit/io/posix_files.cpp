@@ -10,6 +10,7 @@
 #include <partita/io/detail/replaced_file.hpp>
 #include <resource_limit.hpp>
 #include <string>
+#include <temporary_folder.hpp>
 #include <thread>
 #include <vector>
 
@@ -19,20 +20,8 @@ using detail::replaced_file;
 
 namespace {
 
-/// An empty folder. Its destructor removes it with its files.
-class folder {
+class folder : public test::temporary_folder {
  public:
-  folder() {
-    char name[] = "/tmp/partita_unit_XXXXXX";
-    BOOST_REQUIRE(::mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-  ~folder() { std::filesystem::remove_all(path_); }
-
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   /// A file of this mode.
   std::string file(const std::string& name, mode_t mode = 0644) const {
     const std::string all = *this / name;
@@ -46,9 +35,6 @@ class folder {
     BOOST_TEST(::symlink(to.c_str(), all.c_str()) == 0);
     return all;
   }
-
- private:
-  std::string path_;
 };
 
 struct stat status_of(const std::string& path) {

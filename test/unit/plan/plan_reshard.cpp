@@ -492,7 +492,7 @@ BOOST_AUTO_TEST_CASE(a_mesh_of_eight_axes_is_planned_for) {
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) on.push_back(axis(name, 2));
   std::mt19937_64 random(3);
   const shape_list shape{4, 8, 6};
-  for (std::size_t k = 0; k < 6; ++k) {
+  for (std::size_t k = 0; k < test::random_cases(6); ++k) {
     const sharding from = simulated::random_sharding(on, 3, random, {pending_reduction::sum}),
                    to = simulated::random_sharding(on, 3, random);
     check_executed(on, from, to, shape, simulated::random_tensor(shape, random), 1);
