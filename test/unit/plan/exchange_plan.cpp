@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_the
                                     [&](const auto& one) { return one.worker == worker; });
       BOOST_REQUIRE((its != there.receives.end() && its->where == sent.where));
       BOOST_TEST((sent.at_peer == place_in_block<2>::of(its->at, there.destination_shape)));
-      BOOST_TEST((its->there == place_in_block<2>::of(sent.at, plan.source_shape)));
+      BOOST_TEST((its->at_peer == place_in_block<2>::of(sent.at, plan.source_shape)));
     }
   }
 }

@@ -58,7 +58,7 @@ void execute(const std::vector<exchange_plan<dynamic>>& plans, const std::vector
                          : from.sends.end();
       if (s == from.sends.end() || s->worker != w || !(s->where == r.where))
         throw std::runtime_error("a box is not sent");
-      if (s->there.offset != position(r.at, plan.destination_shape) ||
+      if (s->at_peer.offset != position(r.at, plan.destination_shape) ||
           r.at_peer.offset != position(s->at, from.source_shape))
         throw std::runtime_error("sender and receiver differ in a position");
       simulated::for_each_index(r.where.shape(), [&](const shape_list& i) {
