@@ -261,7 +261,7 @@ inline devices exchanged(const reshard_exchange& e, pending_reduction kind, cons
     for (const auto& one : plan.kept)
       copy_box(one.where.shape(), one.destination_start, all[k],
                place_in_block<dynamic>::of(one.source_start, plan.source_shape));
-    for (const auto& one : plan.receives) copy_box(one.where.shape(), one.at, all[one.worker], one.there);
+    for (const auto& one : plan.receives) copy_box(one.where.shape(), one.at, all[one.worker], one.at_peer);
     if (std::find(there.begin(), there.end(), 0) != there.end()) throw std::runtime_error("an element does not arrive");
     received.elements[k] += plan.elements_received();
     received.messages[k] += plan.receives.size();

@@ -56,7 +56,7 @@ inline std::string routes(partita::linear_algorithm how, const partita::linear_p
     const auto name = [](block_route one) {
       return one == block_route::along_tree ? "by tree" : one == block_route::direct ? "directly" : "in parts";
     };
-    const std::string copied = name(all.spread()), summed = name(all.sum());
+    const std::string copied = name(all.broadcast_route()), summed = name(all.sum_route());
     return members < 2 ? "stays" : copied == summed ? copied : copied + " and " + summed;
   };
   return "x " + among(p_w.shape[0], of.in_features, p_w.shape[1]) + ", y " +
@@ -128,7 +128,7 @@ inline int explain_linear(int argc, char** argv) {
               bytes(static_cast<double>(one.peak_bytes)), seconds(network.seconds(one))});
   });
   cost.print();
-  if (too_large) std::cout << larger_ones;
+  if (too_large) std::cout << truncation_note;
   changes.print("the routes");
   print_model();
   if (!given.has("--svg")) return 0;

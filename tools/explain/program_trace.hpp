@@ -50,13 +50,13 @@ struct program_times {
     std::vector<std::string> steps{};  // the names of the steps
     partita::timetable estimated{}, measured{};
   };
-  std::string call{};                     // the description of the call that bound it
-  std::size_t calls = 0, shown = 0;       // the number of complete calls; the call whose times are here
-  std::map<std::size_t, on_worker> on{};  // by the number of the worker
+  std::string call{};                            // the description of the call that bound it
+  std::size_t calls = 0, displayed_call = 0;     // the number of complete calls; the call whose times are here
+  std::map<std::size_t, on_worker> of_worker{};  // by the number of the worker
 
   double measured_seconds() const {
     double most = 0;
-    for (const auto& [worker, one] : on) most = std::max(most, one.measured.seconds());
+    for (const auto& [worker, one] : of_worker) most = std::max(most, one.measured.seconds());
     return most;
   }
 };
@@ -172,9 +172,9 @@ class traced_programs {
     if (order.empty()) return;
     std::sort(order.begin(), order.end());
     program.calls = order.size();
-    program.shown = order[(order.size() - 1) / 2].second;
+    program.displayed_call = order[(order.size() - 1) / 2].second;
     for (const auto& [worker, of] : on)
-      program.on[worker] = {of->names, of->estimated, measured(*of, of->calls.at(program.shown))};
+      program.of_worker[worker] = {of->names, of->estimated, measured(*of, of->calls.at(program.displayed_call))};
   }
 
   std::vector<program_times> all_;
@@ -191,7 +191,7 @@ inline partita::long_text program_picture(const program_times& program) {
   using px = drawing::px;
   constexpr px left = 170, wide = 1000, row = 34, first = 56;
   double estimated = 0, measured = program.measured_seconds();
-  for (const auto& [worker, one] : program.on) estimated = std::max(estimated, one.estimated.seconds());
+  for (const auto& [worker, one] : program.of_worker) estimated = std::max(estimated, one.estimated.seconds());
   constexpr double most = 4;  // chosen: bars on a quarter of the width can still be read
   const bool is_estimated = estimated > 0;
   const bool is_one_axis = measured <= most * estimated && estimated <= most * measured;
@@ -199,14 +199,15 @@ inline partita::long_text program_picture(const program_times& program) {
   drawing on;
   on.words(0, 16,
            partita::long_text("A step of a bound program: ")
-               << (is_estimated ? "estimated, and measured in call " : "measured in call ") << program.shown + 1,
+               << (is_estimated ? "estimated, and measured in call " : "measured in call ")
+               << program.displayed_call + 1,
            {.bold = true});
   px key = partita::detail::add_legend_entry(on, 0, 2, "computes");
   key = partita::detail::add_legend_entry(on, key, 4, "moves");
   key = partita::detail::add_legend_entry(on, key, 3, "computes in the backward pass");
   partita::detail::add_legend_entry(on, key, 6, "moves in the backward pass");
   px y = first;
-  for (const auto& [worker, one] : program.on) {
+  for (const auto& [worker, one] : program.of_worker) {
     for (const partita::timetable* const times : {&one.estimated, &one.measured}) {
       if (!times->is_measured && !is_estimated) continue;
       on.words(0, y + 15,
@@ -250,8 +251,8 @@ inline void print_program(const program_times& program, std::size_t worker) {
   const auto row = [&](const std::string& name, double estimated, double measured) {
     return std::vector<std::string>{name, seconds(estimated), seconds(measured), ratio(estimated, measured)};
   };
-  const auto at = program.on.find(worker);
-  if (at == program.on.end())
+  const auto at = program.of_worker.find(worker);
+  if (at == program.of_worker.end())
     throw usage_error("worker " + std::to_string(worker) +
                       " has no steps of this program; --worker takes one that has");
   const program_times::on_worker& one = at->second;
@@ -267,7 +268,7 @@ inline void print_program(const program_times& program, std::size_t worker) {
   steps.print();
   std::cout << "\n";
   table totals({"all steps", "estimated", "measured", "ratio"});
-  for (const auto& [number, of] : program.on) {
+  for (const auto& [number, of] : program.of_worker) {
     const std::string name = "worker " + std::to_string(number);
     totals.add(row(name + " computes", of.estimated.computing(), of.measured.computing()));
     totals.add(row(name + " has movements pending", of.estimated.moving(), of.measured.moving()));
@@ -290,15 +291,15 @@ inline void explain_programs(const arguments& given, std::vector<program_times> 
   table list({"program", "calls", "workers", "measured", "bound by"});
   for (std::size_t p = 0; p < programs.size(); ++p) {
     const program_times& one = programs[p];
-    list.add({std::to_string(p), std::to_string(one.calls), std::to_string(one.on.size()),
+    list.add({std::to_string(p), std::to_string(one.calls), std::to_string(one.of_worker.size()),
               seconds(one.measured_seconds()), one.call.size() > 100 ? one.call.substr(0, 97) + "..." : one.call});
   }
   std::cout << programs.size() << (programs.size() == 1 ? " bound program" : " bound programs")
             << ", the longest is first; of several calls, that of median time is shown\n";
   list.print();
   const program_times& program = programs[chosen];
-  std::cout << "\nprogram " << chosen << ", call " << program.shown + 1 << " of " << program.calls << "\n";
-  print_program(program, given.count("--worker", program.on.begin()->first));
+  std::cout << "\nprogram " << chosen << ", call " << program.displayed_call + 1 << " of " << program.calls << "\n";
+  print_program(program, given.count("--worker", program.of_worker.begin()->first));
   given.save(program_picture(program));
 }
 

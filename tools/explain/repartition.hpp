@@ -103,7 +103,7 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
               seconds(sum.seconds(element, network.seconds_per_message, network.bytes_per_second))});
   });
   cost.print();
-  if (too_large) std::cout << larger_ones;
+  if (too_large) std::cout << truncation_note;
   if (truncated && !too_large)
     std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
   print_model();

@@ -193,7 +193,7 @@ inline void print_growth(const arguments& given, const partita::rule& r, const s
     cost.add({workers, name.c_str(), bytes(moved(grown, true)), before, bytes(moved(grown, false)), after});
   });
   cost.print();
-  if (too_large) std::cout << larger_ones;
+  if (too_large) std::cout << truncation_note;
   changes.print("the moves");
   std::cout << "  (the mesh axes and extents above 1 are all multiplied by one number)\n";
 }

@@ -55,7 +55,7 @@ inline std::string bytes(double n) {
 inline std::string seconds(double s) { return s == 0 ? "0" : with_unit(s, {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}); }
 
 /// The note below a cost table that ends before tensors of more than 1e15 elements.
-inline constexpr const char* larger_ones = "  ... larger ones have more than 1e15 elements\n";
+inline constexpr const char* truncation_note = "  ... larger ones have more than 1e15 elements\n";
 
 /// The network for which seconds are estimated.
 inline constexpr partita::linear_machine network{};

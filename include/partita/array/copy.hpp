@@ -40,12 +40,12 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
     if (pair.dst_stride[d] == unit) across = d;
     if (pair.src_stride[d] == unit) down = d;
   }
-  // `seams` is a multiple of cache_line if all rows of `to` start at a cache line (in a transposition: at one offset
-  // within a cache line).
-  std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
+  // `row_start_bits` is a multiple of cache_line if all rows of `to` start at a cache line (in a transposition: at one
+  // offset within a cache line).
+  std::size_t row_start_bits = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
-    if (d != run && d != across) seams |= static_cast<std::size_t>(pair.dst_stride[d]);
-  const bool lines = seams % cache_line == 0;
+    if (d != run && d != across) row_start_bits |= static_cast<std::size_t>(pair.dst_stride[d]);
+  const bool lines = row_start_bits % cache_line == 0;
 
   if (run != none) {
     // The blocks are contiguous along the same dimension: copy runs of bytes.

@@ -87,7 +87,7 @@ struct trailing_digits {
     return d.multiple >= least && d.multiple <= -least ? d : trailing_digits{};
   }
   template <class T>
-  T low_part(T number) const {
+  T value_below(T number) const {
     constexpr int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
     return std::ldexp(static_cast<T>(multiple),
                       lowest - 1 + static_cast<int>(split_float(number).exponent) - static_cast<int>(digit_count));
@@ -198,7 +198,7 @@ class typed_exact_terms final : public exact_terms {
         if (by_digits && d.digit_count <= trailing_digits::max_digits) {
           d.multiple =
               static_cast<std::int64_t>(2 * from.read(d.bits(d.digit_count))) + d.smallest_multiple(d.digit_count);
-          received_terms(first, 1)[i] = d.low_part(received_terms_[first][i]);
+          received_terms(first, 1)[i] = d.value_below(received_terms_[first][i]);
           continue;
         }
         for (std::size_t k = 1; from.read(1) == 1; ++k) received_terms(first, k)[i] = number_from_bits(from.read(bits));

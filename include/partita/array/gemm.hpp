@@ -35,9 +35,9 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// A product with at most few_rows rows, whose right factor is the transpose of a matrix of at least large_matrix
-/// elements, is computed as its transpose.
-inline constexpr std::size_t few_rows = 64, large_matrix = std::size_t{1} << 18U;
+/// A product with at most max_transposed_rows rows, whose right factor is the transpose of a matrix of at least
+/// large_matrix elements, is computed as its transpose.
+inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_t{1} << 18U;
 
 /// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. The matrix is copied only if
 /// neither its rows nor its columns have unit stride.
@@ -94,7 +94,7 @@ void multiply_and_add(const strided<const T, 2>& a, const strided<const T, 2>& b
   const T* const row = to.row;
   const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
-  if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
+  if (right.transpose == cxxblas::Trans && m > 1 && m <= max_transposed_rows && b.size() >= large_matrix) {
     thread_local std::vector<T> transposed_result;  // memory kept for the next call, whose batch is often equally large
     transposed_result.resize(c.size());
     const auto t = dense_block<T, 2>(transposed_result.data(), {n, m});

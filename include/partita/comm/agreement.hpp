@@ -52,7 +52,7 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
 /// because they wait for data of the worker that threw, the job ends with the message of the exception. A
 /// communication_error, which MPI reports, is not caught: the workers cannot agree after such an error.
 template <class Structure, class Learn>
-Structure learnt(world_state& world, local_error& trouble, Learn learn) {
+Structure prepare_call(world_state& world, local_error& found_error, Learn learn) {
   struct scope {
     explicit scope(hang_report& report) : report_(report) { report_.set_is_preparing_call(true); }
     ~scope() { report_.set_is_preparing_call(false); }
@@ -60,21 +60,21 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
   } const now(world.report());
   if (trace::is_on()) trace::continue_call();
   try {
-    return learn(trouble);
+    return learn(found_error);
   } catch (const communication_error&) {
     throw;
   } catch (const error& thrown) {
-    trouble = {failure_kind_of_error(thrown), thrown.sentence()};
+    found_error = {failure_kind_of_error(thrown), thrown.sentence()};
   } catch (const std::bad_alloc&) {
-    trouble = {failure::memory, text("partita: worker ")
-                                    << world.id() << " has no memory to prepare " << world.report().call_name()
-                                    << "; give each worker smaller blocks, or more memory"};
+    found_error = {failure::memory, text("partita: worker ")
+                                        << world.id() << " has no memory to prepare " << world.report().call_name()
+                                        << "; give each worker smaller blocks, or more memory"};
   } catch (const std::exception& thrown) {
-    trouble = {failure::other, text("partita: worker ") << world.id() << " cannot prepare "
-                                                        << world.report().call_name() << ": " << thrown.what()};
+    found_error = {failure::other, text("partita: worker ") << world.id() << " cannot prepare "
+                                                            << world.report().call_name() << ": " << thrown.what()};
   }
   world.leave_messages_unread();
-  world.report().set_final_message(trouble.sentence);
+  world.report().set_final_message(found_error.sentence);
   return {};
 }
 

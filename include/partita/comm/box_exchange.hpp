@@ -40,37 +40,37 @@ class box_exchange {
 
   /// Adds a transport that sends boxes of the result y to other workers, for example boxes that came from another node.
   /// The transport starts when this worker has sent and received all boxes of the plan. Its channel must not be a
-  /// channel of the plan, and its give() must not wait. Requires: no boxes are added up. Call the function before the
-  /// first start.
+  /// channel of the plan, and its post_send() must not wait. Requires: no boxes are added up. Call the function before
+  /// the first start.
   PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
 
-  /// Adds a transport for boxes that are not in the plan. Call also() before the first start of the exchange.
-  PARTITA_DECL void also(std::unique_ptr<box_transport> more);
+  /// Adds a transport for boxes that are not in the plan. Call add_transport() before the first start of the exchange.
+  PARTITA_DECL void add_transport(std::unique_ptr<box_transport> more);
 
   /// Makes a `block_writer` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
   /// travel through the memory of one node; no box stays on this worker, and no boxes are added up.
-  PARTITA_DECL void from(std::shared_ptr<const block_writer> source);
+  PARTITA_DECL void set_source_writer(std::shared_ptr<const block_writer> source);
 
   /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
   /// data, or room for data, for which other workers wait.
   PARTITA_DECL bool is_needed() const;
   /// What this worker sends in one exchange: the number of messages, the bytes in messages, and the bytes through
   /// shared memory.
-  PARTITA_DECL carried counts() const;
+  PARTITA_DECL exchange_traffic counts() const;
 
   /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If `y` is dense and in the
   /// channel's arena, its senders write into it directly; any other y is filled through a ring or by messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
   /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
   /// ready early need not wait.
-  PARTITA_DECL void expect(void* y, const std::ptrdiff_t* y_strides);
-  /// Whether a start may begin before the workers have agreed on the call. An early start calls begin_ahead() instead
-  /// of expect(); if the agreement fails, roll_back() undoes begin_ahead().
+  PARTITA_DECL void post_receive(void* y, const std::ptrdiff_t* y_strides);
+  /// Whether a start may begin before the workers have agreed on the call. An early start calls start_speculatively()
+  /// instead of post_receive(); if the agreement fails, roll_back() undoes start_speculatively().
   PARTITA_DECL bool sends_speculatively() const;
-  PARTITA_DECL void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
-                                const std::ptrdiff_t* y_strides);
-  /// The second half of a start: sends x, for which it may wait until the receivers have called expect().
-  PARTITA_DECL void give(const void* x, const std::ptrdiff_t* x_strides);
+  PARTITA_DECL void start_speculatively(const void* x, const std::ptrdiff_t* x_strides, void* y,
+                                        const std::ptrdiff_t* y_strides);
+  /// The second half of a start: sends x, for which it may wait until the receivers have called post_receive().
+  PARTITA_DECL void post_send(const void* x, const std::ptrdiff_t* x_strides);
   /// Sends before all workers agree, see `box_transport`. The caller must then call start() with the same x, or
   /// roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
@@ -91,7 +91,7 @@ class box_exchange {
   PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);
   PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);
-  PARTITA_DECL void expect_boxes();
+  PARTITA_DECL void post_box_receives();
   PARTITA_DECL void send_source_boxes();
   PARTITA_DECL void finish_boxes();
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange

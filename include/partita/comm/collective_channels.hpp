@@ -45,7 +45,7 @@ class collective_channels {
     if (!std::exchange(has_begun_early_, false)) traffic_ = {};
   }
   /// Notes that the next call starts before all workers have agreed on it, and sets the traffic to zero.
-  void sends_speculatively() { traffic_ = {}, has_begun_early_ = true; }
+  void note_speculative_start() { traffic_ = {}, has_begun_early_ = true; }
   /// The measured cost of messages between nodes.
   const measured_link& link() const { return members_.link(); }
   /// Whether all workers are on one node, not only the workers of these groups.
@@ -61,7 +61,7 @@ class collective_channels {
   /// block, or calls are traced.
   bool does_more_than_move() const { return does_more_than_move_; }
   /// The channel of the k-th group of the plan.
-  collective_channel& way(std::size_t k) { return group_channels_[k]; }
+  collective_channel& channel(std::size_t k) { return group_channels_[k]; }
 
  private:
   PARTITA_DECL collective_channel make_group_channel(const worker_group& g);

@@ -13,13 +13,13 @@
 namespace partita::detail {
 
 template <std::size_t N>
-using facts = std::array<std::uint64_t, N>;
+using number_array = std::array<std::uint64_t, N>;
 
 /// The extents of a block as a list of numbers for a collective. A 0 is appended, so that the list of a block of rank 0
 /// is not empty.
 template <std::size_t Rank>
-facts<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
-  facts<Rank + 1> all{};
+number_array<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
+  number_array<Rank + 1> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = shape[d];
   return all;
 }
@@ -38,8 +38,8 @@ std::vector<Number> allocate_for_collective(world_state& world, std::size_t size
 
 /// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
-std::vector<facts<N>> gather_numbers(world_state& world, const facts<N>& own) {
-  auto all = allocate_for_collective<facts<N>>(world, world.size());
+std::vector<number_array<N>> gather_numbers(world_state& world, const number_array<N>& own) {
+  auto all = allocate_for_collective<number_array<N>>(world, world.size());
   const auto count = static_cast<int>(N);
   check(MPI_Allgather(own.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
@@ -48,7 +48,7 @@ std::vector<facts<N>> gather_numbers(world_state& world, const facts<N>& own) {
 
 /// The numbers of the worker `worker`, on all workers. Collective; allocates nothing. Cost: one MPI_Bcast.
 template <std::size_t N>
-facts<N> broadcast_numbers(const world_state& world, std::size_t worker, facts<N> own) {
+number_array<N> broadcast_numbers(const world_state& world, std::size_t worker, number_array<N> own) {
   check(MPI_Bcast(own.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
         "MPI_Bcast");
   return own;
@@ -56,8 +56,8 @@ facts<N> broadcast_numbers(const world_state& world, std::size_t worker, facts<N
 
 /// The sum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
-facts<N> sum_of_all(const world_state& world, const facts<N>& own) {
-  facts<N> sum{};
+number_array<N> sum_of_all(const world_state& world, const number_array<N>& own) {
+  number_array<N> sum{};
   check(MPI_Allreduce(own.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator()),
         "MPI_Allreduce");
   return sum;
@@ -89,14 +89,14 @@ inline std::uint64_t sum_over_lower_workers(const world_state& world, std::uint6
 
 /// The maximum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
-facts<N> maximum_over_workers(const world_state& world, const facts<N>& own) {
+number_array<N> maximum_over_workers(const world_state& world, const number_array<N>& own) {
   // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
   for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(own[k] ^ highest);
   check(MPI_Allreduce(given.data(), most.data(), static_cast<int>(N), MPI_INT64_T, MPI_MAX, world.communicator()),
         "MPI_Allreduce");
-  facts<N> all{};
+  number_array<N> all{};
   for (std::size_t k = 0; k < N; ++k) all[k] = static_cast<std::uint64_t>(most[k]) ^ highest;
   return all;
 }

@@ -35,7 +35,7 @@ template <class T>
 void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag message_tag) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
-  if (me != 0) receive(world, data, n, group.members[tree.above(me)], message_tag);
+  if (me != 0) receive(world, data, n, group.members[tree.parent(me)], message_tag);
   tree.for_each_child(
       me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], message_tag); });
 }
@@ -67,7 +67,7 @@ void collect(const world_state& world, const worker_group& group, const T* own_v
     }
   });
   if (me != 0)
-    send(world, filled ? static_cast<const T*>(into) : own_value, n, group.members[tree.above(me)], message_tag);
+    send(world, filled ? static_cast<const T*>(into) : own_value, n, group.members[tree.parent(me)], message_tag);
   else begin();
 }
 

@@ -56,12 +56,12 @@ class world {
   /// Whether this worker belongs to the world. The result is false only for a part() of other workers, or for a world
   /// that was moved from.
   bool active() const { return state_ != nullptr; }
-  std::size_t size() const { return there().size(); }  ///< The number of workers.
+  std::size_t size() const { return state_or_throw().size(); }  ///< The number of workers.
   /// The id of this worker, which is its rank in the communicator.
-  std::size_t id() const { return there().id(); }
-  checks level() const { return there().level(); }  ///< The level of checks.
+  std::size_t id() const { return state_or_throw().id(); }
+  checks level() const { return state_or_throw().level(); }  ///< The level of checks.
   /// The private communicator of the world; send the messages of your program on another one.
-  boost::mpi::communicator communicator() const { return {there().communicator(), boost::mpi::comm_attach}; }
+  boost::mpi::communicator communicator() const { return {state_or_throw().communicator(), boost::mpi::comm_attach}; }
 
   /// A partition with these extents on the first workers of the world, or on the chosen workers in the given order.
   /// Requires: as many workers as blocks and at least one; each worker at most once; all of this world
@@ -164,7 +164,7 @@ class world {
   }
 
   const std::shared_ptr<detail::world_state>& state() const {
-    there();
+    state_or_throw();
     return state_;
   }
   /// Whether two objects are copies of the same world.
@@ -174,7 +174,7 @@ class world {
   friend struct detail::empty_world;
   explicit world(std::nullptr_t) {}
   PARTITA_DECL static MPI_Comm require_initialised();
-  const detail::world_state& there() const {
+  const detail::world_state& state_or_throw() const {
     if (!state_) throw_not_in_world();
     return *state_;
   }

@@ -29,22 +29,22 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
 }
 
 /// The byte ranges of a file. Owner k holds slab k, the bytes [slab_starts[k], slab_starts[k + 1]), and writes the
-/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). Owner k
-/// sends the bytes of its slab before written[k], at most one page, to an earlier owner. Owner 0 also writes the
-/// header.
+/// bytes [write_starts[k], write_starts[k + 1]), which begin and end at a page boundary (except at the end of the
+/// file). Owner k sends the bytes of its slab before write_starts[k], at most one page, to an earlier owner. Owner 0
+/// also writes the header.
 struct file_domains {
-  std::vector<std::size_t> slab_starts, written;
+  std::vector<std::size_t> slab_starts, write_starts;
 
   std::size_t owners() const { return slab_starts.size() - 1; }
   std::size_t bytes() const { return slab_starts.back(); }
 
   /// The number of bytes at the beginning of its slab that owner k sends to an earlier owner.
   std::size_t bytes_sent(std::size_t k) const {
-    return k == 0 ? 0 : (written[k] < slab_starts[k + 1] ? written[k] : slab_starts[k + 1]) - slab_starts[k];
+    return k == 0 ? 0 : (write_starts[k] < slab_starts[k + 1] ? write_starts[k] : slab_starts[k + 1]) - slab_starts[k];
   }
   /// The number of bytes that owner k receives from later owners, and writes after its own bytes.
   std::size_t bytes_received(std::size_t k) const {
-    return written[k + 1] - (slab_starts[k + 1] > written[k] ? slab_starts[k + 1] : written[k]);
+    return write_starts[k + 1] - (slab_starts[k + 1] > write_starts[k] ? slab_starts[k + 1] : write_starts[k]);
   }
 };
 

@@ -63,7 +63,7 @@ class flat_state {
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
       const std::size_t at =
-          flat[everyone_.id()].there ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+          flat[everyone_.id()].has_box ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
       mesh_->move(held, flat, there.data(), all.data() + at);
     });
     return all;
@@ -83,7 +83,7 @@ class flat_state {
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
       const std::size_t at =
-          flat[everyone_.id()].there ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+          flat[everyone_.id()].has_box ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
       mesh_->move(flat, held, all.data() + at, block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
@@ -122,7 +122,7 @@ class flat_state {
       wanted_boxes[w] = {{interval{0, N}}, 0, true};
     }
     mesh_->move(owned_boxes, wanted_boxes,
-                all.data() + (begin > mine && owned_boxes[everyone_.id()].there ? begin - mine : 0), numbers.data());
+                all.data() + (begin > mine && owned_boxes[everyone_.id()].has_box ? begin - mine : 0), numbers.data());
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
@@ -142,11 +142,11 @@ class flat_state {
         if (x.state()->on) held = x.state()->on->boxes_of(rows, x.extents());
         for (std::size_t w = 0; w < everyone_.size(); ++w) {
           interval own{0, n};
-          if (x.state()->on && rows.rank() > 0 && held[w].there) {
+          if (x.state()->on && rows.rank() > 0 && held[w].has_box) {
             const std::size_t one = x.extents()[0] == 0 ? 0 : n / x.extents()[0];
             own = {held[w].box[0].start * one, held[w].box[0].stop * one};
           }
-          held[w] = {{own}, 0, !x.state()->on || held[w].there};
+          held[w] = {{own}, 0, !x.state()->on || held[w].has_box};
           const interval mine = part(w);
           const std::size_t from = mine.start > next_state_start_ ? mine.start : next_state_start_,
                             to = mine.stop < next_state_start_ + n ? mine.stop : next_state_start_ + n;

@@ -41,7 +41,7 @@ sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<b
                                        const shape_list& extents, std::uint64_t number) {
   auto held_boxes = on->boxes_of(layout_of(layout.without_partials()), extents);
   for (std::size_t w = 0; w < held_boxes.size(); ++w)
-    held_boxes[w].there = held_boxes[w].there && p.workers().find(w) < p.size();
+    held_boxes[w].has_box = held_boxes[w].has_box && p.workers().find(w) < p.size();
   return on->one_call([&] {
     on->template agree<T>(call, layout, layout, extents);
     return spread(on, held_boxes, given, layout, extents, number);
@@ -114,7 +114,7 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
     on->template agree<element_of<X>>("shard_from", layout, layout, extents, worker, wrong);
     std::vector<worker_box> held_boxes(everyone.size());
     for (const std::size_t extent : extents) held_boxes[worker].box.push_back({0, extent});
-    held_boxes[worker].there = true;
+    held_boxes[worker].has_box = true;
     detail::tensor_block<element_of<X>> block;
     if (mine) block = detail::block_of_array(x);
     return detail::spread(on, held_boxes, block.data(), layout, extents, number);

@@ -64,12 +64,13 @@ sorted_keys make_sorted_keys(const Element* elements, std::size_t size) {
 }
 
 /// Agrees on a call with all workers. Returns for each worker its number of elements and the length of its result.
-inline std::vector<facts<2>> agree_on_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
-                                            std::size_t size, std::size_t length, const local_error& before = {}) {
+inline std::vector<number_array<2>> agree_on_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
+                                                   std::size_t size, std::size_t length,
+                                                   const local_error& before = {}) {
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
   return gather_numbers<2>(world, {size, length});
 }
-inline std::uint64_t sum_over_members(const std::vector<facts<2>>& sizes, std::size_t which) {
+inline std::uint64_t sum_over_members(const std::vector<number_array<2>>& sizes, std::size_t which) {
   std::uint64_t sum = 0;
   for (const auto& worker_sizes : sizes) sum += worker_sizes[which];
   return sum;
@@ -108,7 +109,8 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
 /// is sorted.
 template <class Order, class Element>
 pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const pooled_tensor<Element, 1>& own,
-                                              const std::vector<facts<2>>& sizes, const index_call_texts& call_texts) {
+                                              const std::vector<number_array<2>>& sizes,
+                                              const index_call_texts& call_texts) {
   world_state& world = *everyone.state();
   if (const std::uint64_t given = sum_over_members(sizes, 0), wanted = sum_over_members(sizes, 1); given != wanted)
     throw shape_error((text(call_texts.call)

@@ -218,11 +218,11 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   const Windows& windows() const { return this->planner_.windows(); }
   /// This worker's window in the plan of the last call; null before the first call.
   const halo_plan<rank>* last_window_plan() const {
-    const auto* const s = this->structures_.last_plan();
+    const auto* const s = this->plans_.last_plan();
     return s == nullptr ? nullptr : &s->window_plan;
   }
   /// The decomposition of the tensor of the last call. Requires: an earlier call.
-  const decomposition<rank>& last_call_cuts() const { return *this->structures_.last_plan()->cuts; }
+  const decomposition<rank>& last_call_cuts() const { return *this->plans_.last_plan()->cuts; }
 
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>

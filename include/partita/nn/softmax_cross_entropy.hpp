@@ -138,7 +138,7 @@ class softmax_cross_entropy {
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
     detail::agree_if_checked(*world_, fingerprint_, {}, call);
     const std::uint64_t mine = is_active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
-    const std::uint64_t classes = detail::sum_of_all(*world_, detail::facts<1>{mine})[0];
+    const std::uint64_t classes = detail::sum_of_all(*world_, detail::number_array<1>{mine})[0];
     if (is_active_) {
       own_classes_ = balanced_part(classes, class_group_.members.size(), class_group_.position);
       if (own_classes_.size() != mine)
@@ -159,7 +159,7 @@ class softmax_cross_entropy {
     // All workers of p must pass the same batch extent. One maximum over the workers, of the extent and of its bitwise
     // complement, gives the largest and the smallest extent.
     const auto most =
-        detail::maximum_over_workers(*world_, detail::facts<2>{is_active_ ? batch : 0, is_active_ ? ~batch : 0});
+        detail::maximum_over_workers(*world_, detail::number_array<2>{is_active_ ? batch : 0, is_active_ ? ~batch : 0});
     if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
                         << ~most[1] << " to " << most[0]);

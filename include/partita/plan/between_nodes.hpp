@@ -76,8 +76,8 @@ struct block_routes {
 
   /// The traffic of a member when a block of n elements is broadcast.
   constexpr block_traffic traffic_of_broadcast(std::size_t member, std::size_t n) const {
-    if (spread() == block_route::along_tree) return tree_traffic(member, n, true);
-    if (spread() == block_route::direct) return direct_traffic(member, n, true);
+    if (broadcast_route() == block_route::along_tree) return tree_traffic(member, n, true);
+    if (broadcast_route() == block_route::direct) return direct_traffic(member, n, true);
     const std::size_t all = piece_count(), others = members - 1;
     if (member == 0) return {n, 0, all};
     std::size_t own = 0;
@@ -86,24 +86,24 @@ struct block_routes {
   }
   /// The traffic of a member when blocks of n elements are summed on the first member.
   constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
-    return sum() == block_route::along_tree ? tree_traffic(member, n, false) : direct_traffic(member, n, false);
+    return sum_route() == block_route::along_tree ? tree_traffic(member, n, false) : direct_traffic(member, n, false);
   }
 
   /// The fastest algorithm for a broadcast from the first member to all members.
-  constexpr block_route spread() const {
+  constexpr block_route broadcast_route() const {
     return members < 3 ? block_route::along_tree
                        : choose(&block_routes::seconds_of_broadcast, {block_route::direct, block_route::split});
   }
   /// The fastest algorithm for a sum at one member. The link of this member is the bottleneck, so that dividing the
   /// blocks would not help.
-  constexpr block_route sum() const {
+  constexpr block_route sum_route() const {
     return members < 3 || bytes > max_gathered_bytes ? block_route::along_tree
                                                      : choose(&block_routes::seconds_of_sum, {block_route::direct});
   }
   /// The fastest algorithm for a sum on all members of a group. Two members exchange whole blocks. Three or more
   /// members exchange whole blocks only if a block is no longer than the overhead of a message, because an exchange in
   /// parts sends fewer bytes.
-  constexpr block_route sum_to_all() const {
+  constexpr block_route sum_to_all_route() const {
     if (members <= 2 || bytes == 0) return block_route::direct;
     return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::direct})
                                      : choose(&block_routes::seconds_of_sum_to_all, {block_route::split});

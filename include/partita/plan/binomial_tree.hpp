@@ -10,7 +10,7 @@ struct binomial_tree {
   std::size_t size = 1;
 
   /// The parent of a position. Requires position > 0.
-  static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
+  static constexpr std::size_t parent(std::size_t position) { return position & (position - 1); }
 
   /// Whether a position in the tree has no child.
   constexpr bool is_leaf(std::size_t position) const { return subtree_size(position) == 1 || position + 1 >= size; }

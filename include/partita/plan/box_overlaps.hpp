@@ -18,7 +18,7 @@ namespace partita {
 struct worker_box {
   short_list<interval> box{};
   std::size_t summand_index = 0;
-  bool there = false;  ///< false for a worker that holds, or wants, no box
+  bool has_box = false;  ///< false for a worker that holds, or wants, no box
   /// Selects one of several copies: the sender of a wanted box is the worker with copy number `replica` modulo the
   /// number of copies. The default is the id of the worker that wants the box. Copies are numbered in the order of
   /// their own `replica`, and then of worker ids.
@@ -27,7 +27,7 @@ struct worker_box {
 
   /// Whether two boxes have the same indices and belong to the same summand.
   friend bool operator==(const worker_box& a, const worker_box& b) {
-    return a.there == b.there && a.summand_index == b.summand_index && a.box == b.box;
+    return a.has_box == b.has_box && a.summand_index == b.summand_index && a.box == b.box;
   }
 };
 

@@ -10,14 +10,14 @@ namespace partita::detail {
 
 /// A cache of at most `Most` plans. A set of plans is a number with one bit for each plan, so that workers can agree on
 /// the plans that all of them have.
-template <class Structure, std::size_t Most = 32>
+template <class Plan, std::size_t Most = 32>
 class plan_cache {
  public:
   static constexpr std::size_t max_plans = Most;
 
   /// The first plan for which is_match(plan) holds, which becomes the last used plan; null if there is no such plan.
   template <class Fits>
-  Structure* find(Fits is_match) {
+  Plan* find(Fits is_match) {
     for (std::size_t k = 0; k < plans_.size(); ++k)
       if (is_match(plans_[k])) {
         last_use_[k] = ++use_count_;
@@ -35,7 +35,7 @@ class plan_cache {
   }
   /// Returns the plan that was used last among the plans in a set, and counts this call as a use. The set must not be
   /// empty.
-  Structure& use_last_plan(std::uint64_t plan_set) {
+  Plan& use_last_plan(std::uint64_t plan_set) {
     std::size_t best = max_plans;
     for (std::size_t k = 0; k < plans_.size(); ++k)
       if ((plan_set >> k & 1U) != 0 && (best == max_plans || last_use_[k] > last_use_[best])) best = k;
@@ -43,13 +43,13 @@ class plan_cache {
     return plans_[best];
   }
   /// The plan that was used last of all plans; null before the first plan.
-  const Structure* last_plan() const {
+  const Plan* last_plan() const {
     for (std::size_t k = 0; k < plans_.size(); ++k)
       if (last_use_[k] == use_count_) return &plans_[k];
     return nullptr;
   }
   /// The plan in a set of one element; null for any other set.
-  Structure* sole_plan(std::uint64_t plan_set) {
+  Plan* sole_plan(std::uint64_t plan_set) {
     if (plan_set == 0 || (plan_set & (plan_set - 1)) != 0) return nullptr;
     std::size_t k = 0;
     while ((plan_set >> k & 1U) == 0) ++k;
@@ -63,7 +63,7 @@ class plan_cache {
     last_use_.reserve(room);
   }
   /// Adds a plan; a full cache evicts the least recently used plan.
-  Structure& add(Structure new_plan) {
+  Plan& add(Plan new_plan) {
     ++plans_made_;
     std::size_t k = plans_.size();
     if (k < max_plans) {
@@ -83,7 +83,7 @@ class plan_cache {
   std::size_t plans_made() const { return plans_made_; }
 
  private:
-  std::vector<Structure> plans_;
+  std::vector<Plan> plans_;
   std::vector<std::uint64_t> last_use_;
   std::uint64_t use_count_ = 0;
   std::size_t plans_made_ = 0;

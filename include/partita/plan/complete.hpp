@@ -90,16 +90,16 @@ struct completion_of {
   exchange_cost window(std::size_t o, const mesh_links& links = {}, std::size_t real = 4) const {
     const auto& n = program->operation(o);
     if (n.window == nullptr) return {};
-    std::vector<sharding> lies;
+    std::vector<sharding> used_layouts;
     std::vector<shape_list> shapes;
     bool needed = false;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
-      lies.push_back(used_layout(o, t));
+      used_layouts.push_back(used_layout(o, t));
       shapes.push_back((*program)[program->of(n, t)].shape);
-      needed = needed || n.window->is_needed(t, lies.back());
+      needed = needed || n.window->is_needed(t, used_layouts.back());
     }
     if (!needed) return {};
-    return window_cost(*n.window, lies.data(), shapes.data(), n.operands, links,
+    return window_cost(*n.window, used_layouts.data(), shapes.data(), n.operands, links,
                        program->element_bytes(value{n.first_result}, real));
   }
   /// The bytes that the busiest worker receives in the communication of operation o itself; a real number has 4 bytes.

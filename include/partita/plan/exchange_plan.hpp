@@ -76,7 +76,7 @@ struct transfer {
   std::size_t worker = 0;  ///< the peer's worker id
   box<Rank> where{};       ///< the global indices of the box: of the source if sent, of the result if received
   typename detail::numbers_per_dimension<Rank>::type at{};  ///< the position of the box in this worker's own block
-  place_in_block<Rank> there{};  ///< the position of the box in the peer's block, in the peer's dimensions
+  place_in_block<Rank> at_peer{};  ///< the position of the box in the peer's block, in the peer's dimensions
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
 };

@@ -21,8 +21,8 @@ struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
   box<Rank> tensor_cells{};                  ///< the cells that come from the tensor, as indices in the window
-  box<Rank> own{};    ///< the cells of this worker's own block, as indices in the window; set only by plan_halo
-  bool star = false;  ///< whether cells beside the block along more than one dimension are not exchanged
+  box<Rank> own_cells{};  ///< the cells of this worker's own block, as indices in the window; set only by plan_halo
+  bool star = false;      ///< whether cells beside the block along more than one dimension are not exchanged
 
   /// Whether a kept box is the block itself at its place in the window, and not a periodic or reflected image of it.
   bool is_own_block(const kept_box<Rank>& k) const {
@@ -177,7 +177,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
         if (peer == worker) return e.kept.push_back({where, block_pos, window_pos});
         transfer<Rank>& t = e.sends.emplace_back();
         t.worker = peer, t.where = where, t.at = block_pos;
-        t.there = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &window_run::size));
+        t.at_peer = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &window_run::size));
       });
     });
   }
@@ -208,8 +208,8 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = peer, t.where = detail::box_of_runs<Rank>(tuple);
         t.at = detail::values<Rank>(tuple, &window_run::window_pos);
-        t.there = place_in_block<Rank>::of(detail::values<Rank>(tuple, &window_run::block_pos),
-                                           detail::values<Rank>(tuple, &window_run::size));
+        t.at_peer = place_in_block<Rank>::of(detail::values<Rank>(tuple, &window_run::block_pos),
+                                             detail::values<Rank>(tuple, &window_run::size));
       });
   }
   detail::group_by_peer(e.sends);
@@ -246,14 +246,14 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& blo
   plan.star = star;
   if (volume_of(e.source_shape) == 0 && !widths.of_empty_blocks) {
     e.destination_shape = e.source_shape;
-    plan.tensor_cells = plan.own = {{}, e.source_shape};
+    plan.tensor_cells = plan.own_cells = {{}, e.source_shape};
     return plan;
   }
   const index<Rank> own = p.index(p.place(worker));
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto first = static_cast<std::ptrdiff_t>(blocks.cuts[d].part(own[d]).start) - plan.start[d];
-    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no start
-    plan.own.stop[d] = plan.own.start[d] + e.source_shape[d];
+    plan.own_cells.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no start
+    plan.own_cells.stop[d] = plan.own_cells.start[d] + e.source_shape[d];
   }
   return plan;
 }

@@ -130,7 +130,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         t.worker = along(part), t.where = where, t.at = start_of(where, block_pos);
         auto shape = all.destination_shape;
         shape[d] = windows[d][part].size();
-        t.there = place_in_block<Rank>::of(where.start, shape);
+        t.at_peer = place_in_block<Rank>::of(where.start, shape);
       });
     // List the boxes that this worker receives: its ghosts along dimension d.
     detail::for_each_run(windows[d][own[d]], n, edges.before[d], edges.after[d], [&](std::size_t at, interval r) {

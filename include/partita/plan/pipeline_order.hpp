@@ -55,7 +55,7 @@ struct pipeline_shape {
 /// all its times are 0.
 struct pipeline_times {
   std::vector<double> forward{}, backward{}, weights{};
-  double moving = 0;
+  double transfer_seconds = 0;
 
   PARTITA_DECL double of(const pipeline_task& one) const;
 };

@@ -42,13 +42,13 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
                                  std::size_t block, Use callback) {
   if (step.rounds == 1) callback(reshard_exchange{before, step.after, step.reduced}, shape);
   if (step.rounds != 2) return;
-  sharding whole(before.on, 1), partial = whole, cut = whole;
+  sharding gathered(before.on, 1), partial = gathered, scattered = gathered;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
-    if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
+    if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], scattered.cuts[0].push_back(a);
     else if (((before.cut_axes() | partial_axes(before)) >> a & 1U) != 0)  // axes along which other blocks lie
-      whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
-  callback(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
-  callback(reshard_exchange{cut, whole, 0}, shape_list{block});
+      gathered.pending[a] = partial.pending[a] = scattered.pending[a] = pending_reduction::sum;
+  callback(reshard_exchange{partial, scattered, step.reduced}, shape_list{block});
+  callback(reshard_exchange{scattered, gathered, 0}, shape_list{block});
 }
 
 class reshard_planner {

@@ -19,7 +19,7 @@ struct step_use {
   bool moves = false;        ///< whether the step moves blocks between workers, so that other steps may run meanwhile
   bool is_backward = false;  ///< whether the step is part of the backward pass
   double seconds = 0;
-  double once = 0;                         ///< the part of `seconds` that joined movements take only once
+  double shared_seconds = 0;               ///< the part of `seconds` that joined movements take only once
   std::uint32_t message_leader = nothing;  ///< the first movement that shares messages with this one, if another does
   std::size_t bytes = 0;                   ///< the bytes of the block that the step sets
   std::size_t received = 0;                ///< the bytes that a movement receives

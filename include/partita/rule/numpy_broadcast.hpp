@@ -43,9 +43,9 @@ constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<E
     const auto lifted = detail::map_to_trailing_dimensions(operands[k].size(), rank).lift(operands[k]);
     for (std::size_t d = 0; d < rank; ++d) {
       if (detail::has_bounded_and_static_extents(result[d], lifted[d])) return {{mixed_bounded_and_static, d}, {}};
-      const auto met = combine_extents(result[d], lifted[d]);
-      if (!met.legal) return {{incompatible_shapes, d}, {}};
-      result[d] = met.extent;
+      const auto combined = combine_extents(result[d], lifted[d]);
+      if (!combined.legal) return {{incompatible_shapes, d}, {}};
+      result[d] = combined.extent;
     }
   }
   return {{}, result};

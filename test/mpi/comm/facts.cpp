@@ -7,7 +7,7 @@
 #include <vector>
 
 using namespace partita;
-using detail::facts;
+using detail::number_array;
 
 BOOST_AUTO_TEST_SUITE(facts_among_workers)
 
@@ -17,8 +17,8 @@ BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
   const std::uint64_t P = everyone.size(), me = everyone.id();
   const auto all = detail::gather_numbers<2>(state, {me, 7 * me});
   BOOST_TEST(all.size() == P);
-  for (std::uint64_t k = 0; k < P; ++k) BOOST_TEST((all[k] == facts<2>{k, 7 * k}));
-  BOOST_TEST((detail::sum_of_all<2>(state, {me, 1}) == facts<2>{P * (P - 1) / 2, P}));
+  for (std::uint64_t k = 0; k < P; ++k) BOOST_TEST((all[k] == number_array<2>{k, 7 * k}));
+  BOOST_TEST((detail::sum_of_all<2>(state, {me, 1}) == number_array<2>{P * (P - 1) / 2, P}));
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
   const std::uint64_t P = everyone.size(), me = everyone.id(), high = std::uint64_t{1} << 63U;
   const auto most =
       detail::maximum_over_workers<3>(*everyone.state(), {me, me == P - 1 ? high + 2 : 1, ~std::uint64_t{0} - me});
-  BOOST_TEST((most == facts<3>{P - 1, high + 2, ~std::uint64_t{0}}));
+  BOOST_TEST((most == number_array<3>{P - 1, high + 2, ~std::uint64_t{0}}));
 }
 
 BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_one_worker_says_all_know) {
   const std::uint64_t me = everyone.id();
   for (std::size_t from = 0; from < everyone.size(); ++from)
     BOOST_TEST((detail::broadcast_numbers<3>(*everyone.state(), from, {me, 10 * me + 1, ~me}) ==
-                facts<3>{from, 10 * from + 1, ~std::uint64_t{from}}));
+                number_array<3>{from, 10 * from + 1, ~std::uint64_t{from}}));
 }
 
 BOOST_AUTO_TEST_CASE(lists_are_added_up_over_all_workers_and_over_those_before) {
@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(lists_are_added_up_over_all_workers_and_over_those_before) 
 }
 
 BOOST_AUTO_TEST_CASE(extents_are_a_list_that_is_never_empty) {
-  BOOST_TEST((detail::extents_and_zero<0>({}) == facts<1>{0}));
-  BOOST_TEST((detail::extents_and_zero<3>({4, 0, 6}) == facts<4>{4, 0, 6, 0}));
+  BOOST_TEST((detail::extents_and_zero<0>({}) == number_array<1>{0}));
+  BOOST_TEST((detail::extents_and_zero<3>({4, 0, 6}) == number_array<4>{4, 0, 6, 0}));
 }
 
 /// The numbers of the workers pass with an agreement, but not with the first one, which makes the memory for them.

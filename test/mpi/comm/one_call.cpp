@@ -148,8 +148,8 @@ BOOST_AUTO_TEST_CASE(an_exception_of_preparing_a_call_is_kept_as_the_error_of_th
   const std::string me = "partita: worker " + std::to_string(everyone.id());
   const auto trouble_of = [&](auto thrown) {
     detail::local_error trouble;
-    const int learnt = detail::learnt<int>(state, trouble, [&](detail::local_error&) -> int { throw thrown; });
-    BOOST_TEST(learnt == 0);
+    const int prepared = detail::prepare_call<int>(state, trouble, [&](detail::local_error&) -> int { throw thrown; });
+    BOOST_TEST(prepared == 0);
     return trouble;
   };
   const auto expect = [&](auto thrown, detail::failure kind, const std::string& sentence) {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(an_exception_of_preparing_a_call_is_kept_as_the_error_of_th
   expect(std::runtime_error("a reason"), detail::failure::other, me + " cannot prepare a call of a test: a reason");
   BOOST_CHECK_THROW(trouble_of(communication_error("lost")), communication_error);
   detail::local_error none;
-  BOOST_TEST(detail::learnt<int>(state, none, [](detail::local_error& found) {
+  BOOST_TEST(detail::prepare_call<int>(state, none, [](detail::local_error& found) {
                found = detail::local_error("found");
                return 7;
              }) == 7);

@@ -59,7 +59,7 @@ class matrix_of_columns {
       for (std::size_t i = 0; i < all[b].shape[0]; ++i)
         for (std::size_t j = 0; j < columns_; ++j) {
           const std::size_t row = all[b].at[0] + i, column = all[b].at[1] + j;
-          const std::size_t place = staged_ ? all[b].stage / sizeof(T) + i * columns_ + j
+          const std::size_t place = staged_ ? all[b].staging_offset / sizeof(T) + i * columns_ + j
                                             : row * static_cast<std::size_t>(strides_[0]) + column;
           f(memory_.at(offset_ + place), all[b].worker, row, j);
         }
@@ -120,8 +120,8 @@ void expect_exchange(const message_policy& policy, std::size_t rows, std::size_t
   for (std::size_t round = 0; round < std::size(gaps); ++round) {
     x.place(gaps[round][0], round % 2), y.place(gaps[round][1], round % 3);
     x.fill(round);
-    messages.expect(y.block());
-    messages.give(x.block());
+    messages.post_receive(y.block());
+    messages.post_send(x.block());
     complete(messages);
     BOOST_TEST(y.has_arrived(round), name << ", round " << round);
     BOOST_TEST(y.is_untouched_beside(), name << ", round " << round);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_worker_is_needed_if_its_chunks_take_turns_in_their_slots,
     matrix_of_columns<float> x(me.size, me.id, rows, 8), y(me.size, me.id, rows, 8);
     x.place(3, 0), y.place(1, 0), x.fill(1);
     pair_messages messages(all, 5, x.boxes(), y.boxes(), kind, policy, true);
-    messages.expect(y.block()), messages.give(x.block());
+    messages.post_receive(y.block()), messages.post_send(x.block());
     complete(messages);
     BOOST_TEST(y.has_arrived(1));
     return messages.is_needed();
@@ -210,8 +210,8 @@ BOOST_AUTO_TEST_CASE(what_was_sent_ahead_is_not_sent_again_and_what_was_discarde
     x.fill(round);
     messages.send_speculatively(x.block());
     BOOST_TEST(test::order_of_starts() == sends);
-    messages.expect(y.block());
-    messages.give(x.block());
+    messages.post_receive(y.block());
+    messages.post_send(x.block());
     BOOST_TEST(test::order_of_starts() == receives);
     complete(messages);
     BOOST_TEST(y.has_arrived(round));
@@ -221,8 +221,8 @@ BOOST_AUTO_TEST_CASE(what_was_sent_ahead_is_not_sent_again_and_what_was_discarde
     messages.roll_back();
     node.next_round();
     x.fill(round + 10);
-    messages.expect(y.block());
-    messages.give(x.block());
+    messages.post_receive(y.block());
+    messages.post_send(x.block());
     complete(messages);
     BOOST_TEST(y.has_arrived(round + 10));
     messages.roll_back();  // nothing is left to discard
@@ -250,8 +250,8 @@ BOOST_AUTO_TEST_CASE(long_messages_to_other_nodes_start_before_the_receives, *te
       static_cast<void>(test::order_of_starts());
       messages.send_speculatively(x.block());
       BOOST_TEST(test::order_of_starts() == (is_long ? "" : sends));
-      messages.expect(y.block());
-      messages.give(x.block());
+      messages.post_receive(y.block());
+      messages.post_send(x.block());
       BOOST_TEST(test::order_of_starts() == (!is_long ? receives : several ? sends + receives : receives + sends));
       complete(messages);
       BOOST_TEST(y.has_arrived(rows));

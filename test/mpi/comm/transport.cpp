@@ -47,8 +47,8 @@ class simulated_network {
     box_transport(simulated_network& net, partita::detail::lowered_plan boxes,
                   const partita::detail::element_kind& kind)
         : net_(&net), plan_(std::move(boxes)), kind_(kind) {}
-    void expect(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
-    void give(const partita::detail::block_memory& x) override {
+    void post_receive(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
+    void post_send(const partita::detail::block_memory& x) override {
       for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
         std::vector<char> packed(plan_.sends.volume(k) * kind_.bytes);
         pack_box(kind_, plan_.sends[k], plan_.rank, x, packed.data(), true, stores::cached);
@@ -66,7 +66,7 @@ class simulated_network {
       return true;
     }
     void finish() override {}
-    partita::detail::carried counts() const override {
+    partita::detail::exchange_traffic counts() const override {
       return {plan_.sends.size(), plan_.sends.volume() * kind_.bytes, 0};
     }
 
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_counts_what_all_its_channels_carry) {
     BOOST_TEST(exchange.counts().bytes_shared == 0U, what);
   };
   expect_counts("the boxes of its plan");
-  exchange.also(channel(2, 3));
+  exchange.add_transport(channel(2, 3));
   messages += 2, elements += 6;
   expect_counts("and those of a further channel");
   exchange.append_exchange(std::make_unique<box_exchange>(by_preference, ways.memory(), sends(4, 5), floats, false));
@@ -574,11 +574,11 @@ BOOST_AUTO_TEST_CASE(an_exchange_is_needed_if_it_passes_something_on_and_starts_
   };
   const auto exchange = empty(false);
   BOOST_TEST((!exchange->is_needed() && exchange->sends_speculatively()));
-  exchange->also(channel(true, false));
+  exchange->add_transport(channel(true, false));
   BOOST_TEST((!exchange->is_needed() && exchange->sends_speculatively()));
-  exchange->also(channel(false, false));
+  exchange->add_transport(channel(false, false));
   BOOST_TEST((!exchange->is_needed() && !exchange->sends_speculatively()));
-  exchange->also(channel(true, true));
+  exchange->add_transport(channel(true, true));
   BOOST_TEST((exchange->is_needed() && !exchange->sends_speculatively()));
   const auto forwarding = empty(false);
   forwarding->add_forwarding_transport(channel(true, false));

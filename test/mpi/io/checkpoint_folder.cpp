@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(workers_of_one_call_agree_and_learn_what_others_know) {
     const detail::file_call call(everyone, leader, text("a call"), detail::argument_hash() << 3);
     BOOST_TEST((call.leader() == leader && call.is_leader() == (me == leader)));
     BOOST_TEST(call.name() == "a call");
-    BOOST_TEST((call.broadcast_from_leader(me + 1, 10 * me) == detail::facts<2>{leader + 1, 10 * leader}));
+    BOOST_TEST((call.broadcast_from_leader(me + 1, 10 * me) == detail::number_array<2>{leader + 1, 10 * leader}));
     for (std::size_t worker = 0; worker < n; ++worker) {
       BOOST_TEST(call.all_and(me == worker ? 0b1101U : 0b0111U) == (n == 1 ? 0b1101U : 0b0101U));
       BOOST_TEST(!call.all(me != worker));
@@ -191,11 +191,11 @@ BOOST_AUTO_TEST_CASE(a_file_has_as_many_owners_as_are_worth_it) {
       const interval rows = balanced_part(12, wanted, k);
       BOOST_TEST(where.owners.workers()[k] == n - 1 - k);
       BOOST_TEST(where.domains.slab_starts[k] == 128 + 24 * rows.start);
-      BOOST_TEST(where.domains.written[k] == (k == 0 ? 0 : (128 + 24 * rows.start + 15) / 16 * 16));
+      BOOST_TEST(where.domains.write_starts[k] == (k == 0 ? 0 : (128 + 24 * rows.start + 15) / 16 * 16));
     }
     BOOST_TEST(where.domains.bytes() == 416U);
     const std::size_t place = n - 1 - s.everyone.id();
-    BOOST_TEST((where.is_owner() == (place < wanted) && where.place() == std::min(place, wanted)));
+    BOOST_TEST((where.is_owner() == (place < wanted) && where.owner_position() == std::min(place, wanted)));
     const interval mine = place < wanted ? balanced_part(12, wanted, place) : interval{0, 0};
     BOOST_TEST((where.shape() == std::array<std::size_t, 2>{mine.size(), place < wanted ? 6U : 0U}));
   }

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(counts_what_the_last_call_moved, *test::at_least(2)) {
     if (sent[0] == 0) continue;
     const block_routes routes{everyone.size(), 4000};
     BOOST_TEST(sent[0] == test::messages_of_sum_to_all(routes));
-    const bool whole = routes.sum_to_all() == block_route::direct;
+    const bool whole = routes.sum_to_all_route() == block_route::direct;
     BOOST_TEST(sent[1] == 4000 * (everyone.size() - 1) * (whole ? everyone.size() : 2));
   }
 }

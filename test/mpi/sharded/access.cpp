@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(an_element_is_asked_of_the_own_block_or_of_a_worker_that_ha
           const auto offset_in = [&](std::size_t w) {
             const auto& box = boxes[w].box;
             const bool is_held =
-                boxes[w].there && i >= box[0].start && i < box[0].stop && j >= box[1].start && j < box[1].stop;
+                boxes[w].has_box && i >= box[0].start && i < box[0].stop && j >= box[1].start && j < box[1].stop;
             return is_held ? (i - box[0].start) * box[1].size() + j - box[1].start : ~std::size_t{0};
           };
           std::size_t worker = ~std::size_t{0}, offset = 0, holders = 0;

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(what_several_workers_of_a_node_need_is_sent_there_once, *te
     // without memory that workers of a node share, messages between them are counted, too
     if (!x.state()->on->channels().can_forward() || std::getenv("PARTITA_SHARED_FREE") != nullptr) continue;
     const auto gather = x.state()->on->plan_exchange<double>(reshard_exchange{from, to, 0}, e);
-    const detail::carried sent = gather->opened_exchange()->counts();
+    const detail::exchange_traffic sent = gather->opened_exchange()->counts();
     BOOST_TEST(sent.messages == others);
     BOOST_TEST(sent.bytes_by_message == others * 5 * x.box()[0].size() * sizeof(double));
   }

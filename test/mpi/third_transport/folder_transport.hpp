@@ -82,8 +82,8 @@ class boxes_in_folder : public partita::detail::box_transport {
   boxes_in_folder(std::shared_ptr<shared_folder> folder, partita::detail::lowered_plan boxes,
                   const partita::detail::element_kind& kind)
       : folder_(std::move(folder)), plan_(std::move(boxes)), kind_(kind) {}
-  void expect(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
-  void give(const partita::detail::block_memory& x) override {
+  void post_receive(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
+  void post_send(const partita::detail::block_memory& x) override {
     for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
       packed_.resize(plan_.sends.volume(k) * kind_.bytes);
       pack_box(kind_, plan_.sends[k], plan_.rank, x, packed_.data(), true, partita::stores::cached);
@@ -99,7 +99,7 @@ class boxes_in_folder : public partita::detail::box_transport {
     return true;
   }
   void finish() override {}
-  partita::detail::carried counts() const override {
+  partita::detail::exchange_traffic counts() const override {
     return {plan_.sends.size(), plan_.sends.volume() * kind_.bytes, 0};
   }
 

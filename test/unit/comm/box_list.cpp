@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_pieces_of_a_box_have_its_elements_in_order_at_places_th
       const listed_box b = list[k];
       const numbers piece(b.shape, b.shape + rank), start(b.at, b.at + rank);
       BOOST_TEST(b.worker == 7U);
-      BOOST_TEST(b.stage == 40 + next * element);
+      BOOST_TEST(b.staging_offset == 40 + next * element);
       BOOST_TEST(list.volume(k) == product(piece));
       BOOST_TEST((product(piece) * element <= most || product(piece) == 1));
       for (std::size_t e = 0; e < product(piece); ++e, ++next)
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_list_keeps_what_is_added_at_every_rank) {
     }
     for (std::size_t k = 0; k < 5; ++k) {
       const listed_box b = list[k];
-      BOOST_TEST((b.worker == k + 20 && b.stage == k + 30));
+      BOOST_TEST((b.worker == k + 20 && b.staging_offset == k + 30));
       BOOST_TEST((numbers(b.shape, b.shape + rank) == numbers(rank, k + 1)));
       BOOST_TEST((numbers(b.at, b.at + rank) == numbers(rank, 10 * k)));
     }
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(kept_boxes_are_copied_from_their_place_in_the_source_to_tha
 }
 
 BOOST_AUTO_TEST_CASE(what_transports_carry_is_added_up) {
-  detail::carried all{1, 2, 3};
+  detail::exchange_traffic all{1, 2, 3};
   all += {10, 200, 3000};
   BOOST_TEST((all.messages == 11 && all.bytes_by_message == 202 && all.bytes_shared == 3003));
 }

@@ -80,13 +80,13 @@ std::size_t carry_out(std::vector<simulated_worker>& all) {
       while (next < expected.size() && expected[next].worker != w.plan.worker) ++next;
       BOOST_REQUIRE(next < expected.size());
       BOOST_TEST(std::equal(b.shape, b.shape + 2, expected[next].shape));
-      BOOST_TEST(static_cast<std::ptrdiff_t>(expected[next].stage / sizeof(element)) ==
+      BOOST_TEST(static_cast<std::ptrdiff_t>(expected[next].staging_offset / sizeof(element)) ==
                  j.collecting_boxes.peer_offset(k));
       ++next;
     }
     for (std::size_t k = 0; k < j.own_leaving_boxes.size(); ++k)
       partita::detail::pack_box(kind, j.own_leaving_boxes[k], 2, w.block(),
-                                w.leaving.data() + j.own_leaving_boxes[k].stage, true, stores::cached);
+                                w.leaving.data() + j.own_leaving_boxes[k].staging_offset, true, stores::cached);
   }
   std::size_t messages = 0;
   for (simulated_worker& w : all) {
@@ -99,7 +99,7 @@ std::size_t carry_out(std::vector<simulated_worker>& all) {
       while (next < expected.size() && expected[next].worker != w.plan.worker) ++next;
       BOOST_REQUIRE(next < expected.size());
       BOOST_REQUIRE(m.shape[0] == expected[next].shape[0]);
-      std::copy_n(w.leaving.data() + m.stage, m.shape[0], to.arriving.data() + expected[next].stage);
+      std::copy_n(w.leaving.data() + m.staging_offset, m.shape[0], to.arriving.data() + expected[next].staging_offset);
       ++next;
     }
   }
@@ -111,7 +111,7 @@ std::size_t carry_out(std::vector<simulated_worker>& all) {
           j.distributing_boxes.peer_strides(k));
     for (std::size_t k = 0; k < j.own_arriving_boxes.size(); ++k)
       partita::detail::pack_box(kind, j.own_arriving_boxes[k], 2, w.result(),
-                                w.arriving.data() + j.own_arriving_boxes[k].stage, false, stores::cached);
+                                w.arriving.data() + j.own_arriving_boxes[k].staging_offset, false, stores::cached);
   }
   return messages;
 }
@@ -282,9 +282,9 @@ BOOST_AUTO_TEST_CASE(an_empty_copy_of_a_plan_has_its_properties_and_no_boxes) {
       BOOST_TEST((copy.has_several_blocks == plan.has_several_blocks && copy.is_polled == plan.is_polled));
       BOOST_TEST(copy.is_agreed_between_calls == plan.is_agreed_between_calls);
       BOOST_TEST((copy.sends.empty() && copy.receives.empty() && copy.kept.empty() && copy.kept_destinations.empty()));
-      BOOST_TEST((copy.there.empty() && copy.sum_positions.empty() && !copy.has_boxes()));
+      BOOST_TEST((copy.peer_positions.empty() && copy.sum_positions.empty() && !copy.has_boxes()));
     }
-    BOOST_TEST((plan.has_boxes() && plan.sends.size() == 1 && plan.there.size() == 3));
+    BOOST_TEST((plan.has_boxes() && plan.sends.size() == 1 && plan.peer_positions.size() == 3));
   }
 }
 
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(each_sent_box_has_its_place_at_the_receiver_and_any_box_cou
   }
   for (std::size_t k = 0; k < 4; ++k) {
     const auto n = static_cast<std::ptrdiff_t>(k);
-    BOOST_TEST((plan.sends[k].worker == k && plan.sends[k].stage == 30 + k));
+    BOOST_TEST((plan.sends[k].worker == k && plan.sends[k].staging_offset == 30 + k));
     BOOST_TEST(
         (plan.peer_offset(k) == n - 2 && plan.peer_strides(k)[0] == 10 * n && plan.peer_strides(k)[1] == 100 * n));
   }

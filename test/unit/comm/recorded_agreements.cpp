@@ -37,15 +37,15 @@ BOOST_AUTO_TEST_CASE(recorded_steps_are_replayed_in_order_with_the_choices_that_
   for (int replay = 0; replay < 2; ++replay) {
     steps.start_replay();
     BOOST_TEST(steps.is_replaying());
-    BOOST_TEST(steps.next(10, 0b0110, failure::none) == 0b0100U);
-    BOOST_TEST(steps.next(20, 0b1111, failure::none) == 0b0001U);
-    BOOST_TEST(steps.next(30, 0b1000, failure::none) == 0b1000U);
-    BOOST_TEST(steps.next(30, 0b1000, failure::none) == 0U);  // there is no fourth step
+    BOOST_TEST(steps.replay_step(10, 0b0110, failure::none) == 0b0100U);
+    BOOST_TEST(steps.replay_step(20, 0b1111, failure::none) == 0b0001U);
+    BOOST_TEST(steps.replay_step(30, 0b1000, failure::none) == 0b1000U);
+    BOOST_TEST(steps.replay_step(30, 0b1000, failure::none) == 0U);  // there is no fourth step
   }
   steps.start_replay();
-  BOOST_TEST(steps.next(11, 0b0100, failure::none) == 0U);  // another call
-  BOOST_TEST(steps.next(20, 0b0010, failure::none) == 0U);  // the choice is not offered
-  BOOST_TEST(steps.next(30, 0b1000, failure::shape) == 0U);
+  BOOST_TEST(steps.replay_step(11, 0b0100, failure::none) == 0U);  // another call
+  BOOST_TEST(steps.replay_step(20, 0b0010, failure::none) == 0U);  // the choice is not offered
+  BOOST_TEST(steps.replay_step(30, 0b1000, failure::shape) == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(steps_can_be_repeated_if_each_had_exactly_one_choice) {

@@ -81,18 +81,18 @@ BOOST_AUTO_TEST_CASE(every_byte_is_written_once_by_one_owner_of_its_page) {
     std::size_t next = 0;
     bool once = true, pages = true;
     for (std::size_t k = 0; k < plan.owners(); ++k) {
-      if (plan.written[k] == plan.written[k + 1]) {
+      if (plan.write_starts[k] == plan.write_starts[k + 1]) {
         BOOST_TEST(plan.bytes_sent(k) == slabs[k]);
         BOOST_TEST(plan.bytes_received(k) == 0U);
         continue;
       }
-      pages = pages && plan.written[k] % page == 0;
-      std::size_t at = k == 0 ? data_at : plan.written[k];
+      pages = pages && plan.write_starts[k] % page == 0;
+      std::size_t at = k == 0 ? data_at : plan.write_starts[k];
       for (std::size_t byte = plan.slab_starts[k] + plan.bytes_sent(k); byte < plan.slab_starts[k + 1]; ++byte)
         once = once && byte == at && std::exchange(file[at++], static_cast<int>(byte)) == 0;
       for (std::size_t n = 0; n < plan.bytes_received(k); ++n, ++next)
         once = once && moving[next] == static_cast<int>(at) && std::exchange(file[at++], moving[next]) == 0;
-      once = once && at == plan.written[k + 1];
+      once = once && at == plan.write_starts[k + 1];
     }
     for (std::size_t byte = data_at; byte < file.size(); ++byte) once = once && file[byte] == static_cast<int>(byte);
     BOOST_TEST(once);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(places_behind_4_gigabytes_are_no_other_places) {
   const std::size_t row = std::size_t{5} << 30U;  // two owners of 5 GiB and 1 byte each, on a file with a hole
   const file_domains plan = plan_file_domains(128, {row + 1, row + 1}, 4096);
   BOOST_TEST(plan.bytes() == 2 * row + 130);
-  BOOST_TEST(plan.written[1] == row + 4096);
+  BOOST_TEST(plan.write_starts[1] == row + 4096);
   char name[] = "/tmp/partita_unit_XXXXXX";
   const int made = mkstemp(name);
   BOOST_REQUIRE(made >= 0);

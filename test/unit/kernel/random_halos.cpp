@@ -39,11 +39,11 @@ void expect_at_once(const halo_plan<Rank>& plan, const partita::index<Rank>& cel
 template <std::size_t Rank>
 void expect_all_at_once(const halo_plan<Rank>& plan, const std::array<std::size_t, Rank>& shape,
                         const std::vector<bool>& has_source) {
-  box<Rank> wanted = plan.own;
+  box<Rank> wanted = plan.own_cells;
   if (wanted.empty()) return;
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto is_beyond = [&](std::size_t first, std::size_t last) {
-      auto cell = plan.own.start;
+      auto cell = plan.own_cells.start;
       for (cell[d] = first; cell[d] < last; ++cell[d])
         if (has_source[flat_index(cell, shape)]) return false;
       return true;
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_side
       const exchange_plan<3> ghosts = whole[w].ghost_exchange();
       const box<3> own = blocks.block(p.index(w));
       BOOST_REQUIRE((!all.kept.empty() && all.kept[0].where == own));
-      BOOST_REQUIRE((all.kept[0].destination_start == whole[w].own.start));
+      BOOST_REQUIRE((all.kept[0].destination_start == whole[w].own_cells.start));
       BOOST_REQUIRE((ghosts.kept == std::vector<kept_box<3>>(all.kept.begin() + 1, all.kept.end())));
       BOOST_REQUIRE((ghosts.sends == all.sends && ghosts.receives == all.receives));
       // A reversed halo adds the worker's own cells first, and then those of its neighbours by their ids.
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(rounds_have_as_many_messages_as_the_costs_say_and_both_side
           const auto received = std::find_if(other.receives.begin(), other.receives.end(),
                                              [&](const auto& one) { return one.worker == w && earlier-- == 0; });
           BOOST_REQUIRE((received != other.receives.end() && received->where == t.where));
-          BOOST_REQUIRE((t.there == place_in_block<3>::of(received->at, other.destination_shape)));
+          BOOST_REQUIRE((t.at_peer == place_in_block<3>::of(received->at, other.destination_shape)));
         }
       }
     }

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(plans_that_contradict_each_other_are_an_error) {
   BOOST_TEST(contradicts());
   plans[0].sends[0].where.stop[0] = 1;
   BOOST_TEST(contradicts());
-  plans[0].sends[0].there.offset = 1;
+  plans[0].sends[0].at_peer.offset = 1;
   BOOST_TEST(contradicts());
 }
 

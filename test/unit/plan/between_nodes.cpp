@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_CASE(what_is_taken_is_never_slower_than_the_tree) {
     for (std::size_t members = 2; members < 3000; members = members * 3 / 2 + 1)
       for (const std::size_t bytes : sizes) {
         const block_routes r{members, bytes, link};
-        BOOST_TEST(r.seconds_of_broadcast(r.spread()) <= r.seconds_of_broadcast(block_route::along_tree));
-        BOOST_TEST(r.seconds_of_sum(r.sum()) <= r.seconds_of_sum(block_route::along_tree));
-        BOOST_TEST(r.seconds_of_sum_to_all(r.sum_to_all()) <= r.seconds_of_sum_to_all(block_route::along_tree));
+        BOOST_TEST(r.seconds_of_broadcast(r.broadcast_route()) <= r.seconds_of_broadcast(block_route::along_tree));
+        BOOST_TEST(r.seconds_of_sum(r.sum_route()) <= r.seconds_of_sum(block_route::along_tree));
+        BOOST_TEST(r.seconds_of_sum_to_all(r.sum_to_all_route()) <= r.seconds_of_sum_to_all(block_route::along_tree));
       }
 }
 
@@ -52,12 +52,12 @@ BOOST_AUTO_TEST_CASE(small_blocks_take_one_latency_among_few_nodes_and_long_ones
   constexpr link_cost slow{1e-3, 2e-6, 8e-9};
   for (std::size_t members = 2; members <= 16; ++members) {
     const block_routes small{members, 64, slow}, large{members, std::size_t{1} << 26, slow};
-    BOOST_TEST(small.seconds_of_broadcast(small.spread()) < 1.1 * slow.latency);
-    BOOST_TEST(small.seconds_of_sum(small.sum()) < 1.1 * slow.latency);
-    BOOST_TEST(small.seconds_of_sum_to_all(small.sum_to_all()) < 1.1 * slow.latency);
+    BOOST_TEST(small.seconds_of_broadcast(small.broadcast_route()) < 1.1 * slow.latency);
+    BOOST_TEST(small.seconds_of_sum(small.sum_route()) < 1.1 * slow.latency);
+    BOOST_TEST(small.seconds_of_sum_to_all(small.sum_to_all_route()) < 1.1 * slow.latency);
     const double bytes = static_cast<double>(large.bytes) * slow.seconds_per_byte;
-    BOOST_TEST(large.seconds_of_broadcast(large.spread()) < 1.1 * bytes);
-    BOOST_TEST(large.seconds_of_sum_to_all(large.sum_to_all()) < 2.05 * bytes);
+    BOOST_TEST(large.seconds_of_broadcast(large.broadcast_route()) < 1.1 * bytes);
+    BOOST_TEST(large.seconds_of_sum_to_all(large.sum_to_all_route()) < 2.05 * bytes);
   }
 }
 
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(a_member_sends_no_more_messages_than_there_are_pieces_and_m
 BOOST_AUTO_TEST_CASE(blocks_are_exchanged_whole_only_by_two_or_where_headers_are_longer) {
   for (std::size_t members = 3; members < 50; ++members)
     for (const std::size_t bytes : sizes)
-      if (bytes > 256) BOOST_TEST((block_routes{members, bytes}.sum_to_all() != block_route::direct));
-  BOOST_TEST((block_routes{2, std::size_t{1} << 26}.sum_to_all() == block_route::direct));
+      if (bytes > 256) BOOST_TEST((block_routes{members, bytes}.sum_to_all_route() != block_route::direct));
+  BOOST_TEST((block_routes{2, std::size_t{1} << 26}.sum_to_all_route() == block_route::direct));
 }
 
 BOOST_AUTO_TEST_CASE(two_nodes_join_what_is_small_for_each_pair_of_workers) {
@@ -162,15 +162,15 @@ BOOST_AUTO_TEST_CASE(blocks_are_gathered_up_to_16_KiB_and_exchanged_whole_up_to_
   for (std::size_t members = 3; members < 12; ++members)
     for (const std::size_t bytes : {1U, 255U, 256U, 257U, 16383U, 16384U, 16385U, 1U << 20U}) {
       const block_routes r{members, bytes, latencies};
-      BOOST_TEST((r.sum() == (bytes <= 16384 ? block_route::direct : block_route::along_tree)));
-      BOOST_TEST((r.sum_to_all() == (bytes <= 256 ? block_route::direct : block_route::split)));
-      BOOST_TEST((r.spread() == block_route::direct));
-      BOOST_TEST((block_routes{members, 0, latencies}.sum_to_all() == block_route::direct));
+      BOOST_TEST((r.sum_route() == (bytes <= 16384 ? block_route::direct : block_route::along_tree)));
+      BOOST_TEST((r.sum_to_all_route() == (bytes <= 256 ? block_route::direct : block_route::split)));
+      BOOST_TEST((r.broadcast_route() == block_route::direct));
+      BOOST_TEST((block_routes{members, 0, latencies}.sum_to_all_route() == block_route::direct));
     }
   for (const std::size_t bytes : {1U, 256U, 1U << 20U}) {
     const block_routes pair{2, bytes, latencies};
-    BOOST_TEST((pair.sum() == block_route::along_tree && pair.spread() == block_route::along_tree));
-    BOOST_TEST((pair.sum_to_all() == block_route::direct));
+    BOOST_TEST((pair.sum_route() == block_route::along_tree && pair.broadcast_route() == block_route::along_tree));
+    BOOST_TEST((pair.sum_to_all_route() == block_route::direct));
   }
 }
 
@@ -184,8 +184,9 @@ BOOST_AUTO_TEST_CASE(each_member_but_the_root_receives_a_block_of_a_broadcast_an
           BOOST_TEST(spread.received_elements == (k == 0 ? 0 : n));
           BOOST_TEST(sum.sent_elements == (k == 0 ? 0 : n));
           BOOST_TEST((spread.messages > 0 && sum.messages > 0));
-          if (r.spread() == block_route::direct) BOOST_TEST(spread.sent_elements == (k == 0 ? (members - 1) * n : 0));
-          if (r.spread() != block_route::split) continue;
+          if (r.broadcast_route() == block_route::direct)
+            BOOST_TEST(spread.sent_elements == (k == 0 ? (members - 1) * n : 0));
+          if (r.broadcast_route() != block_route::split) continue;
           std::size_t passed_on = 0;
           for (std::size_t piece = 0; piece < r.piece_count(); ++piece)
             if (k != 0 && r.forwarding_member(piece) == k)

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(every_position_but_the_root_is_below_the_one_above_it) {
     for (std::size_t position = 0; position < size; ++position) {
       bool leaf = true;
       tree.for_each_child(position, [&](std::size_t other) {
-        BOOST_TEST(tree.above(other) == position);
+        BOOST_TEST(tree.parent(other) == position);
         ++heard[other];
         leaf = false;
       });

@@ -84,11 +84,11 @@ BOOST_AUTO_TEST_CASE(what_one_sends_the_other_receives_box_by_box_where_both_say
       const auto p = plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes);
       for (const auto& b : p.sends)
         sent[{worker, b.worker}].push_back(
-            {in_result_order(b.where.start, t.axes), place_in_block<3>::of(b.at, p.source_shape), b.there}),
+            {in_result_order(b.where.start, t.axes), place_in_block<3>::of(b.at, p.source_shape), b.at_peer}),
             elements += b.where.volume();
       for (const auto& b : p.receives)
         received[{b.worker, worker}].push_back(
-            {b.where.start, b.there, place_in_block<3>::of(b.at, p.destination_shape)});
+            {b.where.start, b.at_peer, place_in_block<3>::of(b.at, p.destination_shape)});
       elements += p.elements_kept();
       BOOST_TEST((reversed(reversed(p)) == p));
     }
@@ -174,8 +174,8 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_the
       const auto its = std::find_if(there.receives.begin(), there.receives.end(),
                                     [&](const auto& one) { return one.worker == worker; });
       BOOST_REQUIRE((its != there.receives.end() && its->where == sent.where));
-      BOOST_TEST((sent.there == place_in_block<2>::of(its->at, there.destination_shape)));
-      BOOST_TEST((its->there == place_in_block<2>::of(sent.at, plan.source_shape)));
+      BOOST_TEST((sent.at_peer == place_in_block<2>::of(its->at, there.destination_shape)));
+      BOOST_TEST((its->at_peer == place_in_block<2>::of(sent.at, plan.source_shape)));
     }
   }
 }

@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
     // Times that are 0 or that vanish beside others are times, too.
     const double some[] = {0, 1e-12, 1, 2, 1e9, 1e20};
     pipeline_times times = equal_times(shape.stages(), 1, 2, 1);
-    times.moving = some[random() % 6];
+    times.transfer_seconds = some[random() % 6];
     for (auto* list : {&times.forward, &times.backward, &times.weights})
       for (double& one : *list) one = some[random() % 6];
     // A step for each forward pass, two for each backward pass, of which the stage before needs the first, and one for
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(usual_orders_run_for_uneven_stages_and_slow_movements) {
     pipeline_times times = equal_times(shape.stages(), 1, 1, 1);
     for (auto* list : {&times.forward, &times.backward, &times.weights})
       for (double& one : *list) one = static_cast<double>(random() % 5);
-    times.moving = static_cast<double>(random() % 4);
+    times.transfer_seconds = static_cast<double>(random() % 4);
     for (const pipeline_order order : {pipeline_order::gpipe, pipeline_order::one_forward_one_backward,
                                        pipeline_order::interleaved, pipeline_order::zero_bubble}) {
       const pipeline_run run = simulate(shape, tasks_of(order, shape, times), times);
@@ -446,7 +446,10 @@ BOOST_AUTO_TEST_CASE(groups_are_counted_to_the_last_and_times_are_up_to_ten_to_t
   const pipeline_shape shape = one_stage_each(2, 2);
   const auto is_refused = [&](double time, std::size_t list) {
     pipeline_times times = equal_times(2, 1, 1, 1);
-    (list == 0 ? times.forward[1] : list == 1 ? times.backward[1] : list == 2 ? times.weights[1] : times.moving) = time;
+    (list == 0   ? times.forward[1]
+     : list == 1 ? times.backward[1]
+     : list == 2 ? times.weights[1]
+                 : times.transfer_seconds) = time;
     return !test::refused<partition_error>([&] { (void)tasks_of(pipeline_order::zero_bubble, shape, times); }).empty();
   };
   for (std::size_t list = 0; list < 4; ++list)

@@ -58,8 +58,8 @@ void execute(const std::vector<exchange_plan<dynamic>>& plans, const std::vector
                          : from.sends.end();
       if (s == from.sends.end() || s->worker != w || !(s->where == r.where))
         throw std::runtime_error("a box is not sent");
-      if (s->there.offset != position(r.at, plan.destination_shape) ||
-          r.there.offset != position(s->at, from.source_shape))
+      if (s->at_peer.offset != position(r.at, plan.destination_shape) ||
+          r.at_peer.offset != position(s->at, from.source_shape))
         throw std::runtime_error("sender and receiver differ in a position");
       simulated::for_each_index(r.where.shape(), [&](const shape_list& i) {
         write(plus(r.at, i), held[r.worker][position(plus(s->at, i), from.source_shape)]);
@@ -76,7 +76,7 @@ number element(std::size_t summand_index, const shape_list& i) {
 }
 std::vector<number> block_of(const worker_box& one) {
   std::vector<number> all;
-  if (one.there)
+  if (one.has_box)
     simulated::for_each_index(simulated::shape_of(one.box), [&](const shape_list& i) {
       all.push_back(element(one.summand_index, simulated::shifted(i, one.box, 1)));
     });
@@ -89,14 +89,15 @@ void check(const box_overlaps& all, const std::string& name) {
   std::vector<std::size_t> extents;
   for (const auto* side : {&all.held_boxes(), &all.wanted_boxes()})
     for (const worker_box& one : *side)
-      for (std::size_t d = 0; one.there && d < one.box.size(); ++d) {
+      for (std::size_t d = 0; one.has_box && d < one.box.size(); ++d) {
         if (extents.size() <= d) extents.resize(d + 1, 0);
         extents[d] = std::max(extents[d], one.box[d].stop);
       }
   for (std::size_t w = 0; w < all.held_boxes().size(); ++w) {
     plans.push_back(plan_boxes(all, w));
     if (!extents.empty()) BOOST_TEST((plans[w].extents == shape_list(extents)), name);
-    BOOST_TEST((plans[w].gives == all.held_boxes()[w].there && plans[w].takes == all.wanted_boxes()[w].there), name);
+    BOOST_TEST((plans[w].gives == all.held_boxes()[w].has_box && plans[w].takes == all.wanted_boxes()[w].has_box),
+               name);
     held.push_back(block_of(all.held_boxes()[w]));
     sent += plans[w].elements_sent(), received += plans[w].elements_received();
     for (const auto* moves : {&plans[w].sends, &plans[w].receives})
@@ -109,7 +110,8 @@ void check(const box_overlaps& all, const std::string& name) {
   BOOST_TEST(most == all.max_received_elements(), name);
   execute(plans, held, got);
   for (std::size_t w = 0; w < got.size(); ++w)
-    if (all.wanted_boxes()[w].there) BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
+    if (all.wanted_boxes()[w].has_box)
+      BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
 }
 constexpr std::size_t nodes = 3;
 /// The elements that each node must receive: of each box of which it has no copy, all that its workers want, once.
@@ -142,7 +144,8 @@ void check_on_nodes(box_overlaps all, const std::vector<std::size_t>& node, cons
   const auto between = got;
   execute(second, between, got);
   for (std::size_t w = 0; w < got.size(); ++w)
-    if (all.wanted_boxes()[w].there) BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
+    if (all.wanted_boxes()[w].has_box)
+      BOOST_TEST((got[w] == block_of(all.wanted_boxes()[w])), name << ", worker " << w);
 }
 
 }  // namespace
@@ -266,7 +269,7 @@ BOOST_AUTO_TEST_CASE(boxes_of_a_mesh_are_listed_by_the_ids_of_its_workers) {
   for (const std::size_t world : {0U, 3U, 6U, 9U}) {
     const boxes all = boxes_on_mesh(two, world, line.layout("a"), {4});
     BOOST_TEST_REQUIRE(all.size() == std::max<std::size_t>(world, 6));
-    for (std::size_t w = 0; w < all.size(); ++w) BOOST_TEST(all[w].there == (w == 2 || w == 5));
+    for (std::size_t w = 0; w < all.size(); ++w) BOOST_TEST(all[w].has_box == (w == 2 || w == 5));
     BOOST_TEST((all[5].box[0] == interval{0, 2} && all[2].box[0] == interval{2, 4}));
   }
   const mesh square{axis{"a", 2}, axis{"b", 3}};  // the box of each coordinate along b belongs to another summand

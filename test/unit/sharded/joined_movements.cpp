@@ -16,7 +16,7 @@ using what = ordered_step::what;
 BOOST_AUTO_TEST_CASE(movements_that_do_not_need_each_other_share_their_messages) {
   // three blocks are moved, and then the first again; block 7 is the sum of what has arrived
   const auto moved = [](std::uint32_t x, std::uint32_t y) {
-    return step_use{.reads = {x}, .sets = y, .moves = true, .seconds = 5, .once = 4, .received = 8};
+    return step_use{.reads = {x}, .sets = y, .moves = true, .seconds = 5, .shared_seconds = 4, .received = 8};
   };
   std::vector<step_use> program{moved(0, 3), moved(1, 4), moved(3, 5), moved(2, 6)};
   program.push_back({.reads = {4, 5, 6}, .sets = 7, .seconds = 1});
@@ -35,16 +35,16 @@ BOOST_AUTO_TEST_CASE(movements_that_do_not_need_each_other_share_their_messages)
 
 BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   // The first block is long ahead of the second: it is moved while the second one is computed.
-  std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .once = 3},
+  std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .shared_seconds = 3},
                                 {.reads = {2}, .sets = 3, .seconds = 20},
-                                {.reads = {3}, .sets = 4, .moves = true, .seconds = 5, .once = 3}};
+                                {.reads = {3}, .sets = 4, .moves = true, .seconds = 5, .shared_seconds = 3}};
   BOOST_TEST(detail::order_and_join_steps(program, 0, 3, {2, 10}).back().until == 25);
   BOOST_TEST(program[2].message_leader == step_use::nothing);
   // Long movements, and those that have no part that is saved, do not.
-  for (step_use& one : program) one.once = 2;
+  for (step_use& one : program) one.shared_seconds = 2;
   program[1].seconds = 0;
   BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
-  for (step_use& one : program) one.seconds = one.once = 0;
+  for (step_use& one : program) one.seconds = one.shared_seconds = 0;
   BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
 }
 
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(at_most_64_orders_of_the_steps_are_tried) {
     std::vector<step_use> program;
     std::uint32_t last = 0, next = 1;  // the block that the next steps read, and the next unused block
     const auto move = [&](std::uint32_t from) {
-      program.push_back({.reads = {from}, .sets = next, .moves = true, .seconds = 5, .once = 3});
+      program.push_back({.reads = {from}, .sets = next, .moves = true, .seconds = 5, .shared_seconds = 3});
       return next++;
     };
     const auto compute = [&](std::vector<std::uint32_t> from, double seconds) {
@@ -80,9 +80,9 @@ BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_l
     // These blocks are ready; that of the last movement is computed meanwhile.
     std::vector<step_use> program;
     for (std::uint32_t k = 0; k < ready; ++k)
-      program.push_back({.reads = {k}, .sets = 10 + k, .moves = true, .seconds = 5, .once = 4});
+      program.push_back({.reads = {k}, .sets = 10 + k, .moves = true, .seconds = 5, .shared_seconds = 4});
     program.push_back({.reads = {20}, .sets = 21, .seconds = 40});
-    program.push_back({.reads = {21}, .sets = 22, .moves = true, .seconds = 5, .once = 4});
+    program.push_back({.reads = {21}, .sets = 22, .moves = true, .seconds = 5, .shared_seconds = 4});
     BOOST_TEST(detail::order_and_join_steps(program, 0, program.size(), {4, 100}).back().until == 45);
     // of three two are tried, of five three, which begin with the first
     std::vector<std::uint32_t> expected(program.size(), step_use::nothing);
@@ -97,14 +97,15 @@ BOOST_AUTO_TEST_CASE(movements_are_alike_if_as_many_are_on_the_longest_chains_be
   for (int round = 0; round < 200; ++round) {
     std::vector<step_use> program = test::random_program(random, 1 + random() % 30);
     for (step_use& one : program)
-      if (one.moves) one.once = static_cast<double>(random() % 5) * one.seconds / 4;
+      if (one.moves) one.shared_seconds = static_cast<double>(random() % 5) * one.seconds / 4;
     std::vector<std::size_t> level(program.size(), 0);
     std::vector<std::vector<std::uint32_t>> expected, found;  // in the order of their first movements
     std::vector<std::size_t> levels;
     for (std::uint32_t b = 0; b < program.size(); ++b) {
       for (std::size_t a = 0; a < b; ++a)
         if (test::depends(program[a], program[b])) level[b] = std::max(level[b], level[a] + (program[a].moves ? 1 : 0));
-      if (!program[b].moves || program[b].once == 0 || program[b].once < program[b].seconds / 2) continue;
+      if (!program[b].moves || program[b].shared_seconds == 0 || program[b].shared_seconds < program[b].seconds / 2)
+        continue;
       const auto at = static_cast<std::size_t>(std::find(levels.begin(), levels.end(), level[b]) - levels.begin());
       if (at == levels.size()) levels.push_back(level[b]), expected.emplace_back();
       expected[at].push_back(b);
@@ -123,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_during_an_entry_are_the_blocks_that_are_set_an
     for (std::uint32_t k = 0; k < program.size(); ++k) {  // each block is set once
       step_use& one = program[k];
       one.sets = k + 3;
-      if (one.moves) one.once = one.seconds;
+      if (one.moves) one.shared_seconds = one.seconds;
     }
     const auto order = detail::order_and_join_steps(program, 0, program.size(), {3, 40});
     const auto held_at = [&](std::size_t now) {
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
   for (int round = 0; round < 300; ++round) {
     std::vector<step_use> program = test::random_program(random, 1 + random() % 40);
     for (step_use& one : program)
-      if (one.moves) one.once = static_cast<double>(random() % 10) * one.seconds / 10;
+      if (one.moves) one.shared_seconds = static_cast<double>(random() % 10) * one.seconds / 10;
     const order_limits limits{1 + random() % 4, random() % 3 == 0 ? 0 : random() % 40};
     const auto alone = order_steps(program, 0, program.size(), limits);
     const auto order = detail::order_and_join_steps(program, 0, program.size(), limits);
@@ -184,7 +185,7 @@ BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
         const std::uint32_t before = order[k - 1].step;
         right = right && order[k - 1].action == what::start && order[k - 1].channel == order[k].channel &&
                 (before == one.message_leader || program[before].message_leader == one.message_leader) &&
-                2 * one.once >= one.seconds;
+                2 * one.shared_seconds >= one.seconds;
       } else if (order[k].action == what::start) {
         right = right && lanes.insert(order[k].channel).second;
       } else if (order[k].action == what::finish && one.message_leader == step_use::nothing) {

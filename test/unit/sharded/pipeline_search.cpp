@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_answer_is_the_fastest_of_all_that_are_compared) {
           const bool apart = order == pipeline_order::zero_bubble;
           for (std::size_t s = 0; s < stages; ++s)
             BOOST_TEST(here.times.weights[s] == (apart ? here.times.backward[s] : 0));
-          if (stages == 1) BOOST_TEST(here.times.moving == 0);
+          if (stages == 1) BOOST_TEST(here.times.transfer_seconds == 0);
         }
     BOOST_TEST(found.seconds() == least);
     BOOST_TEST(found.candidates == candidates);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(equal_stages_take_the_time_of_the_formula) {
   options.between = {0, 0};
   const pipeline_answer found = search_pipeline(layers_of(256, 64, 4), options);
   const double one = found.times.forward[0] + found.times.backward[0];
-  BOOST_TEST(found.times.moving == 0);
+  BOOST_TEST(found.times.transfer_seconds == 0);
   BOOST_TEST(found.times.backward[0] < found.times.backward[1]);  // the first stage computes no gradient of its input
   const double other = found.times.forward[1] + found.times.backward[1];
   BOOST_TEST(found.run.seconds <= (8 + 4 - 1) * other * (1 + 1e-12));
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(stages_take_the_times_and_the_memory_of_their_layers) {
     BOOST_TEST(found.update_seconds == update_seconds);
     BOOST_TEST(found.peak == peak);
     const double bytes = static_cast<double>(rows * widest * options.layouts.model.element_bytes);
-    BOOST_TEST(found.times.moving == options.between.latency + bytes * options.between.seconds_per_byte);
+    BOOST_TEST(found.times.transfer_seconds == options.between.latency + bytes * options.between.seconds_per_byte);
   }
 }
 

@@ -11,9 +11,13 @@ PARTITA_DEF void box_exchange::add_forwarding_transport(std::unique_ptr<box_tran
   forwarding_transport_ = std::move(more);
 }
 
-PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { transports_.push_back(std::move(more)); }
+PARTITA_DEF void box_exchange::add_transport(std::unique_ptr<box_transport> more) {
+  transports_.push_back(std::move(more));
+}
 
-PARTITA_DEF void box_exchange::from(std::shared_ptr<const block_writer> source) { source_writer_ = std::move(source); }
+PARTITA_DEF void box_exchange::set_source_writer(std::shared_ptr<const block_writer> source) {
+  source_writer_ = std::move(source);
+}
 
 PARTITA_INLINE box_exchange::~box_exchange() { release(); }
 
@@ -78,8 +82,8 @@ PARTITA_DEF bool box_exchange::is_needed() const {
   return next_exchange_ != nullptr || forwarding_transport_ != nullptr;
 }
 
-PARTITA_DEF carried box_exchange::counts() const {
-  carried all;
+PARTITA_DEF exchange_traffic box_exchange::counts() const {
+  exchange_traffic all;
   for (const auto& c : transports_) all += c->counts();
   if (next_exchange_) all += next_exchange_->counts();
   if (forwarding_transport_) all += forwarding_transport_->counts();
@@ -88,14 +92,14 @@ PARTITA_DEF carried box_exchange::counts() const {
 
 PARTITA_DEF void box_exchange::start(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                      const std::ptrdiff_t* y_strides) {
-  expect(y, y_strides);
-  give(x, x_strides);
+  post_receive(y, y_strides);
+  post_send(x, x_strides);
 }
 
-PARTITA_DEF void box_exchange::expect(void* y, const std::ptrdiff_t* y_strides) {
+PARTITA_DEF void box_exchange::post_receive(void* y, const std::ptrdiff_t* y_strides) {
   set_destination(y, y_strides);
   if (does_more_than_move_) start_extra_work();
-  if (!was_summed_early_) expect_boxes();
+  if (!was_summed_early_) post_box_receives();
 }
 
 PARTITA_DEF bool box_exchange::sends_speculatively() const {
@@ -104,14 +108,14 @@ PARTITA_DEF bool box_exchange::sends_speculatively() const {
   return all;
 }
 
-PARTITA_DEF void box_exchange::begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
-                                           const std::ptrdiff_t* y_strides) {
+PARTITA_DEF void box_exchange::start_speculatively(const void* x, const std::ptrdiff_t* x_strides, void* y,
+                                                   const std::ptrdiff_t* y_strides) {
   set_destination(y, y_strides);
   set_source(x, x_strides);
-  for (const auto& c : transports_) c->begin_ahead(x_, y_);
+  for (const auto& c : transports_) c->start_speculatively(x_, y_);
 }
 
-PARTITA_DEF void box_exchange::give(const void* x, const std::ptrdiff_t* x_strides) {
+PARTITA_DEF void box_exchange::post_send(const void* x, const std::ptrdiff_t* x_strides) {
   if (was_summed_early_) return;
   set_source(x, x_strides);
   send_source_boxes();
@@ -150,15 +154,15 @@ PARTITA_DEF void box_exchange::set_destination(void* y, const std::ptrdiff_t* y_
   y_ = final_y_ = {static_cast<char*>(y), y_strides_.data()};
 }
 
-PARTITA_DEF void box_exchange::expect_boxes() {
-  for (const auto& c : transports_) c->expect(plan_.accumulate ? block_memory{staging_area_, nullptr} : y_);
+PARTITA_DEF void box_exchange::post_box_receives() {
+  for (const auto& c : transports_) c->post_receive(plan_.accumulate ? block_memory{staging_area_, nullptr} : y_);
   is_forwarding_ = false;
-  if (forwarding_transport_) forwarding_transport_->expect(y_);
+  if (forwarding_transport_) forwarding_transport_->post_receive(y_);
 }
 
 PARTITA_DEF void box_exchange::send_source_boxes() {
   // messages to the most distant workers are sent first
-  for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->give(x_);
+  for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->post_send(x_);
 }
 
 PARTITA_DEF void box_exchange::finish_boxes() {
@@ -174,7 +178,7 @@ PARTITA_DEF void box_exchange::finish_boxes() {
 
 PARTITA_DEF void box_exchange::run_first_exchange() {
   start_extra_work();
-  expect_boxes();
+  post_box_receives();
   send_source_boxes();
   finish_boxes();
   add_received_boxes();
@@ -211,7 +215,7 @@ PARTITA_DEF void box_exchange::finish_extra_work() {
   }
   release();
   if (!trace::is_on() || is_second_exchange_) return;
-  const carried moved = counts();
+  const exchange_traffic moved = counts();
   trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
 }
 
@@ -261,7 +265,7 @@ PARTITA_DEF void box_exchange::add_received_boxes() {
     const listed_box b = plan_.receives[k];
     if (plan_.sum_positions[k] > plan_.sum_positions.back()) add_own();
     dense_strides(b.shape, rank, dense_strides_.data());
-    add(b, staging_area_ + b.stage, dense_strides_.data());
+    add(b, staging_area_ + b.staging_offset, dense_strides_.data());
   }
   add_own();
   if (first) clear();
@@ -282,7 +286,7 @@ PARTITA_DEF bool box_exchange::advance() {
   bool done = true;
   for (std::size_t k = transports_.size(); k-- > 0;) done = transports_[k]->advance() && done;
   if (!forwarding_transport_ || (!done && !is_forwarding_)) return done;
-  if (!std::exchange(is_forwarding_, true)) forwarding_transport_->give(y_);
+  if (!std::exchange(is_forwarding_, true)) forwarding_transport_->post_send(y_);
   return forwarding_transport_->advance() && done;
 }
 

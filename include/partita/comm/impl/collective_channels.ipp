@@ -41,7 +41,7 @@ PARTITA_DEF group_channel* collective_channels::find_channel(const worker_group&
 
 PARTITA_DEF collective_channel collective_channels::make_group_channel(const worker_group& g) {
   collective_channel way;
-  way.all = &g;
+  way.group = &g;
   way.pending_tag = pending_tag_;
   // Divide the members by node, unless one channel reaches all of them. Each node's first member is its leader.
   std::vector<std::size_t> node(g.members.size(), 0);

@@ -82,7 +82,7 @@ PARTITA_DEF std::unique_ptr<box_exchange> transport::exchange(lowered_plan plan,
   }
   auto made = std::make_unique<box_exchange>(channels_by_preference_, memory_, std::move(plan), kind,
                                              members_.oversubscribed());
-  if (!joint.empty()) made->also(std::make_unique<joint_messages>(*joint_channels_, std::move(joint), kind));
+  if (!joint.empty()) made->add_transport(std::make_unique<joint_messages>(*joint_channels_, std::move(joint), kind));
   return made;
 }
 

@@ -15,13 +15,13 @@ PARTITA_DEF long_text to_svg(const group_plan& plan) {
     const auto x = [](std::size_t position) { return static_cast<px>(position) * step_x; };
     const auto y = [&](std::size_t position) {
       px depth = 0;
-      for (; position != 0; position = binomial_tree::above(position)) ++depth;
+      for (; position != 0; position = binomial_tree::parent(position)) ++depth;
       return top + depth * step_y;
     };
     const std::size_t shown = g.members.size() < most ? g.members.size() : most;
     for (std::size_t k = 1; k < shown; ++k) {
-      const std::size_t above = binomial_tree::above(k);
-      on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark_colour.ink);
+      const std::size_t parent = binomial_tree::parent(k);
+      on.line(x(parent) + wide / 2, y(parent) + high, x(k) + wide / 2, y(k), detail::dark_colour.ink);
     }
     for (std::size_t k = 0; k < shown; ++k) {
       const bool here = k == g.position,

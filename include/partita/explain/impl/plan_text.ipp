@@ -67,8 +67,8 @@ PARTITA_DEF long_text to_text(const group_plan& plan) {
     if (root || everywhere) all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
     else all << (gives ? "takes the block of worker " : "gives its block to the sum of worker ") << g.members[0];
     const char* next = "; ";
-    if (!root && (everywhere || tree.above(g.position) != 0)) {
-      all << next << "by way of worker " << g.members[tree.above(g.position)];
+    if (!root && (everywhere || tree.parent(g.position) != 0)) {
+      all << next << "by way of worker " << g.members[tree.parent(g.position)];
       next = ", ";
     }
     if (!below.empty())

@@ -19,12 +19,10 @@ namespace partita::detail {
 /// The contributions of the pieces of a file that this worker reads to the checksums of the slabs of the file. If n
 /// bytes of the slab follow a piece, the contribution of the piece is its checksum times x^(8n); the exclusive or of
 /// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
-class checksum_shares {
+class checksum_contributions {
  public:
-  checksum_shares(std::size_t file_bytes, std::size_t slab_bytes)
-      : file_bytes_(file_bytes),
-        slab_bytes_(slab_bytes),
-        checksum_shares_((file_bytes + slab_bytes - 1) / slab_bytes) {}
+  checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
+      : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
   PARTITA_DECL void add(std::size_t at, const unsigned char* bytes, std::size_t n);
   /// Returns the checksums of all slabs of the file, on all workers. Collective.
@@ -37,7 +35,7 @@ class checksum_shares {
 
   std::size_t file_bytes_, slab_bytes_, slab_ = 0, added_bytes_ = 0, shift_distance_ = 0;
   std::uint32_t piece_checksum_ = 0, shift_factor_ = 0;
-  std::vector<std::uint32_t> checksum_shares_;
+  std::vector<std::uint32_t> contributions_;
 };
 
 class checkpoint_verifier {
@@ -49,10 +47,10 @@ class checkpoint_verifier {
         manifest_entry_(entry),
         slab_bytes_(slab_bytes),
         data_offset_(data_at),
-        checksum_shares_(entry.bytes, slab_bytes) {}
+        contributions_(entry.bytes, slab_bytes) {}
 
   PARTITA_DECL file_error check_header(const posix_file& file);
-  void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { checksum_shares_.add(at, bytes, n); }
+  void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { contributions_.add(at, bytes, n); }
   /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
   PARTITA_DECL void finish();
 
@@ -64,7 +62,7 @@ class checkpoint_verifier {
   const std::string& path_;
   const manifest_tensor& manifest_entry_;
   std::size_t slab_bytes_, data_offset_;
-  checksum_shares checksum_shares_;
+  checksum_contributions contributions_;
   file_error header_error_;
 };
 

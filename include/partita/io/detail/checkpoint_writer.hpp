@@ -68,9 +68,9 @@ class tensor_file_writer final : public checkpoint_file_writer {
   int write(const std::string& folder, const checkpoint_options& options) override {
     const auto& where = slab_.slabs();
     const file_domains& domains = where.domains;
-    const std::size_t place = where.place();
+    const std::size_t place = where.owner_position();
     checksums_ = compute_own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
-    if (!where.is_owner() || domains.written[place] >= domains.written[place + 1]) return 0;
+    if (!where.is_owner() || domains.write_starts[place] >= domains.write_starts[place + 1]) return 0;
     posix_file file;
     int error = file.open(folder + "/" + name_ + ".npy", O_WRONLY | O_CREAT);
     if (error == 0 && place == 0) error = file.reserve(domains.bytes());

@@ -42,13 +42,13 @@ class common_file {
 /// value, on all workers, if the file was replaced or written to while the workers read it. Collective.
 template <class Read>
 auto read_unchanged_file(const file_call& call, const std::string& path, Read read) {
-  constexpr int most = 100;  // chosen: another job may replace the file between two opens sometimes, but not each time
-  for (int trial = 0; trial < most; ++trial) {
+  constexpr int max_trials = 100;  // chosen: another job may replace the file between two opens, but not each time
+  for (int trial = 0; trial < max_trials; ++trial) {
     common_file file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);
   }
   call.make_error(file_error::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
-                                            << most << " times somebody had replaced " << path.c_str()
+                                            << max_trials << " times somebody had replaced " << path.c_str()
                                             << " or written to it, or not all workers see the same file under this "
                                                "name; wait for the job that writes it, and name a file that all see")
       .raise();

@@ -61,11 +61,11 @@ class file_call {
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, at which a worker that has run out of
   /// memory reports this error, and one small broadcast.
   template <class... Number>
-  facts<sizeof...(Number)> broadcast_from_leader(Number... mine) const {
-    return broadcast_from_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
+  number_array<sizeof...(Number)> broadcast_from_leader(Number... mine) const {
+    return broadcast_from_leader(number_array<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
   }
   template <std::size_t N>
-  facts<N> broadcast_from_leader(const facts<N>& mine) const {
+  number_array<N> broadcast_from_leader(const number_array<N>& mine) const {
     all_and(0);
     return broadcast_numbers(*world_.state(), leader_, mine);
   }

@@ -55,16 +55,16 @@ file_error find_mismatch(const file_call& call, const std::string& path, const n
 /// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
 npy_metadata<Rank> open_npy(const file_call& call, common_file& source) {
-  npy_prefix front;
+  npy_prefix prefix;
   if (call.is_leader()) {
-    front = read_npy_prefix(call, source);
-    if (front.call_error.empty()) front.call_error = find_mismatch<T, Rank>(call, source.path(), front.header);
+    prefix = read_npy_prefix(call, source);
+    if (prefix.call_error.empty()) prefix.call_error = find_mismatch<T, Rank>(call, source.path(), prefix.header);
   }
-  call.throw_together(front.call_error);
+  call.throw_together(prefix.call_error);
   source.agree_on_version();
-  facts<Rank + 3> numbers{front.header.fortran_order, sizeof(T) > 1 && front.header.byte_order != native_byte_order,
-                          front.header.data_at};
-  if (call.is_leader()) std::copy_n(front.header.extents.begin(), Rank, numbers.begin() + 3);
+  number_array<Rank + 3> numbers{prefix.header.fortran_order,
+                                 sizeof(T) > 1 && prefix.header.byte_order != native_byte_order, prefix.header.data_at};
+  if (call.is_leader()) std::copy_n(prefix.header.extents.begin(), Rank, numbers.begin() + 3);
   numbers = call.broadcast_from_leader(numbers);
   npy_metadata<Rank> metadata;
   metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.has_foreign_byte_order = numbers[1] != 0;
@@ -99,21 +99,21 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_
                                                   const decomposition<Rank>& cuts, Verifier& verifier) {
   const char* const error_advice = "all workers must see the same file, and no program may write to it";
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
-  const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
-  file_error other;
+  const bool has_elements = p.active() && volume_of(cuts.shape(p.index())) != 0;
+  file_error own_error;
   try {
     if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
   } catch (const std::bad_alloc&) {
-    other = call.make_error(file_error::kind::io, text("worker ")
-                                                      << call.everyone().id() << " has no memory for its block of "
-                                                      << cuts.shape(p.index()) << "; load it on more workers");
+    own_error = call.make_error(file_error::kind::io, text("worker ")
+                                                          << call.everyone().id() << " has no memory for its block of "
+                                                          << cuts.shape(p.index()) << "; load it on more workers");
   }
   const posix_file& file = source.file();
-  int error = holds || call.is_leader() ? source.open() : 0;
-  if (!source.is_same_on_all(error == 0 ? other : call.errno_error("read", source.path(), error, error_advice)))
+  int error = has_elements || call.is_leader() ? source.open() : 0;
+  if (!source.is_same_on_all(error == 0 ? own_error : call.errno_error("read", source.path(), error, error_advice)))
     return std::nullopt;
-  if (call.is_leader() && other.empty()) other = verifier.check_header(file);
-  if (other.empty() && holds) {
+  if (call.is_leader() && own_error.empty()) own_error = verifier.check_header(file);
+  if (own_error.empty() && has_elements) {
     constexpr std::size_t chunk_bytes = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
@@ -126,7 +126,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_
       }
     });
   }
-  if (!source.is_same_on_all(error == 0 ? other : call.errno_error("read", source.path(), error, error_advice)))
+  if (!source.is_same_on_all(error == 0 ? own_error : call.errno_error("read", source.path(), error, error_advice)))
     return std::nullopt;
   verifier.finish();
   if (metadata.has_foreign_byte_order) swap_bytes(block.data(), block.size());

@@ -26,9 +26,9 @@ inline constexpr int end_of_file = -1;
 /// the file), or -1 and set errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
 template <class Move>
 int transfer_all_bytes(std::size_t n, Move move) {
-  constexpr std::size_t most = std::size_t{1} << 30U;  // less than the limit per call, in Linux 2^31 - 4096 bytes
+  constexpr std::size_t max_bytes_per_call = std::size_t{1} << 30U;  // less than the limit in Linux, 2^31 - 4096 bytes
   for (std::size_t done = 0; done < n;) {
-    const ssize_t moved = move(done, n - done < most ? n - done : most);
+    const ssize_t moved = move(done, n - done < max_bytes_per_call ? n - done : max_bytes_per_call);
     if (moved > 0) done += static_cast<std::size_t>(moved);
     else if (moved == 0) return end_of_file;
     else if (errno != EINTR) return errno;

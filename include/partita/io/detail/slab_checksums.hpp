@@ -36,7 +36,7 @@ std::vector<std::uint32_t> compute_own_checksums(const slab_partition<Rank>& whe
   std::vector<std::uint32_t> own;
   if (!where.is_owner()) return own;
   const file_domains& d = where.domains;
-  const std::size_t place = where.place(), data_at = d.slab_starts[place];
+  const std::size_t place = where.owner_position(), data_at = d.slab_starts[place];
   for_each_touched_slab(place == 0 ? 0 : data_at, d.slab_starts[place + 1], slab_bytes,
                         [&](std::size_t, std::size_t first, std::size_t last) {
                           std::uint32_t sum = 0;

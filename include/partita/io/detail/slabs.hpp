@@ -38,7 +38,7 @@ struct slab_partition {
   file_domains domains;
 
   /// The position of this worker among the owners; the number of owners if this worker is not an owner.
-  std::size_t place() const { return owners.grid().place(owners.world().id()); }
+  std::size_t owner_position() const { return owners.grid().place(owners.world().id()); }
   bool is_owner() const { return owners.active(); }
   std::array<std::size_t, Rank> shape() const {
     return is_owner() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
@@ -128,20 +128,20 @@ template <class T, std::size_t Rank>
 class slab_to_write {
  public:
   /// Moves the elements of a tensor to the owners of its file. Collective.
-  template <bool Backwards, bool CutsGiven, class Extents, strided_array X>
+  template <bool FortranOrder, bool CutsGiven, class Extents, strided_array X>
   static slab_to_write of(const file_call& call, const partition<Extents>& p,
                           const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
     const strided<const T, Rank> block = block_of(x);
-    const std::string header = make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank);
+    const std::string header = make_npy_header(npy_type_of<T>(), FortranOrder, global.data(), Rank);
     slab_to_write slab(
-        header, assign_slabs(p, Backwards ? reversed(global) : global, sizeof(T), header.size(), request.options));
+        header, assign_slabs(p, FortranOrder ? reversed(global) : global, sizeof(T), header.size(), request.options));
     const slab_partition<Rank>& where = slab.slabs_;
     if constexpr (CutsGiven) call.throw_together(find_mismatch(call, p, block.shape, *request.from));
     // If the blocks of all workers are their slabs already, nothing is moved or copied.
-    const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
-                       (!request.from || *request.from == where.cuts) &&
-                       (!where.is_owner() || (block.shape == where.shape() && block.dense()));
-    if (call.all(there)) {
+    const bool is_already_slab = (Rank < 2 || !FortranOrder) && !has_padding<T>() && p.grid() == where.owners.grid() &&
+                                 (!request.from || *request.from == where.cuts) &&
+                                 (!where.is_owner() || (block.shape == where.shape() && block.dense()));
+    if (call.all(is_already_slab)) {
       slab.data_ = block.data;
       return slab;
     }
@@ -151,9 +151,9 @@ class slab_to_write {
         [&] {
           const auto to = result_cuts(where.cuts);
           constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
-          if constexpr (Rank >= 2 && Backwards && CutsGiven)
+          if constexpr (Rank >= 2 && FortranOrder && CutsGiven)
             return repartition(p, where.owners, order, to, source_cuts(*request.from))(x);
-          else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
+          else if constexpr (Rank >= 2 && FortranOrder) return repartition(p, where.owners, order, to)(x);
           else if constexpr (CutsGiven) return repartition(p, where.owners, to, source_cuts(*request.from))(x);
           else return repartition(p, where.owners, to)(x);
         },
@@ -229,12 +229,13 @@ template <std::size_t Rank>
 int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
                  const unsigned char* slab, const std::vector<unsigned char>& received) {
   const file_domains& d = where.domains;
-  const std::size_t k = where.place(), sent = d.bytes_sent(k), own = d.slab_starts[k + 1] - d.slab_starts[k] - sent;
+  const std::size_t k = where.owner_position(), sent = d.bytes_sent(k),
+                    own = d.slab_starts[k + 1] - d.slab_starts[k] - sent;
   if (k == 0)
     if (const int error = file.write(header.data(), header.size(), 0); error != 0) return error;
   if (own > 0)
     if (const int error = file.write(slab + sent, own, d.slab_starts[k] + sent); error != 0) return error;
-  return received.empty() ? 0 : file.write(received.data(), received.size(), d.written[k + 1] - received.size());
+  return received.empty() ? 0 : file.write(received.data(), received.size(), d.write_starts[k + 1] - received.size());
 }
 
 }  // namespace partita::detail

@@ -11,12 +11,12 @@ PARTITA_DEF file_domains plan_file_domains(std::size_t data_at, const std::vecto
   file_domains plan;
   plan.slab_starts.push_back(data_at);
   for (const std::size_t bytes : slab_bytes) plan.slab_starts.push_back(plan.slab_starts.back() + bytes);
-  plan.written.push_back(0);
+  plan.write_starts.push_back(0);
   for (std::size_t k = 1; k < slab_bytes.size(); ++k) {
     const std::size_t next_page = (plan.slab_starts[k] + page - 1) / page * page;
-    plan.written.push_back(next_page < plan.bytes() ? next_page : plan.bytes());
+    plan.write_starts.push_back(next_page < plan.bytes() ? next_page : plan.bytes());
   }
-  plan.written.push_back(plan.bytes());
+  plan.write_starts.push_back(plan.bytes());
   return plan;
 }
 

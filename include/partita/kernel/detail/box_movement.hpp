@@ -185,7 +185,7 @@ class planned_movement : public box_movement {
       : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
 
   const Planner& planner() const { return planner_; }
-  std::size_t plans_made() const { return structures_.plans_made(); }
+  std::size_t plans_made() const { return plans_.plans_made(); }
   kernel_counts counts() const { return box_movement::counts(plans_made()); }
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
@@ -237,12 +237,12 @@ class planned_movement : public box_movement {
     std::unique_ptr<box_exchange, roll_back> started_exchange;
     decltype(from(std::declval<structure&>())) x;
     if (announced_exchanges != nullptr)
-      if (structure* const known = structures_.sole_plan(
-              structures_.matching_plans([&](const structure& s) { return s.matches_call(call); })))
+      if (structure* const known =
+              plans_.sole_plan(plans_.matching_plans([&](const structure& s) { return s.matches_call(call); })))
         if (box_exchange* const made = (known->*announced_exchanges).find_existing(call.kind);
             made != nullptr && made->sends_speculatively()) {
           x = from(*known);
-          made->begin_ahead(x.data, x.strides.data(), to.data, to.strides.data());
+          made->start_speculatively(x.data, x.strides.data(), to.data, to.strides.data());
           started_exchange.reset(made);
         }
     const auto [s, exchange] = agree();
@@ -263,7 +263,7 @@ class planned_movement : public box_movement {
                                        const target<T, rank>& output, Fill fill);
 
   Planner planner_;
-  plan_cache<structure> structures_;
+  plan_cache<structure> plans_;
   std::uint64_t seen_failure_count_ = 0;  ///< the number of failures of the world when the plans were made
 };
 
@@ -314,24 +314,24 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
                                            bool may_send_early) {
   using structure = typename Planner::structure;
   constexpr std::size_t rank = Planner::rank;
-  speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
+  speculative_exchange ahead(call.data, call.strides.data(), movement.plans_,
                              call.forward ? &structure::forward_exchanges : &structure::backward_exchanges, call.kind);
   if constexpr (requires(structure s) { s.is_known_to_all; })
-    drop_plans_after_failures(movement.state(), movement.structures_, movement.seen_failure_count_);
+    drop_plans_after_failures(movement.state(), movement.plans_, movement.seen_failure_count_);
   const bool sends_ahead = may_send_early && movement.may_send_early();
   if constexpr (requires { movement.planner_.prepare_agreement(call); }) movement.planner_.prepare_agreement(call);
   structure& s = agreed_structure(
-      movement.state(), movement.structures_,
+      movement.state(), movement.plans_,
       {movement.fingerprint(call.type, call.operation_number), call.own_error, call.forward || !Planner::checks_itself,
        sends_ahead ? &ahead : nullptr, true},
       [&](const structure& known) { return known.matches_call(call); },
       [&](local_error& found_error) {
-        structure learnt = movement.planner_.learn(call, movement.shared_transport(), found_error);
-        const exchange_plan<rank>& plan = learnt.plan(call.forward);
+        structure made = movement.planner_.learn(call, movement.shared_transport(), found_error);
+        const exchange_plan<rank>& plan = made.plan(call.forward);
         if (call.fills_view && !found_error.any() && !(plan.gives && !plan.takes))
           expect_shape(call.view_shape, plan.takes ? plan.destination_shape : call.shape,
                        (text(movement.name()) << (call.forward ? "" : ".adjoint")).c_str(), found_error);
-        return learnt;
+        return made;
       },
       [&] { return movement.planner_.describe(call.direction, call.shape, call.name_of_type()); });
   ahead.keep_agreed_plan(s);

@@ -45,10 +45,9 @@ struct collective_call {
 
   /// The fingerprint of the call, which must be equal on all workers; the parameter `kernel` is the kernel's
   /// fingerprint. Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints,
-  /// because they send different messages. The parameter `number_of_channels` is a number that identifies the kernel's
-  /// channels (0 before they are open), not a count; it distinguishes identically constructed kernels, which use
-  /// separate shared memory.
-  PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const;
+  /// because they send different messages. The parameter `channels_id` identifies the kernel's channels (0 before they
+  /// are open); it distinguishes identically constructed kernels, which use separate shared memory.
+  PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t channels_id) const;
   PARTITA_DECL text describe(const text& kernel) const;
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }

@@ -26,7 +26,7 @@ class collective_transfer;
 /// that programs without reductions do not compile them.
 struct reduction_steps {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
-  step begin_ahead, start, finish;
+  step send_speculatively, start, finish;
 };
 
 /// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: an
@@ -67,7 +67,7 @@ class collective_transfer {
   PARTITA_DECL static const reduction_steps* sums();
 
   /// Does the work that is possible once the workers of this node, but not yet all workers, have agreed on the call.
-  PARTITA_DECL void begin_ahead();
+  PARTITA_DECL void send_speculatively();
   /// Does the work that this worker can do alone before any agreement on the call.
   PARTITA_DECL void show_block_early();
   /// Starts the transfer in all groups of this worker, without waiting for another worker.
@@ -78,7 +78,7 @@ class collective_transfer {
   template <class F>
   void for_each_group(F f) {
     const group_plan& plan = channels_->plan();
-    for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->way(k));
+    for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->channel(k));
   }
   PARTITA_DECL element_messages messages(const collective_channel& channel);
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }

@@ -14,11 +14,11 @@ namespace partita::detail {
 /// The extents of the global tensor. The extent of a dimension is the sum of the extents of the blocks whose workers
 /// have index 0 in every other dimension of the grid. Collective.
 template <class Extents>
-std::array<std::size_t, Extents::rank()> extents_along_lines(
+std::array<std::size_t, Extents::rank()> global_extents_of_blocks(
     const partition<Extents>& p, const std::array<std::size_t, Extents::rank()>& own_shape) {
   constexpr std::size_t rank = Extents::rank();
   // A worker contributes its extent of dimension d if its grid index is 0 in every other dimension.
-  facts<rank + 1> share{};
+  number_array<rank + 1> share{};
   if (p.active()) {
     const auto i = p.index();
     for (std::size_t d = 0; d < rank; ++d) {
@@ -41,7 +41,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
                                              const char* call, local_error& found_error) {
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
-  const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, own_shape), p.grid().shape());
+  const auto balanced = decomposition<rank>::balanced(global_extents_of_blocks(p, own_shape), p.grid().shape());
   // If the blocks of all workers are balanced, the shapes need not be gathered.
   if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
   const auto shapes = gather_numbers(state, extents_and_zero(own_shape));

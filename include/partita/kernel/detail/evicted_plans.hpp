@@ -20,19 +20,19 @@ class evicted_plans {
   template <std::size_t Rank>
   void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
-    const std::uint64_t number = hash_of(extents);
-    const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
-    const bool known = place != numbers_.end() && *place == number;
-    if (has_default_cuts && known) numbers_.erase(place);
+    const std::uint64_t hash = hash_of(extents);
+    const auto place = std::lower_bound(extents_hashes_.begin(), extents_hashes_.end(), hash);
+    const bool known = place != extents_hashes_.end() && *place == hash;
+    if (has_default_cuts && known) extents_hashes_.erase(place);
     if (has_default_cuts || known) return;
-    if (numbers_.size() == max_tensors) is_full_ = true;
-    else numbers_.insert(place, number);
+    if (extents_hashes_.size() == max_tensors) is_full_ = true;
+    else extents_hashes_.insert(place, hash);
   }
   /// Whether the plan of the last tensor of these extents may have been evicted with a decomposition that does not
   /// follow from the extents. True for all extents once the list is full.
   template <std::size_t Rank>
   bool contains(const std::array<std::size_t, Rank>& extents) const {
-    return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), hash_of(extents));
+    return is_full_ || std::binary_search(extents_hashes_.begin(), extents_hashes_.end(), hash_of(extents));
   }
   /// The error message of an adjoint call whose plan the cache has evicted.
   static text error_message(const char* call) {
@@ -49,7 +49,7 @@ class evicted_plans {
     return hasher().mix(extents).value();
   }
 
-  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> extents_hashes_;
   bool is_full_ = false;
 };
 

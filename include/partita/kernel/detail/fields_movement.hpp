@@ -36,8 +36,8 @@ class fields_movement : public planned_movement<Planner> {
   /// `plan(f)` is the plan of the field with the field_number f, `exchange()` returns the exchange that carries out the
   /// plans of all fields together, and `overlapped_work(y)` works on the blocks of the results while the exchange is
   /// pending.
-  template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class OverlappedWork>
-  pending<Results> move_all_fields(const X& x, const Wanted& output, Plan plan, Exchange exchange,
+  template <class T, class Results, class X, class Outputs, class Plan, class Exchange, class OverlappedWork>
+  pending<Results> move_all_fields(const X& x, const Outputs& output, Plan plan, Exchange exchange,
                                    OverlappedWork overlapped_work) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;

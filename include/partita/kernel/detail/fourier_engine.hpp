@@ -95,7 +95,7 @@ class fourier_engine {
   const structure& agree(const fourier_call<Rank>& call, const local_error& before) {
     const bool forward = call.forward;
     return agreed_structure(
-        state(), structures_, {mixed(fingerprint_, call.number()), before, true},
+        state(), plans_, {mixed(fingerprint_, call.number()), before, true},
         [&](const structure& known) {
           if ((forward ? known.gives : known.takes) && (forward ? known.block_x : known.block_y) != call.block)
             return false;
@@ -140,11 +140,11 @@ class fourier_engine {
   }
 
   arena* memory() const {
-    const structure* const s = structures_.last_plan();
+    const structure* const s = plans_.last_plan();
     return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
   }
   std::size_t plans_made() const {
-    std::size_t n = structures_.plans_made();
+    std::size_t n = plans_.plans_made();
     for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
@@ -189,7 +189,7 @@ class fourier_engine {
   }
 
   structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
-    shape_type global = extents_along_lines(definition_.p_x, own_shape);
+    shape_type global = global_extents_of_blocks(definition_.p_x, own_shape);
     const bool balanced =
         is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the extents of the tensor
@@ -226,7 +226,7 @@ class fourier_engine {
       return refuse(
           "requires a dy of the shape of a result; call it with an x first, because the layout of the result "
           "follows from the extents of x");
-    const shape_type result = extents_along_lines(*definition_.p_y, own_shape);
+    const shape_type result = global_extents_of_blocks(*definition_.p_y, own_shape);
     shape_type global = result;
     if (definition_.has_kind(line_kind::real_to_complex)) {
       if (definition_.options.real_extent == 0)
@@ -278,7 +278,7 @@ class fourier_engine {
   std::uint64_t fingerprint_;
   local_transforms local_transforms_;
   std::vector<exchange_of_layouts> layout_moves_;
-  plan_cache<structure> structures_;
+  plan_cache<structure> plans_;
   kernel_counts counted_traffic_;
   chained_calls calls_[2];
 };

@@ -50,7 +50,7 @@ template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& boundaries,
                   const outside_function<Rank>& outside = {}) {
   if (window.size() == 0) return;
-  if (plan.star) clear_corners(plan.own, window);
+  if (plan.star) clear_corners(plan.own_cells, window);
   std::array<std::size_t, Rank> at{}, shape = window.shape;
   const auto fill = [&](boundary b, double constant) {
     const strided<T, Rank> slab = window.part(at, shape);

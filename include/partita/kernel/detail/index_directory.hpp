@@ -133,9 +133,9 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
 
 /// Makes the directory of the owned indices of all workers. Collective. All workers throw if owned indices overlap or
 /// leave a gap, or if a worker wants an index that no worker owns; error messages call a wanted index by the text
-/// `entry`.
+/// `wanted_name`.
 inline index_directory register_indices(world_state& world, const index_list& owned, const index_list& wanted,
-                                        const char* name, const char* entry) {
+                                        const char* name, const char* wanted_name) {
   constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: the sum of two numbers of indices does not overflow
   constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
   const auto describe = [&] {
@@ -176,7 +176,7 @@ inline index_directory register_indices(world_state& world, const index_list& ow
   found_error = local_error(directory.store_runs(runs, name));
   for (std::size_t j = 0; j < wanted.size() && !found_error.any(); ++j)
     if (wanted[j] >= n)
-      found_error = local_error(text(name) << ": requires each " << entry << " to be below " << n
+      found_error = local_error(text(name) << ": requires each " << wanted_name << " to be below " << n
                                            << ", the number of those that are owned; worker " << world.id() << " wants "
                                            << to_signed_index(wanted[j]));
   agree_on_call(world, number_of_call, found_error, describe);

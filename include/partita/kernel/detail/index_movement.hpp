@@ -239,20 +239,20 @@ class index_movement : public planned_movement<index_planner> {
     const auto offsets = call.offsets();
     const bool writes_unpacked = shared_transport()->shares_one_memory(),
                is_written_at_once = is_pooled && p.first_destination() == 0;
-    const bool direct =
+    const bool receives_in_place =
         N == 1 && p.has_arrival_in_order() && call.outputs[0].is_dense && (is_written_at_once || !writes_unpacked);
     auto packed = scratch(writes_unpacked ? 0 : p.sent_count, row_pitch),
-         received = scratch(direct ? 0 : p.received_count, row_pitch);
+         received = scratch(receives_in_place ? 0 : p.received_count, row_pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N && !writes_unpacked; ++f)
         copy_rows(packed_rows(packed.data(), offsets[f], row_pitch, call.inputs[f]), call.inputs[f], p.packed);
     };
-    const row_block there = direct ? call.outputs[0].skip_rows(p.first_destination())
-                                   : packed_rows(received.data(), 0, row_pitch, call.outputs[0]);
+    const row_block there = receives_in_place ? call.outputs[0].skip_rows(p.first_destination())
+                                              : packed_rows(received.data(), 0, row_pitch, call.outputs[0]);
     auto moved = begin_row_movement(true, call, packed_rows(packed.data(), 0, row_pitch, call.inputs[0]), there, pack);
     for (std::size_t f = 0; f < N; ++f) copy_rows(call.outputs[f], call.inputs[f], pattern().kept);
-    auto place = [pattern = direct ? nullptr : planner().pattern(), row_pitch, offsets, filled = call.outputs,
-                  packed = std::move(packed), received = std::move(received)]() mutable {
+    auto place = [pattern = receives_in_place ? nullptr : planner().pattern(), row_pitch, offsets,
+                  filled = call.outputs, packed = std::move(packed), received = std::move(received)]() mutable {
       for (std::size_t f = 0; f < N && pattern; ++f)
         copy_rows(filled[f], packed_rows(received.data(), offsets[f], row_pitch, filled[f]),
                   pattern->transfers.placed_rows);
@@ -272,18 +272,19 @@ class index_movement : public planned_movement<index_planner> {
     const row_transfers& p = pattern().transfers;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
-    const bool direct = N == 1 && p.has_arrival_in_order() && call.inputs[0].is_dense;
-    auto packed = scratch(direct ? 0 : p.received_count, row_pitch), received = scratch(p.sent_count, row_pitch);
+    const bool receives_in_place = N == 1 && p.has_arrival_in_order() && call.inputs[0].is_dense;
+    auto packed = scratch(receives_in_place ? 0 : p.received_count, row_pitch),
+         received = scratch(p.sent_count, row_pitch);
     const auto pack = [&] {
-      if (direct) return;
+      if (receives_in_place) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
         (pack_returned_rows<Reduction, T>(packed_rows(packed.data(), offsets[F], row_pitch, call.inputs[F]),
                                           call.inputs[F]),
          ...);
       }(each);
     };
-    const row_block from = direct ? call.inputs[0].skip_rows(p.first_destination())
-                                  : packed_rows(packed.data(), 0, row_pitch, call.inputs[0]);
+    const row_block from = receives_in_place ? call.inputs[0].skip_rows(p.first_destination())
+                                             : packed_rows(packed.data(), 0, row_pitch, call.inputs[0]);
     // Before rows are sent to other nodes, a representative combines the rows that the other workers of its node
     // return.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {

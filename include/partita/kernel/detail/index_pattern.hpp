@@ -61,7 +61,7 @@ struct index_pattern {
 ///           stores the owners of n / p indices, or of p ranges, besides its own indices.
 PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                  const index_list& owned, const index_list& wanted, const char* name,
-                                                 const char* entry);
+                                                 const char* wanted_name);
 
 /// Makes the pattern of rows whose receivers are given: row j goes to worker receivers[j]. A worker gets rows in
 /// ascending order of the senders and, for each sender, in the sender's order. Opens the transport. Collective.

@@ -56,16 +56,16 @@ class exchange_operation : public pending_operation {
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
-    exchange->expect(y, y_strides);
+    exchange->post_receive(y, y_strides);
     const std::uint64_t number = start(exchange);
     try {
       fill();
     } catch (...) {  // other workers depend on this worker's messages
-      exchange->give(x, x_strides);
+      exchange->post_send(x, x_strides);
       wait();
       throw;
     }
-    exchange->give(x, x_strides);
+    exchange->post_send(x, x_strides);
     return number;
   }
   /// Continues an exchange that began before all workers had agreed on the call.
@@ -90,7 +90,7 @@ class speculative_exchange final : public speculative_send {
  public:
   speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& plans,
                        exchanges_by_kind Structure::*exchanges, const element_kind& kind)
-      : x_(x), x_strides_(x_strides), structures_(plans), pointer_to_exchanges_(exchanges), kind_(kind) {}
+      : x_(x), x_strides_(x_strides), plans_(plans), pointer_to_exchanges_(exchanges), kind_(kind) {}
   speculative_exchange(const speculative_exchange&) = delete;
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless_equal(nullptr); }
@@ -100,7 +100,7 @@ class speculative_exchange final : public speculative_send {
 
  private:
   void begin(std::uint64_t choices) override {
-    const Structure* const known = structures_.sole_plan(choices);
+    const Structure* const known = plans_.sole_plan(choices);
     sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).find_existing(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
@@ -116,7 +116,7 @@ class speculative_exchange final : public speculative_send {
 
   const void* x_;
   const std::ptrdiff_t* x_strides_;
-  Structures& structures_;
+  Structures& plans_;
   exchanges_by_kind Structure::*pointer_to_exchanges_;
   const element_kind& kind_;
   box_exchange* sent_exchange_ = nullptr;

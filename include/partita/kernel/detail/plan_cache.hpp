@@ -48,22 +48,22 @@ struct kernel_call {
   /// every receiver contributes a block of the same shape; only these sums need no agreement at checks::local.)
   bool must_agree_on_plan = false;
   speculative_send* early_send = nullptr;  ///< the data that may be sent once the workers of a node agree on a plan
-  bool depends_on_plan = false;            ///< whether `early_send` is useless with another plan; equal on all workers
+  bool send_depends_on_plan = false;       ///< whether `early_send` is useless with another plan; equal on all workers
 };
 
 /// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
-template <class Structure>
-bool is_known_to_all(const Structure& s) {
+template <class Plan>
+bool is_known_to_all(const Plan& s) {
   if constexpr (requires { s.is_known_to_all; }) return s.is_known_to_all;
   else return false;
 }
 
 /// Removes all plans from the cache if workers have thrown an error for missing memory since failure number `known`:
 /// the worker without memory may lack a plan that the others added because they all knew that the plan had no errors.
-template <class Structure>
-void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
+template <class Plan>
+void drop_plans_after_failures(const world_state& world, plan_cache<Plan>& cache, std::uint64_t& known) {
   if (known == world.failure_count()) return;
-  for (std::uint64_t all = cache.matching_plans([](const Structure&) { return true; }); all != 0; all &= all - 1)
+  for (std::uint64_t all = cache.matching_plans([](const Plan&) { return true; }); all != 0; all &= all - 1)
     cache.sole_plan(all & ~(all - 1))->forget();
   cache = {};
   known = world.failure_count();
@@ -72,9 +72,9 @@ void drop_plans_after_failures(const world_state& world, plan_cache<Structure>& 
 /// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
 /// the function `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error
 /// before (call.own_error), all workers throw the same error and nothing has moved.
-template <class Structure, class Fits, class Learn, class Describe>
-Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
-                            Learn learn, Describe describe) {
+template <class Plan, class Fits, class Learn, class Describe>
+Plan& agreed_structure(world_state& world, plan_cache<Plan>& cache, const kernel_call& call, Fits fits, Learn learn,
+                       Describe describe) {
   const auto agreed = [&](const local_error& own, std::uint64_t choices, auto what, speculative_send* ahead) {
     return call.must_agree_on_plan ? agree_on_call(world, call.fingerprint, own, what, choices, ahead)
                                    : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
@@ -82,13 +82,13 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
   // Most calls end after one agreement: all workers have a plan for their blocks.
   const std::uint64_t own = cache.matching_plans(fits);
   const std::uint64_t set =
-      agreed(call.own_error, own, describe, own == 0 && call.depends_on_plan ? nullptr : call.early_send);
+      agreed(call.own_error, own, describe, own == 0 && call.send_depends_on_plan ? nullptr : call.early_send);
   if (set != 0) return cache.use_last_plan(set);
-  if (call.depends_on_plan) world.discard_speculative_messages();
+  if (call.send_depends_on_plan) world.discard_speculative_messages();
   // If no plan fits on all workers, all workers make a plan; if one worker alone may find an error, all then agree that
   // no worker has found an error.
   local_error found_error;
-  auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {
+  auto structure = prepare_call<Plan>(world, found_error, [&](local_error& found) {
     cache.make_room();
     return learn(found);
   });

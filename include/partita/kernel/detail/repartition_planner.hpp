@@ -180,7 +180,7 @@ class repartition_planner {
       return plan_for_cuts(*cuts_.given_source_cuts(), shared_transport);
     }
     if (publishes_shapes_ || had_unbalanced_blocks_) return plan_from_shapes(own_shape, shared_transport, found_error);
-    const shape_type global = extents_along_lines(p_x_, own_shape);
+    const shape_type global = global_extents_of_blocks(p_x_, own_shape);
     const bool is_balanced = !p_x_.active() || own_shape == cuts_.source_cuts(global).shape(p_x_.index());
     if (!is_true_on_all(state(), is_balanced)) {
       had_unbalanced_blocks_ = true;
@@ -193,8 +193,8 @@ class repartition_planner {
   /// Makes the plan of an adjoint call whose dy does not fit the result of any cached plan.
   structure plan_backward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const {
-    const shape_type global = cuts_.source_extents(cuts_.given_result_cuts() ? cuts_.given_result_cuts()->extents()
-                                                                             : extents_along_lines(p_y_, own_shape));
+    const shape_type global = cuts_.source_extents(
+        cuts_.given_result_cuts() ? cuts_.given_result_cuts()->extents() : global_extents_of_blocks(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
     if (state_of_all_plans_->evicted_tensors.contains(global)) {
       report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
@@ -238,7 +238,7 @@ class repartition_planner {
   structure plan_for_cuts(const decomposition<rank>& source_cuts, std::shared_ptr<transport>& shared_transport) const {
     structure s = take_evicted_plan();
     s.source_cuts = source_cuts;
-    complete(s, source_cuts.extents(), shared_transport, true);
+    make_both_plans(s, source_cuts.extents(), shared_transport, true);
     return s;
   }
 
@@ -247,7 +247,7 @@ class repartition_planner {
   /// shape the other workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = publishes_shapes_;
-    std::vector<facts<rank + 1>> gathered_shapes;
+    std::vector<number_array<rank + 1>> gathered_shapes;
     if (!publishes_shapes_) gathered_shapes = gather_numbers(state(), extents_and_zero(own_shape));
     const auto published_numbers = [&](std::size_t worker) {
       return publishes_shapes_ ? state().published_numbers(worker) : gathered_shapes[worker].data();
@@ -300,7 +300,7 @@ class repartition_planner {
         for (std::size_t k = 0; has_default_source_cuts && k < default_cuts.cuts[d].parts(); ++k)
           has_default_source_cuts = default_cuts.cuts[d].size(k) == s.source_cuts->cuts[d].size(k);
       if (has_default_source_cuts) s.source_cuts = default_cuts;
-      complete(s, global, shared_transport, has_default_source_cuts);
+      make_both_plans(s, global, shared_transport, has_default_source_cuts);
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(state_of_all_plans_->shapes, p_x_.grid().shape());
@@ -311,12 +311,12 @@ class repartition_planner {
     }
     if (reject_extents(layout.extents, found_error)) return {};
     s.boxes = std::move(layout.boxes);
-    complete(s, layout.extents, shared_transport, false);
+    make_both_plans(s, layout.extents, shared_transport, false);
     return s;
   }
 
-  void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
-                bool has_default_source_cuts) const {
+  void make_both_plans(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
+                       bool has_default_source_cuts) const {
     s.result_cuts = cuts_.result_cuts(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));

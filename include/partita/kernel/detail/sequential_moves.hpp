@@ -141,7 +141,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const worker_plans
         const transfer<rank>& t = plan.receives[r];
         if (s == sends.size() || sends[s].worker != worker ||
             !(in_result_order(sends[s].where, plan.axes) == t.where) ||
-            sends[s].there != place_in_block<rank>::of(t.at, plan.destination_shape))
+            sends[s].at_peer != place_in_block<rank>::of(t.at, plan.destination_shape))
           throw error(text("partita::sequentially: worker ") << worker << " awaits " << t.where << " from worker "
                                                              << peer << ", whose plan does not send it there");
         store_box(to.part(t.at, t.where.shape()),

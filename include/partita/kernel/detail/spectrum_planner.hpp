@@ -285,7 +285,7 @@ class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
   pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& output,
                                   const char* direction, const local_error& before, Fill fill) {
     auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
-    const auto& s = *this->structures_.last_plan();
+    const auto& s = *this->plans_.last_plan();
     return {std::move(moved), output, forward ? s.scaled_planes : s.adjoint_scaled_planes};
   }
 };

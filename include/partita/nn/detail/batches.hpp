@@ -20,7 +20,8 @@ text batch_mismatch_text(const partition<Extents>& p_x, const Shape& x_shape) {
   world_state& everyone = *p_x.world().state();
   return one_call(everyone, [&]() -> text {
     everyone.report().note_agreement();
-    facts<1 + most_dimensions> mine{x_shape.size() - 1};  // the number of batch extents, followed by these extents
+    // the number of batch extents, followed by these extents
+    number_array<1 + most_dimensions> mine{x_shape.size() - 1};
     std::copy(x_shape.begin(), x_shape.end() - 1, mine.begin() + 1);
     const auto all = gather_numbers(everyone, mine);
 

@@ -15,7 +15,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
     order_[k] = k;
     hasher all(held_[k].summand_index);
     for (const interval& one : held_[k].box) all.mix(one.start).mix(one.stop);
-    number[k] = all.mix(held_[k].there).value();
+    number[k] = all.mix(held_[k].has_box).value();
   }
   detail::stable_sort(order_, [&](std::size_t worker) { return held_[worker].replica; });
   detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
@@ -45,7 +45,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::sends(std::size_t worker) con
     const box_overlap one = find_transfer(holder, other, where);
     if (one.worker == worker && one.is_forwarded == is_forwarded) all.push_back({other, where, is_forwarded});
   };
-  for (std::size_t other = 0; other < wanted_.size() && held_[worker].there; ++other) give(worker, other, false);
+  for (std::size_t other = 0; other < wanted_.size() && held_[worker].has_box; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copy_ranges_[order_[k]].end)
     if (intersect(held_[order_[k]], wanted_[worker], where))
@@ -63,7 +63,7 @@ PARTITA_DEF std::size_t box_overlaps::max_received_elements() const {
   };
   std::size_t most = 0;
   for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
-    if (!wanted_[worker].there) continue;
+    if (!wanted_[worker].has_box) continue;
     short_list<interval> own;
     const std::size_t kept = intersect(held_[worker], wanted_[worker], own) ? volume(own) : 0;
     if (const std::size_t taken = volume(wanted_[worker].box) - kept; taken > most) most = taken;
@@ -73,7 +73,7 @@ PARTITA_DEF std::size_t box_overlaps::max_received_elements() const {
 
 PARTITA_DEF bool box_overlaps::intersect(const worker_box& a, const worker_box& b, short_list<interval>& where) {
   where = {};
-  bool all = a.there && b.there && a.summand_index == b.summand_index;
+  bool all = a.has_box && b.has_box && a.summand_index == b.summand_index;
   for (std::size_t d = 0; all && d < a.box.size(); ++d) {
     where.push_back({a.box[d].start > b.box[d].start ? a.box[d].start : b.box[d].start,
                      a.box[d].stop < b.box[d].stop ? a.box[d].stop : b.box[d].stop});

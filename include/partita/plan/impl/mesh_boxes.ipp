@@ -12,7 +12,7 @@ PARTITA_DEF std::vector<worker_box> boxes_on_mesh(const placed_mesh& mesh_worker
     worker_box& one = all[mesh_workers.worker(k)];
     one.box = mesh_block(s, shape, k);
     one.summand_index = detail::index_along_axes(mesh_workers.mesh(), k, detail::partial_axes(s));
-    one.there = true;
+    one.has_box = true;
   }
   return all;
 }

@@ -80,7 +80,7 @@ PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_t
     throw partition_error(text("partita::pipeline: requires at least one stage and one micro-batch, got ")
                           << shape.stages() << " and " << shape.micro_batches << "; give both");
   const auto is_time = [](double t) { return t >= 0 && t <= 1e30; };  // sums of such times stay finite
-  bool are_times = is_time(times.moving);
+  bool are_times = is_time(times.transfer_seconds);
   for (const auto* list : {&times.forward, &times.backward, &times.weights}) {
     are_times = are_times && (list->empty() || list->size() == shape.stages());
     for (const double t : *list) are_times = are_times && is_time(t);
@@ -198,7 +198,7 @@ class pipeline_chooser {
   const pipeline_shape& shape_;
   const pipeline_times& times_;
   bool has_weights_;
-  pipeline_clock clock_{shape_, times_.moving};
+  pipeline_clock clock_{shape_, times_.transfer_seconds};
   std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);
   std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
   pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
@@ -262,7 +262,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
   detail::require_pipeline(shape, times);
   const bool has_weights_passes = has_weights(tasks);
   detail::require_complete(shape, tasks, has_weights_passes);
-  detail::pipeline_clock clock(shape, times.moving);
+  detail::pipeline_clock clock(shape, times.transfer_seconds);
   std::vector<std::size_t> next(tasks.size(), 0);
   std::vector<double> free(tasks.size(), 0);
   std::vector<std::uint32_t> kept(shape.stages(), 0);

@@ -23,19 +23,19 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
   const box<dynamic> source = as_box(held.box), destination = as_box(wanted.box);
   exchange_plan<dynamic> plan;
   plan.worker = worker;
-  plan.gives = held.there, plan.takes = wanted.there;
+  plan.gives = held.has_box, plan.takes = wanted.has_box;
   plan.one_to_one = false;
   for (const auto* side : {&all.held_boxes(), &all.wanted_boxes()})
     for (const worker_box& one : *side) {
       const box<dynamic> block = as_box(one.box);
-      if (!one.there) continue;
+      if (!one.has_box) continue;
       if (plan.extents.empty()) plan.extents = shape_list::filled(block.stop.size(), 0);
       for (std::size_t d = 0; d < block.stop.size(); ++d)
         if (block.stop[d] > plan.extents[d]) plan.extents[d] = block.stop[d];
     }
   const shape_list nothing = shape_list::filled(plan.extents.size(), 0);
-  plan.source_shape = held.there ? source.shape() : nothing;
-  plan.destination_shape = wanted.there ? destination.shape() : nothing;
+  plan.source_shape = held.has_box ? source.shape() : nothing;
+  plan.destination_shape = wanted.has_box ? destination.shape() : nothing;
   const auto transfer_with = [&](const box_overlap& o, const box<dynamic>& own_block, const box<dynamic>& peer_block) {
     const box<dynamic> where = as_box(o.where);
     return transfer<dynamic>{o.worker, where, offset_in(where, own_block),

@@ -68,14 +68,14 @@ class searcher {
 
   /// Evaluates a candidate (a list of shardings) unless its evaluation is cached, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
-    if (2 * (log_.size() + 1) > slots_.size()) rehash();
+    if (2 * (evaluations_.size() + 1) > slots_.size()) rehash();
     std::uint32_t& slot = find_hash_slot(selection);
-    if (slot != 0) return log_[slot - 1];
+    if (slot != 0) return evaluations_[slot - 1];
     ++try_count_;
     annotate(selection);
-    log_.push_back({selection, judge_(annotations_), true});
-    slot = static_cast<std::uint32_t>(log_.size());
-    const evaluation& result = log_.back();
+    evaluations_.push_back({selection, judge_(annotations_), true});
+    slot = static_cast<std::uint32_t>(evaluations_.size());
+    const evaluation& result = evaluations_.back();
     if (is_better(result, best_)) best_ = result;
     if (!fastest_.is_evaluated || result.result.plain.seconds() < fastest_.result.plain.seconds()) fastest_ = result;
     return result;
@@ -88,12 +88,12 @@ class searcher {
   }
   std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {
     std::size_t k = hasher().mix(selection).value() % slots_.size();
-    while (slots_[k] != 0 && log_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
+    while (slots_[k] != 0 && evaluations_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
     return slots_[k];
   }
   void rehash() {
     slots_.assign(slots_.empty() ? 1024 : 4 * slots_.size(), 0);
-    for (std::size_t k = 0; k < log_.size(); ++k) find_hash_slot(log_[k].selection) = static_cast<std::uint32_t>(k + 1);
+    for (std::uint32_t k = 0; k < evaluations_.size(); ++k) find_hash_slot(evaluations_[k].selection) = k + 1;
   }
 
   /// Gives all choices in `unit` the same option, tries each option, and keeps the best. Other choices do not change.
@@ -181,7 +181,7 @@ class searcher {
                                 try_count_, is_exact,       describe(best_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
     evaluation second;
-    for (const evaluation& one : log_)
+    for (const evaluation& one : evaluations_)
       if (one.result.excess_bytes == 0 && !(one.result.hash == best_.result.hash) && is_better(one, second))
         second = one;
     out.runner_up = describe(second, true);
@@ -197,7 +197,7 @@ class searcher {
   /// Choices that change together: each group, then each choice alone.
   std::vector<std::vector<std::size_t>> input_groups_{};
   search_judge<Graph> judge_;
-  std::vector<evaluation> log_{};
+  std::vector<evaluation> evaluations_{};
   std::vector<std::uint32_t> slots_{};
   std::vector<annotated_value> annotations_{};
   evaluation best_{}, fastest_{};

@@ -97,8 +97,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         std::size_t c = 0;
         while (is_channel_used_[c]) ++c;
         is_channel_used_[c] = true;
-        link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].once;
-        for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].once;
+        link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].shared_seconds;
+        for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].shared_seconds;
         pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(c), time_, link_free_});
         for (const std::size_t j : graph_.joint_steps[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);

@@ -94,30 +94,30 @@ struct propagation_builder {
   }
   constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& kept_reductions) const {
     const std::size_t t = s.r.operand_count + j;
-    sharding left = resolved_sharding(t);
-    left.pending = kept_reductions;
+    sharding produced = resolved_sharding(t);
+    produced.pending = kept_reductions;
     const std::uint32_t summed = s.r.summed_factors(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
       if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;
       for (std::size_t k = 0; k < s.cut[f].size(); ++k) {
-        left.pending[s.cut[f][k]] = one.how;
+        produced.pending[s.cut[f][k]] = one.how;
         s.log_decision(decision::what::becomes_partial, t, decision::none, f, s.cut[f][k], decision::none, one.how);
       }
     }
     if (s.is_given(t) && s.flow != direction::forward) {
       const spec& given = s.results[j];
-      const sharding made = left;
-      const std::uint32_t used = left.cut_axes();
+      const sharding made = produced;
+      const std::uint32_t used = produced.cut_axes();
       for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
         if (const pending_reduction kind = given.layout.pending[a];
             kind != pending_reduction::none && (used >> a & 1U) == 0) {
-          left.pending[a] = kind;
+          produced.pending[a] = kind;
           s.log_decision(decision::what::keeps_partial, t, decision::none, decision::none, a, decision::none, kind);
         }
       add_reshard(t, made, given.layout, given);
     }
-    out.results.push_back(left);
+    out.results.push_back(produced);
   }
   constexpr void add_reshard(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
     if (from.same_layout(to)) return;

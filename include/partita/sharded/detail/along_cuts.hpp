@@ -257,7 +257,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     if (how.window != nullptr) {
       auto target = on->boxes_of(layout, extents);
       for (worker_box& one : target)
-        if (one.there) one.box = how.window(how.operation, one.box, x.extents());
+        if (one.has_box) one.box = how.window(how.operation, one.box, x.extents());
       read = fetch_window(*on, name, given, layout, x.extents(), target);
     }
     const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)

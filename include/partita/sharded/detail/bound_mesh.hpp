@@ -114,7 +114,7 @@ class bound_mesh {
     hasher number(1);
     for (const auto* side : {&source, &target})
       for (const worker_box& one : *side) {
-        number.mix(one.there).mix(one.summand_index).mix(one.replica).mix(one.box.size());
+        number.mix(one.has_box).mix(one.summand_index).mix(one.replica).mix(one.box.size());
         for (const interval& part : one.box) number.mix(part.start).mix(part.stop);
       }
     return cached_plan<T>(exchanges_, number, [&] { return lower_exchange<T>(box_overlaps(source, target)); });

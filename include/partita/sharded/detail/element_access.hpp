@@ -39,7 +39,7 @@ tensor_block<T> gather_to_all(bound_mesh* on, const tensor_block<T>& x, std::uin
     on->agree<T>("sharded_tensor::number", whole, whole, one, number);
     std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
     for (std::size_t w = 0; w < had.size(); ++w)
-      if (!had[w].there) wanted[w] = {{interval{0, 1}}, 0, true};
+      if (!had[w].has_box) wanted[w] = {{interval{0, 1}}, 0, true};
     tensor_block<T> y(on->active() ? x.shape : shape_list());
     if (on->active()) *y.data() = *x.data();
     T received{};
@@ -59,7 +59,7 @@ class element_locator {
   void for_each_holder(const shape_list& index, F f) const {
     for (std::size_t w = 0; w < boxes_.size(); ++w) {
       const worker_box& one = boxes_[w];
-      bool there = one.there;
+      bool there = one.has_box;
       std::size_t offset = 0;
       for (std::size_t d = 0; there && d < index.size(); ++d) {
         there = index[d] >= one.box[d].start && index[d] < one.box[d].stop;

@@ -180,7 +180,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     } else if ((Op::windowed >> i & 1U) != 0) {
       auto wanted = on->boxes_of(needs[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
-        if (!wanted[k].there) continue;
+        if (!wanted[k].has_box) continue;
         wanted[k].box = replace_features<Op>(wanted[k].box, op.window(i, anchors[k].box, shape_span(shapes.data(), n)));
       }
       window = fetch_window(*on, work.how.name(), blocks[i], needs[i], shapes[i], wanted);

@@ -191,7 +191,7 @@ scan_options agree_on_options(const scan_step<T>& step, const state_list<T>& sta
     throw error(
         "partita::scan: requires the option checkpoints in place of memory in a dry run, which has no memory; give "
         "that");
-  facts<2> bytes{0, n == 0 ? 0 : measure_step_bytes(step, state)};
+  number_array<2> bytes{0, n == 0 ? 0 : measure_step_bytes(step, state)};
   for (const auto& x : state) bytes[0] += x.size() * sizeof(T);
   if (const auto& on = state[0].state()->on) {
     const auto& world = *on->everyone().state();

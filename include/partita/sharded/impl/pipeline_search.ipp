@@ -99,8 +99,9 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
       estimates.push_back(&e);
       one.update_seconds = std::max(one.update_seconds, e.update);
       if (s.end_layer < network.layers)
-        one.times.moving = std::max(one.times.moving, options.between.latency + static_cast<double>(e.sent_bytes) *
-                                                                                    options.between.seconds_per_byte);
+        one.times.transfer_seconds =
+            std::max(one.times.transfer_seconds,
+                     options.between.latency + static_cast<double>(e.sent_bytes) * options.between.seconds_per_byte);
     }
     // 3. Simulate the stages in each order of tasks, and keep the fastest pipeline that fits into memory.
     for (const pipeline_order order : options.orders) {

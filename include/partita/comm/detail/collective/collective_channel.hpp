@@ -26,7 +26,7 @@ struct group_blocks {
 
 /// One worker's channel to the other members of one group.
 struct collective_channel {
-  const worker_group* all = nullptr;
+  const worker_group* group = nullptr;
   worker_group node_members;                ///< members that share a node or a channel with this worker, leader first
   worker_group node_leaders;                ///< the leaders of all nodes, the root first; only a leader uses this group
   std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `node_members`; null: messages do
@@ -91,7 +91,7 @@ struct collective_channel {
     } else if (op.combine_exactly != nullptr) {
       // partial sums would be rounded at each step, so the whole blocks go to the root
       if (!done)
-        group_messages.reduce_from_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+        group_messages.reduce_from_blocks(*group, op, x, group->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
       if (node_members.members.size() > 1) {
         if (!done) group_messages.collect(node_members, op, x, into(), n, blocks, incoming);
@@ -115,7 +115,7 @@ struct collective_channel {
     if (is_on_one_node || op.combine_exactly != nullptr) {
       finish_sum(
           group_messages, op, b.x, b.n, [&] { return b.y; }, incoming);
-      return spread(group_messages, {all->position == 0 ? b.y : nullptr, b.y, b.n});
+      return spread(group_messages, {group->position == 0 ? b.y : nullptr, b.y, b.n});
     }
     const bool given = std::exchange(has_begun_early, false), alone = node_members.members.size() == 1;
     if (!given) {

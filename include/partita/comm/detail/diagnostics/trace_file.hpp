@@ -18,11 +18,11 @@ struct traced_call {
   std::size_t messages = 0, by_message = 0, shared = 0;
 };
 
-/// A bound program. `fingerprint` and `run_number`, the number of earlier programs with the same fingerprint, are the
+/// A bound program. `fingerprint` and `occurrence`, the number of earlier programs with the same fingerprint, are the
 /// same on all workers.
 struct traced_timetable {
   std::uint64_t fingerprint = 0;
-  std::size_t run_number = 0, calls = 0;
+  std::size_t occurrence = 0, calls = 0;
   timetable estimated_times{};
   std::vector<std::uint32_t> lanes{};  // the lanes of the entries
   std::size_t forward = 0;             // the number of entries of the forward pass

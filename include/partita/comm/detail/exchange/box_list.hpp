@@ -21,16 +21,17 @@ PARTITA_DECL std::size_t drop_unit_extents(const std::size_t* shape, std::size_t
 /// A box that is sent to or received from a worker, and the position of the box in this worker's block.
 struct listed_box {
   std::size_t worker = 0;
-  std::size_t stage = 0;  ///< offset in the staging area in bytes, if there is such an area
+  std::size_t staging_offset = 0;  ///< offset in the staging area in bytes, if there is such an area
   const std::size_t* shape = nullptr;
   const std::size_t* at = nullptr;
 };
 
-/// The memory of a block during one call. Memory without strides is a staging area; each box is dense at its `stage`.
+/// The memory of a block during one call. Memory without strides is a staging area; each box is dense at its
+/// `staging_offset`.
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
-  const block_writer* written = nullptr;  ///< if not null, writes the boxes; the other members are unused
+  const block_writer* writer = nullptr;  ///< if not null, writes the boxes; the other members are unused
 };
 
 /// Boxes of one rank, stored contiguously in one vector.
@@ -44,8 +45,9 @@ class box_list {
   PARTITA_DECL listed_box operator[](std::size_t k) const;
   void reserve(std::size_t boxes) { numbers_.reserve(boxes * length()); }
   void clear() { numbers_.clear(); }
-  PARTITA_DECL void add(std::size_t worker, const std::size_t* shape, const std::size_t* at, std::size_t stage = 0);
-  void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.stage); }
+  PARTITA_DECL void add(std::size_t worker, const std::size_t* shape, const std::size_t* at,
+                        std::size_t staging_offset = 0);
+  void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.staging_offset); }
 
   std::size_t volume(std::size_t k) const { return element_count_of_shape((*this)[k].shape, rank_); }
   /// The number of elements in all boxes.

@@ -64,8 +64,8 @@ class joint_messages : public box_transport {
   joint_messages& operator=(const joint_messages&) = delete;
   ~joint_messages() override { release(); }
 
-  PARTITA_INLINE void expect(const block_memory& y) override;
-  PARTITA_INLINE void give(const block_memory& x) override;
+  PARTITA_INLINE void post_receive(const block_memory& y) override;
+  PARTITA_INLINE void post_send(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   PARTITA_INLINE void roll_back() override;
   /// The first advance() of an exchange waits until the workers of the node have written their boxes into this worker's
@@ -73,7 +73,7 @@ class joint_messages : public box_transport {
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;
   bool is_needed() const override { return true; }
-  PARTITA_INLINE carried counts() const override;
+  PARTITA_INLINE exchange_traffic counts() const override;
 
  private:
   PARTITA_DECL void start_collecting_boxes();

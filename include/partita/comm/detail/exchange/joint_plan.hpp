@@ -35,7 +35,7 @@ struct joint_plan {
 struct staged_joint_box {
   // key: the worker by which boxes are sorted; plan, box: the index of the plan and of the box in the plan's list
   std::size_t key, plan, box, elements;
-  std::size_t stage;  // the offset in the owner's staging area, in elements
+  std::size_t staging_offset;  // the offset in the owner's staging area, in elements
 };
 
 /// The index of the last of n ascending values that is at most `value`.

@@ -18,10 +18,12 @@ struct lowered_plan {
   std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
   std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
   box_list sends, receives;
-  std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides, in elements, in the receiver's block
-  box_list kept, kept_destinations;   ///< the positions, in source and destination, of boxes that stay on this worker
-  bool accumulate = false;            ///< whether received boxes are staged and then added
-  bool is_polled = false;  ///< whether give() does not wait for receivers, and advance() sends to each when it is ready
+  /// for each send: offset and strides, in elements, in the receiver's block
+  std::vector<std::ptrdiff_t> peer_positions;
+  box_list kept, kept_destinations;  ///< the positions, in source and destination, of boxes that stay on this worker
+  bool accumulate = false;           ///< whether received boxes are staged and then added
+  /// whether post_send() does not wait for receivers, and advance() sends to each when it is ready
+  bool is_polled = false;
   bool is_agreed_between_calls = false;  ///< whether all workers agree on a call between any two exchanges of this plan
   /// whether source and destination are several blocks each, at any addresses; then their shapes have no meaning
   bool has_several_blocks = false;
@@ -33,11 +35,11 @@ struct lowered_plan {
       : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_destinations(rank) {}
 
   PARTITA_DECL void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
-                             const std::ptrdiff_t* strides, std::size_t stage = 0);
+                             const std::ptrdiff_t* strides, std::size_t staging_offset = 0);
   PARTITA_DECL void add_kept_box(const std::size_t* shape, const std::size_t* source_position,
                                  const std::size_t* destination_start);
-  std::ptrdiff_t peer_offset(std::size_t k) const { return there[k * (1 + rank)]; }
-  const std::ptrdiff_t* peer_strides(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
+  std::ptrdiff_t peer_offset(std::size_t k) const { return peer_positions[k * (1 + rank)]; }
+  const std::ptrdiff_t* peer_strides(std::size_t k) const { return peer_positions.data() + k * (1 + rank) + 1; }
 
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
   PARTITA_DECL void clear_boxes();
@@ -61,11 +63,11 @@ void lower_plan(const exchange_plan<Rank>& plan, lowered_plan& low) {
   const auto dense = place_in_block<Rank>::of({}, plan.destination_shape).strides();
   assign(low.received_strides, in_source_order(dense, plan.axes));
   low.sends.reserve(plan.sends.size());
-  low.there.reserve(plan.sends.size() * (1 + low.rank));
+  low.peer_positions.reserve(plan.sends.size() * (1 + low.rank));
   low.receives.reserve(plan.receives.size());
   for (const transfer<Rank>& t : plan.sends) {
-    const auto strides = in_source_order(t.there.strides(), plan.axes);
-    low.add_send(t.worker, t.where.shape().data(), t.at.data(), static_cast<std::ptrdiff_t>(t.there.offset),
+    const auto strides = in_source_order(t.at_peer.strides(), plan.axes);
+    low.add_send(t.worker, t.where.shape().data(), t.at.data(), static_cast<std::ptrdiff_t>(t.at_peer.offset),
                  strides.data());
   }
   for (const transfer<Rank>& t : plan.receives)

@@ -11,10 +11,10 @@ namespace partita::detail {
 
 /// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
 /// memory.
-struct carried {
+struct exchange_traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 
-  carried& operator+=(const carried& more) {
+  exchange_traffic& operator+=(const exchange_traffic& more) {
     messages += more.messages, bytes_by_message += more.bytes_by_message, bytes_shared += more.bytes_shared;
     return *this;
   }
@@ -35,16 +35,16 @@ class box_transport {
  public:
   virtual ~box_transport() = default;
   /// Announces the address of this worker's result block y to the workers that send to it, without waiting.
-  virtual void expect(const block_memory& y) = 0;
+  virtual void post_receive(const block_memory& y) = 0;
   /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. For
-  /// an early start, begin_ahead() announces y and packs x as far as possible without waiting.
+  /// an early start, start_speculatively() announces y and packs x as far as possible without waiting.
   virtual bool sends_speculatively() const { return false; }
-  virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
-  /// Starts to send x, for which it may wait until the receivers have called expect().
-  virtual void give(const block_memory& x) = 0;
+  virtual void start_speculatively(const block_memory&, const block_memory& y) { post_receive(y); }
+  /// Starts to send x, for which it may wait until the receivers have called post_receive().
+  virtual void post_send(const block_memory& x) = 0;
   /// All workers of a node call this function when they have agreed on the exchange, but other nodes have not yet:
-  /// messages to other nodes that need no answer may be sent now. The caller must then call expect(), and give() with
-  /// the same x, or roll_back().
+  /// messages to other nodes that need no answer may be sent now. The caller must then call post_receive(), and
+  /// post_send() with the same x, or roll_back().
   virtual void send_speculatively(const block_memory&) {}
   /// Undoes the parts of the exchange that were started before the workers failed to agree on it.
   virtual void roll_back() {}
@@ -56,7 +56,7 @@ class box_transport {
   /// the parameter. Returns false, and changes nothing, if the transport cannot carry that plan: then prepare() opens
   /// another transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
-  virtual carried counts() const = 0;
+  virtual exchange_traffic counts() const = 0;
   /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.
   virtual bool is_needed() const { return false; }

@@ -45,7 +45,7 @@ class element_messages {
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
-    if (choose_routes(group, n).sum() == block_route::direct)
+    if (choose_routes(group, n).sum_route() == block_route::direct)
       return reduce_from_blocks(group, op, own_block, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
@@ -56,7 +56,7 @@ class element_messages {
       if (together != nullptr) op.combine(into, together, from, n);
       together = into;
     });
-    if (me != 0) send(together, n, group.members[tree.above(me)]);
+    if (me != 0) send(together, n, group.members[tree.parent(me)]);
     else if (together != into) element_kind_->copy_row(into, together, n);
   }
   /// The position of the member to which this member sends its own block in a reduction; this member's own position if
@@ -69,7 +69,7 @@ class element_messages {
   void reduce_to_all(const worker_group& group, const element_operation& op, const char* own_block, char* into,
                      std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                      bool given = false) const {
-    switch (choose_routes(group, n).sum_to_all()) {
+    switch (choose_routes(group, n).sum_to_all_route()) {
       case block_route::direct:
         return reduce_to_all_by_blocks(group, op, own_block, into, n, pending, blocks, incoming, given);
       case block_route::split:

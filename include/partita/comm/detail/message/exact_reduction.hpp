@@ -53,7 +53,7 @@ class exact_reduction {
         node_terms_->round(into + at * element);
       } else {
         node_terms_->write(terms_message_);
-        group_messages.send_bytes(terms_message_, node_leaders.members[tree.above(me)]);
+        group_messages.send_bytes(terms_message_, node_leaders.members[tree.parent(me)]);
       }
     }
   }

@@ -22,15 +22,15 @@ class pair_messages : public box_transport {
   PARTITA_DECL pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
                              const message_policy& policy, bool oversubscribed, const own_node* node_or_null = nullptr);
 
-  carried counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
+  exchange_traffic counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
   bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
-  void expect(const block_memory& y) override { y_ = y; }
+  void post_receive(const block_memory& y) override { y_ = y; }
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
   /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
   /// makes its sender send at once, and the request for this worker's message would queue behind all those bytes in the
   /// NIC of the worker whose receive was posted first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2
   /// hosts of 2 workers at 1 Gbit).
-  PARTITA_INLINE void give(const block_memory& x) override;
+  PARTITA_INLINE void post_send(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
     if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();

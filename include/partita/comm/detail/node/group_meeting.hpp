@@ -40,30 +40,30 @@ class group_meeting {
   group_page& own_page() const { return *member_pages_[own_index_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
-  /// Waits until no member still reads what this worker showed `slot_count` calls before call e, so that call e can
-  /// reuse the flag and the slot.
-  PARTITA_DECL void make_room(std::uint64_t e);
-  /// Whether call e can reuse its flag and its slot without waiting.
-  PARTITA_DECL bool has_room(std::uint64_t e);
-  group_page::call_flag& ready(std::size_t k, std::uint64_t e) const {
-    return member_pages_[k]->ready[e % group_page::slot_count];
+  /// Waits until no member still reads what this worker showed `slot_count` calls before this call, so that the call
+  /// can reuse the flag and the slot.
+  PARTITA_DECL void make_room(std::uint64_t call);
+  /// Whether the call can reuse its flag and its slot without waiting.
+  PARTITA_DECL bool has_room(std::uint64_t call);
+  group_page::call_flag& ready(std::size_t k, std::uint64_t call) const {
+    return member_pages_[k]->ready[call % group_page::slot_count];
   }
-  char* slot_of_call(std::size_t k, std::uint64_t e) const {
-    return member_pages_[k]->slot[e % group_page::slot_count];
+  char* slot_of_call(std::size_t k, std::uint64_t call) const {
+    return member_pages_[k]->slot[call % group_page::slot_count];
   }
 
   bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }
-  PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
-  /// Whether the members measure in call e how far their caches are from each other: in every 16th call, if its blocks
-  /// have at least 1024 bytes.
-  bool measures_distance(std::uint64_t e, std::size_t bytes) const {
-    return e % 16 == 1 && bytes >= min_measured_bytes;
+  PARTITA_DECL void announce(std::uint64_t call, std::uint64_t block, std::uint64_t result = nowhere);
+  /// Whether the members measure in this call how far their caches are from each other: in every 16th call, if its
+  /// blocks have at least 1024 bytes.
+  bool measures_distance(std::uint64_t call, std::size_t bytes) const {
+    return call % 16 == 1 && bytes >= min_measured_bytes;
   }
-  void measure_distance(std::size_t k, std::uint64_t e, std::size_t bytes) const {
-    if (measures_distance(e, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
+  void measure_distance(std::size_t k, std::uint64_t call, std::size_t bytes) const {
+    if (measures_distance(call, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
   }
   PARTITA_DECL static void move(void* to, const void* from, std::size_t bytes, bool streaming);
-  PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t call);
 
   arena* arena_;
   std::vector<std::size_t> member_places_;

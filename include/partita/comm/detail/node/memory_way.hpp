@@ -22,16 +22,16 @@ class memory_transport : public box_transport {
                                 const element_kind& kind);
 
   PARTITA_INLINE bool follow(lowered_plan& next) override;
-  PARTITA_INLINE carried counts() const override;
+  PARTITA_INLINE exchange_traffic counts() const override;
   PARTITA_INLINE bool is_needed() const override;
 
-  PARTITA_INLINE void expect(const block_memory& y) override;
+  PARTITA_INLINE void post_receive(const block_memory& y) override;
   bool sends_speculatively() const override {
     return !plan_.accumulate && (has_staging_buffers_ || !has_staged_boxes_);
   }
-  PARTITA_INLINE void begin_ahead(const block_memory& x, const block_memory& y) override;
+  PARTITA_INLINE void start_speculatively(const block_memory& x, const block_memory& y) override;
   PARTITA_INLINE void roll_back() override;
-  PARTITA_INLINE void give(const block_memory& x) override;
+  PARTITA_INLINE void post_send(const block_memory& x) override;
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;
 
@@ -63,7 +63,7 @@ class memory_transport : public box_transport {
   /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
   /// Larger boxes are written into the ring with streaming stores, because a reader on a distant core would have to
   /// fetch lines from the writer's cache.
-  static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
+  static constexpr std::size_t max_cached_ring_bytes = std::size_t{1} << 20;
 
   PARTITA_DECL bool is_dense() const;
 

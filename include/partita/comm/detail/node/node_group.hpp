@@ -41,16 +41,16 @@ class node_group final : public group_transport, private node_sum {
   /// Where the members of a group find the elements of a broadcast.
   enum spread_source : std::uint64_t { in_root_block, in_first_member_block, in_message };
 
-  PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t call);
 
   /// Executes the root's part of a broadcast. The other members copy from the root's x or y, if one of them is in
   /// shared memory. If not, the root copies x in chunks, while the others read, to the block of the first other member
   /// (only if y is null) or to a staging block.
-  PARTITA_DECL bool broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t e);
-  PARTITA_DECL void write_block_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t e,
+  PARTITA_DECL bool broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t call);
+  PARTITA_DECL void write_block_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t call,
                                           std::uint64_t block);
 
-  PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t e);
+  PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t call);
 };
 
 }  // namespace partita::detail

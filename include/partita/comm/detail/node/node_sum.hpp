@@ -66,17 +66,17 @@ class node_sum : protected group_meeting {
   bool is_in_place(const block_sum& s) const { return !contributes_block(s) || is_reachable(s.x); }
 
   /// Finishes a sum of small blocks: every member that gets the sum combines all blocks.
-  PARTITA_DECL bool finish_small_sum(const block_sum& s, std::uint64_t e);
+  PARTITA_DECL bool finish_small_sum(const block_sum& s, std::uint64_t call);
 
   /// Starts a sum of large blocks. A block that is not in shared memory passes through two slots, each for one chunk:
   /// the next chunk is copied while the others still combine the previous chunk. The first chunk is copied before the
   /// call is announced, so that a block of one chunk needs only two synchronisations.
-  PARTITA_DECL void start_large_sum(const block_sum& s, std::uint64_t e);
+  PARTITA_DECL void start_large_sum(const block_sum& s, std::uint64_t call);
 
   /// Finishes a sum of large blocks: each member combines one slice of each chunk for all members that get the sum.
-  PARTITA_DECL bool finish_large_sum(const block_sum& s, std::uint64_t e);
+  PARTITA_DECL bool finish_large_sum(const block_sum& s, std::uint64_t call);
 
-  PARTITA_DECL void combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t e);
+  PARTITA_DECL void combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t call);
 
   /// The memory into which the other members write this member's sum.
   char* result_address(const block_sum& s) const {
@@ -84,7 +84,7 @@ class node_sum : protected group_meeting {
   }
   PARTITA_DECL range slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
-  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t e);
+  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call);
 
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
   /// start of the results and of whole blocks, and `offset_in_slot` elements after the start of the slots.

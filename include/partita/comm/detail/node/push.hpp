@@ -36,7 +36,7 @@ class push_list {
  private:
   struct entry {
     std::size_t place;                 // the place of the receiver on the node
-    std::size_t stage;                 // the offset of the dense box, if the source is staged
+    std::size_t staging_offset;        // the offset of the dense box, if the source is staged
     std::ptrdiff_t offset;             // the start of the box in the receiver's block, in bytes
     std::size_t shape_index, strides;  // indices of the box's shape and start, and of the receiver's strides
   };

@@ -25,7 +25,7 @@ class boxes_through_ring {
   std::size_t last() const { return end_box_; }
   std::size_t bytes() const { return bytes_; }
   /// The offset in bytes of the first box in the staging area, if there is a staging area.
-  std::size_t stage() const { return (*boxes_)[first_box_].stage; }
+  std::size_t staging_offset() const { return (*boxes_)[first_box_].staging_offset; }
 
   PARTITA_DECL void start(const announced_memory& at);
 

@@ -79,7 +79,7 @@ class shared_flags {
   /// grows with its square. 16 is chosen: reading 16 lines takes about as long as the two steps through a first worker.
   static constexpr std::size_t max_direct_readers = 16;
   /// the number of `posted_words` of a worker: two each for its own words, the final result, and the result of its node
-  static constexpr std::size_t lines = 6;
+  static constexpr std::size_t posted_words_count = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
   struct alignas(64) posted_words {

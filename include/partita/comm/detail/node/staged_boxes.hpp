@@ -47,7 +47,7 @@ class staged_boxes {
   void mark_taken(std::uint64_t exchange) { slot_header_->taken.post(exchange); }
 
   /// Whether the buffers exist.
-  bool there() const { return slot_header_ != nullptr; }
+  bool has_buffers() const { return slot_header_ != nullptr; }
   /// The buffer that the exchange with this number uses, one of two in turn.
   char* buffer(std::uint64_t exchange) const {
     return reinterpret_cast<char*>(slot_header_) + sizeof(slot_header) + exchange % 2 * bytes_;

@@ -20,7 +20,7 @@ class recorded_agreements {
 
   /// The choices that the workers have in common at the next step, or 0 if the step differs from the recorded step or
   /// this worker has an error.
-  std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
+  std::uint64_t replay_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
     if (next_step_to_replay_ == steps_.size() || kind != failure::none) return 0;
     const step& expected = steps_[next_step_to_replay_++];
     return expected.fingerprint == fingerprint ? expected.common_choices & choices : 0;

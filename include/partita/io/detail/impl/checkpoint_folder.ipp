@@ -97,8 +97,8 @@ PARTITA_DEF int remove_leftover(const std::string& folder) {
 }
 
 PARTITA_DEF int remove_step(const std::string& folder, std::uint64_t step) {
-  const std::string name = folder + "/" + step_folder_name(step), doomed = temporary_name(name, random_word());
-  if (::rename(name.c_str(), doomed.c_str()) == 0) return remove_folder(doomed);
+  const std::string name = folder + "/" + step_folder_name(step), removed_name = temporary_name(name, random_word());
+  if (::rename(name.c_str(), removed_name.c_str()) == 0) return remove_folder(removed_name);
   return errno == ENOENT ? 0 : errno;
 }
 

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void checksum_shares::add(std::size_t at, const unsigned char* bytes, std::size_t n) {
+PARTITA_DEF void checksum_contributions::add(std::size_t at, const unsigned char* bytes, std::size_t n) {
   for_each_touched_slab(at, at + n, slab_bytes_, [&](std::size_t slab, std::size_t first, std::size_t last) {
     if (slab != slab_) complete_slab(), slab_ = slab, added_bytes_ = first;
     piece_checksum_ = shifted_checksum(last - added_bytes_) ^ crc32c(bytes + (first - at), last - first);
@@ -13,23 +13,23 @@ PARTITA_DEF void checksum_shares::add(std::size_t at, const unsigned char* bytes
   });
 }
 
-PARTITA_DEF const std::vector<std::uint32_t>& checksum_shares::checksums_of_all_slabs(const world& everyone) {
+PARTITA_DEF const std::vector<std::uint32_t>& checksum_contributions::checksums_of_all_slabs(const world& everyone) {
   complete_slab();
-  xor_over_workers(*everyone.state(), checksum_shares_);
-  return checksum_shares_;
+  xor_over_workers(*everyone.state(), contributions_);
+  return contributions_;
 }
 
-PARTITA_DEF std::uint32_t checksum_shares::shifted_checksum(std::size_t n) {
+PARTITA_DEF std::uint32_t checksum_contributions::shifted_checksum(std::size_t n) {
   if (piece_checksum_ == 0 || n == 0) return piece_checksum_;
   if (n != shift_distance_)
     shift_factor_ = crc32c_shift(shift_distance_ = n);  // most pieces of a block follow at equal distances
   return multiply_crc32c(piece_checksum_, shift_factor_);
 }
 
-PARTITA_DEF void checksum_shares::complete_slab() {
+PARTITA_DEF void checksum_contributions::complete_slab() {
   if (piece_checksum_ == 0) return;
   const std::size_t end = (slab_ + 1) * slab_bytes_;
-  checksum_shares_[slab_] ^= shifted_checksum((end < file_bytes_ ? end : file_bytes_) - added_bytes_);
+  contributions_[slab_] ^= shifted_checksum((end < file_bytes_ ? end : file_bytes_) - added_bytes_);
   piece_checksum_ = 0;
 }
 
@@ -56,7 +56,7 @@ PARTITA_DEF file_error checkpoint_verifier::check_header(const posix_file& file)
 }
 
 PARTITA_DEF void checkpoint_verifier::finish() {
-  const std::vector<std::uint32_t>& sums = checksum_shares_.checksums_of_all_slabs(call_.everyone());
+  const std::vector<std::uint32_t>& sums = contributions_.checksums_of_all_slabs(call_.everyone());
   for (std::size_t k = 0; k < sums.size(); ++k)
     if (sums[k] != manifest_entry_.checksums[k])
       call_

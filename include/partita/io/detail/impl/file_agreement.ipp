@@ -33,9 +33,10 @@ PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
   // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
   // a list would leave the other workers waiting.
   const std::size_t n = world_.size(),
-                    who = n - maximum_over_workers<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
+                    failing_worker =
+                        n - maximum_over_workers<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
   const std::string message = broadcast_bytes(
-      who, static_cast<char>(mine.error_kind) + std::string(mine.sentence.begin(), mine.sentence.end()));
+      failing_worker, static_cast<char>(mine.error_kind) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_error first;
   first.error_kind = static_cast<file_error::kind>(message[0]);
   first.sentence << message.c_str() + 1;

@@ -6,31 +6,31 @@
 namespace partita::detail {
 
 PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, common_file& source) {
-  npy_prefix front;
+  npy_prefix prefix;
   const std::string& path = source.path();
   const char* const error_advice = "check the name, and that this worker may read it";
   std::size_t bytes = 0;
   int error = source.open();
   if (error == 0) error = source.file().size(bytes);
-  front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
-  if (error == 0) error = source.file().read(front.bytes.data(), front.bytes.size(), 0);
-  front.call_error = call.errno_error("read", path, error, error_advice);
-  if (error != 0) return front;
+  prefix.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
+  if (error == 0) error = source.file().read(prefix.bytes.data(), prefix.bytes.size(), 0);
+  prefix.call_error = call.errno_error("read", path, error, error_advice);
+  if (error != 0) return prefix;
   const npy_header_found found =
-      parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
+      parse_npy_header(reinterpret_cast<const unsigned char*>(prefix.bytes.data()), prefix.bytes.size());
   if (!found.error_message.empty()) {
-    front.call_error = call.make_error(
+    prefix.call_error = call.make_error(
         file_error::kind::io, (text("requires a .npy file; of ") << path.c_str() << ", " << found.error_message));
-    return front;
+    return prefix;
   }
-  front.header = found.header;
-  front.bytes.resize(found.header.data_at);
+  prefix.header = found.header;
+  prefix.bytes.resize(found.header.data_at);
   if (bytes < found.header.data_at + found.header.data_bytes)
-    front.call_error = call.make_error(
+    prefix.call_error = call.make_error(
         file_error::kind::io, text("requires a whole file; the header of ")
                                   << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
                                   << " bytes, and there are " << bytes << "; copy it again from where it came");
-  return front;
+  return prefix;
 }
 
 }  // namespace partita::detail

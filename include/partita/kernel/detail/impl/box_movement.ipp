@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF kernel_counts box_movement::counts(std::size_t plans_made) const {
-  const carried last = last_exchange_ ? last_exchange_->counts() : carried{};
+  const exchange_traffic last = last_exchange_ ? last_exchange_->counts() : exchange_traffic{};
   return {plans_made, last.messages, last.bytes_by_message, last.bytes_shared};
 }
 

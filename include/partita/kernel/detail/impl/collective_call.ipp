@@ -23,11 +23,11 @@ PARTITA_DEF bool collective_call::matches_key(const plan_key& key, bool includes
          key.view.equals(view != nullptr ? &view->shape : nullptr, x.rank);
 }
 
-PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const {
+PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t channels_id) const {
   const std::uint64_t options = static_cast<std::uint64_t>(direction) + (shares ? 4U : 0U) +
                                 (is_non_blocking ? 8U : 0U) +
                                 (operation != nullptr && operation->combine_exactly != nullptr ? 16U : 0U);
-  return mixed(mixed(kernel, element_type->number), 2048 * number_of_channels + 64 * options + x.rank);
+  return mixed(mixed(kernel, element_type->number), 2048 * channels_id + 64 * options + x.rank);
 }
 
 PARTITA_DEF text collective_call::describe(const text& kernel) const {

@@ -72,7 +72,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
     if (n == 0) continue;
     const element_messages messages(*world_, *call.kind, tag::block, channels_->moved(), channels_->link());
     lent_header* const got =
-        channels_->way(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
+        channels_->channel(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
   if (!plan_.small && !plan_.large && call.x.size() != 0) {  // a worker in no group copies its own input
@@ -119,7 +119,7 @@ void collective_movement::speculative_start::begin(std::uint64_t) {
   has_begun_movement_ = true;
   collective_job job = movement_->make_job(*call_);
   movement_->make_dense_x(job);
-  collective_transfer(*movement_->world_, *movement_->channels_, job, false).begin_ahead();
+  collective_transfer(*movement_->world_, *movement_->channels_, job, false).send_speculatively();
 }
 
 PARTITA_DEF bool collective_movement::receives_blocks(group_direction direction) const {

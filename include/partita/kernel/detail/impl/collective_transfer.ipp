@@ -25,12 +25,12 @@ PARTITA_DEF const reduction_steps* collective_transfer::sums() {
   return &all;
 }
 
-PARTITA_DEF void collective_transfer::begin_ahead() {
-  channels_->sends_speculatively();
+PARTITA_DEF void collective_transfer::send_speculatively() {
+  channels_->note_speculative_start();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (job_->direction == group_direction::spread)
       channel.send_block_early(messages(channel), {input_data(g), nullptr, job_->x->size()});
-    else job_->sums->begin_ahead(*this, g, channel);
+    else job_->sums->send_speculatively(*this, g, channel);
   });
 }
 

@@ -274,8 +274,8 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
 
 PARTITA_DEF index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                 const index_list& owned, const index_list& wanted, const char* name,
-                                                const char* entry) {
-  const index_directory directory = register_indices(world, owned, wanted, name, entry);
+                                                const char* wanted_name) {
+  const index_directory directory = register_indices(world, owned, wanted, name, wanted_name);
   open_transport(shared_transport, world);
   const rows_with_owners rows = find_row_owners(world, directory, wanted);
   index_pattern pattern;

@@ -64,7 +64,7 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
     const std::shared_ptr<transport>& shared_transport) const {
   auto made = lasting_exchange(shared_transport, world_, lowered(s.plan(forward)), kind);
   const row_transfers& t = pattern_->transfers;
-  if (forward && s.unpacked_rows) made->from(s.unpacked_rows);
+  if (forward && s.unpacked_rows) made->set_source_writer(s.unpacked_rows);
   if (forward && t.has_two_steps)
     made->append_exchange(shared_transport->exchange(
         lowered(make_parts_plan(world_->id(), t.forwarded_to_peers, t.forwarded_by_peers, t.received_count,

@@ -137,8 +137,8 @@ class pencil_search {
     best_grid_ = {};
     auto grid = shape_list::filled(request_.extents.size(), 1);
     try_cuts(grid, 0, request_.workers, whole_dimension_set);
-    if (coarsest_grid_ == best_grid_) return {best_grid_};
-    return {best_grid_, coarsest_grid_};
+    if (best_grid_with_fewest_parts_ == best_grid_) return {best_grid_};
+    return {best_grid_, best_grid_with_fewest_parts_};
   }
   static std::size_t part_count(const shape_list& grid) {
     std::size_t n = 0;
@@ -158,10 +158,11 @@ class pencil_search {
           estimate_peers(request_.grid_x, grid) + (request_.grid_y.empty() ? 0 : estimate_peers(grid, request_.grid_y));
       const bool better = best_grid_.empty() || block < best_block_size_ ||
                           (block == best_block_size_ && peer_count < best_peer_count_);
-      if (better) best_grid_ = coarsest_grid_ = grid, best_block_size_ = block, best_peer_count_ = peer_count;
+      if (better)
+        best_grid_ = best_grid_with_fewest_parts_ = grid, best_block_size_ = block, best_peer_count_ = peer_count;
       else if (block == best_block_size_ && peer_count == best_peer_count_ &&
-               part_count(grid) < part_count(coarsest_grid_))
-        coarsest_grid_ = grid;
+               part_count(grid) < part_count(best_grid_with_fewest_parts_))
+        best_grid_with_fewest_parts_ = grid;
       return;
     }
     const std::size_t most = keeps_dimension_whole(whole_dimension_set, d) ? 1
@@ -178,7 +179,7 @@ class pencil_search {
   std::size_t element_count_ = 1;
   bool has_route_ = false;
   pencil_route route_;
-  shape_list best_grid_, coarsest_grid_;
+  shape_list best_grid_, best_grid_with_fewest_parts_;
   std::size_t best_block_size_ = 0, best_peer_count_ = 0;
 };
 

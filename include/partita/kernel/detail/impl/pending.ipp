@@ -22,7 +22,7 @@ PARTITA_DEF std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr
 PARTITA_DEF std::uint64_t exchange_operation::continue_exchange(const std::shared_ptr<box_exchange>& exchange,
                                                                 const void* x, const std::ptrdiff_t* x_strides) {
   const std::uint64_t number = start(exchange);
-  exchange->give(x, x_strides);
+  exchange->post_send(x, x_strides);
   return number;
 }
 

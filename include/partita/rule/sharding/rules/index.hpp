@@ -54,14 +54,14 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
   if (x.size() != i.size())
     throw shape_error(text("partita::rules::take_along_axis: requires operands of equal rank, not ")
                       << x << " and " << i << "; unsqueeze one");
-  std::uint32_t apart = 0;
+  std::uint32_t unshared_dimensions = 0;
   for (std::size_t d = 0; d < x.size(); ++d)
-    if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
+    if (d == c || x[d] != i[d]) unshared_dimensions |= std::uint32_t{1} << d;
   rule r;
-  const separate_factors f(r, x, apart);
+  const separate_factors f(r, x, unshared_dimensions);
   std::array<std::size_t, most_dimensions> g = f.factor_indices;
   for (std::size_t d = 0; d < i.size(); ++d)
-    if (has_bit(apart, d))
+    if (has_bit(unshared_dimensions, d))
       g[d] =
           r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass_through : factor_kind::replicate);
   r.begin_operand();
@@ -105,13 +105,13 @@ constexpr rule put_along_axis_rule(const shape_span& shapes, const attributes& w
              "the indices, not ")
         << x << ", " << i << " and " << shapes[2] << "; broadcast them before");
   rule r;
-  std::uint32_t apart = 0;
+  std::uint32_t unshared_dimensions = 0;
   for (std::size_t d = 0; d < x.size(); ++d)
-    if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
-  const separate_factors f(r, x, apart);
+    if (d == c || x[d] != i[d]) unshared_dimensions |= std::uint32_t{1} << d;
+  const separate_factors f(r, x, unshared_dimensions);
   std::array<std::size_t, most_dimensions> g = f.factor_indices;
   for (std::size_t d = 0; d < i.size(); ++d)
-    if (has_bit(apart, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
+    if (has_bit(unshared_dimensions, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
   for (std::size_t t = 0; t < 4; ++t) {
     t < 3 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(t == 0 || t == 3 ? f[d] : g[d]);

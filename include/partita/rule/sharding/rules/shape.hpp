@@ -101,14 +101,14 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
   const std::size_t rank = with.sizes.size() > x.size() ? with.sizes.size() : x.size();
-  const std::size_t new_dimensions = rank - x.size(), silent = rank - with.sizes.size();
+  const std::size_t new_dimensions = rank - x.size(), unspecified = rank - with.sizes.size();
   rule r;
   const separate_factors f(r, x);
   r.begin_operand();
   f.write(r);
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::ptrdiff_t asked = d < silent ? (with.keep ? 1 : -1) : with.sizes[d - silent];
+    const std::ptrdiff_t asked = d < unspecified ? (with.keep ? 1 : -1) : with.sizes[d - unspecified];
     const bool is_new = d < new_dimensions;
     const std::size_t was = is_new ? 1 : x[d - new_dimensions];
     const std::size_t extent = asked < 0 || (with.keep && was == dynamic) ? was

@@ -32,7 +32,7 @@ PARTITA_DEF void bound_steps::estimate_step_times(const link_cost& link, const s
       const auto most = static_cast<double>(exchange->max_received_elements() * exchange->kind().bytes);
       const double once = most == 0 ? 0 : link.latency;
       use.seconds = once + most * link.seconds_per_byte;
-      use.once = joined_exchange::takes(*exchange) ? once : 0;
+      use.shared_seconds = joined_exchange::takes(*exchange) ? once : 0;
     } else {
       auto touched = static_cast<double>(use.bytes);
       for (const std::uint32_t x : use.reads)

@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t own_number) {
   std::vector<std::uint64_t> all;
-  for (const facts<1>& one : gather_numbers<1>(*on.everyone().state(), {own_number})) all.push_back(one[0]);
+  for (const number_array<1>& one : gather_numbers<1>(*on.everyone().state(), {own_number})) all.push_back(one[0]);
   return all;
 }
 

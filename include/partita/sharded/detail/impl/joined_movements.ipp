@@ -30,7 +30,7 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
     for (const std::uint32_t x : one.reads)
       if (x != step_use::nothing) known(x).read_level = std::max(known(x).read_level, after);
     if (one.sets != step_use::nothing) known(one.sets) = {after, 0};
-    if (!one.moves || one.once == 0 || 2 * one.once < one.seconds) continue;
+    if (!one.moves || one.shared_seconds == 0 || 2 * one.shared_seconds < one.seconds) continue;
     auto found =
         std::find_if(all.begin(), all.end(), [&](const movements_of_level& group) { return group.level == level; });
     if (found == all.end()) found = all.insert(found, {level, {}});

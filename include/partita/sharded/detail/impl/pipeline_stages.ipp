@@ -110,7 +110,7 @@ PARTITA_DEF void pipeline_stages::agree_on_pipeline(const world& everyone, const
     all.mix(list->size());
     for (const double one : *list) all.mix(std::bit_cast<std::uint64_t>(one));
   }
-  all.mix(std::bit_cast<std::uint64_t>(options.times.moving)).mix(options.memory);
+  all.mix(std::bit_cast<std::uint64_t>(options.times.transfer_seconds)).mix(options.memory);
   for (const auto& list : options.tasks) {
     all.mix(list.size());
     for (const pipeline_task& one : list)

@@ -49,11 +49,11 @@ PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
   post_sends(x);
 }
 
-PARTITA_DEF void planned_exchange::post_receives(void* y) const { exchange_->expect(y, y_dense_strides_.data()); }
+PARTITA_DEF void planned_exchange::post_receives(void* y) const { exchange_->post_receive(y, y_dense_strides_.data()); }
 
 PARTITA_DEF void planned_exchange::post_sends(const void* x) const {
   run_state.moved += counts_;
-  exchange_->give(x, x_dense_strides_.data());
+  exchange_->post_send(x, x_dense_strides_.data());
 }
 
 }  // namespace partita::detail

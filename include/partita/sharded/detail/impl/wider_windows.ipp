@@ -78,7 +78,7 @@ class wider_box_finder {
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
     for (std::size_t k = 0; k < wide.size(); ++k) {
       const short_list<interval> own = wide[k].box;
-      if (!wide[k].there || volume(wanted[k].box) == 0 || volume(own) == 0) continue;
+      if (!wide[k].has_box || volume(wanted[k].box) == 0 || volume(own) == 0) continue;
       const short_list<interval> window = read_box(reader, wanted[k].box, own);
       if (volume(window) == 0) continue;
       for (std::size_t d = 0; d < own.size(); ++d)

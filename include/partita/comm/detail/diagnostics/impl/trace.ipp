@@ -121,7 +121,7 @@ PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated_times, s
   const std::lock_guard<spin_lock> guard(it.lock);
   if (current_call_ == none) return no_program;
   traced_timetable added{it.calls[current_call_].fingerprint, 0, 0, estimated_times, std::move(lanes), forward};
-  for (const traced_timetable& one : it.programs) added.run_number += one.fingerprint == added.fingerprint ? 1U : 0U;
+  for (const traced_timetable& one : it.programs) added.occurrence += one.fingerprint == added.fingerprint ? 1U : 0U;
   it.programs.push_back(std::move(added));
   return static_cast<std::uint32_t>(it.programs.size() - 1);
 }

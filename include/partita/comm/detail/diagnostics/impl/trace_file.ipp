@@ -101,7 +101,7 @@ PARTITA_DECL void write_program_lines(trace_sink& to, const std::string& worker,
     const traced_timetable& one = recorded.programs[p];
     const std::string number = R"("args":{"program":)" + std::to_string(p);
     all += described + R"(0,"name":"program",)" + number + R"(,"key":")" + std::to_string(one.fingerprint) + '.' +
-           std::to_string(one.run_number) + R"(","call":")" + json_escaped(recorded.names.at(one.fingerprint)) + "\"}}";
+           std::to_string(one.occurrence) + R"(","call":")" + json_escaped(recorded.names.at(one.fingerprint)) + "\"}}";
     for (std::size_t k = 0; k < one.estimated_times.entries.size(); ++k) {
       const timetable::entry& e = one.estimated_times.entries[k];
       add_number(all.append(described), row_of(p, one, k));

@@ -33,11 +33,12 @@ PARTITA_DEF listed_box box_list::operator[](std::size_t k) const {
   return {n[0], n[1], n + 2, n + 2 + rank_};
 }
 
-PARTITA_DEF void box_list::add(std::size_t worker, const std::size_t* shape, const std::size_t* at, std::size_t stage) {
+PARTITA_DEF void box_list::add(std::size_t worker, const std::size_t* shape, const std::size_t* at,
+                               std::size_t staging_offset) {
   const std::size_t end = numbers_.size();
   numbers_.resize(end + length());
   std::size_t* const box = numbers_.data() + end;
-  box[0] = worker, box[1] = stage;
+  box[0] = worker, box[1] = staging_offset;
   std::copy(shape, shape + rank_, box + 2);
   std::copy(at, at + rank_, box + 2 + rank_);
 }
@@ -59,7 +60,7 @@ PARTITA_DEF void box_list::add_cut(const listed_box& b, std::size_t element, std
   for (std::size_t r = 0; r < rows; r += slab) {
     at[d] = b.at[d] + r;
     shape[d] = r + slab < rows ? slab : rows - r;
-    add_cut({b.worker, b.stage + r * row, shape.data(), at.data()}, element, most);
+    add_cut({b.worker, b.staging_offset + r * row, shape.data(), at.data()}, element, most);
   }
 }
 
@@ -70,7 +71,7 @@ PARTITA_DEF std::ptrdiff_t box_offset(const listed_box& b, const std::ptrdiff_t*
 }
 
 PARTITA_DEF char* box_address(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element) {
-  if (block.strides == nullptr) return block.data + b.stage;
+  if (block.strides == nullptr) return block.data + b.staging_offset;
   return block.data + box_offset(b, block.strides, rank) * static_cast<std::ptrdiff_t>(element);
 }
 
@@ -86,8 +87,8 @@ PARTITA_DEF bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* s
 PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                            char* packed, bool out, stores mode) {
   const std::size_t bytes = element_count_of_shape(b.shape, rank) * kind.bytes;
-  if (block.written != nullptr) {
-    block.written->write(b.shape, b.at, packed);
+  if (block.writer != nullptr) {
+    block.writer->write(b.shape, b.at, packed);
     return packed + bytes;
   }
   char* const own = box_address(b, block, rank, kind.bytes);

@@ -27,16 +27,16 @@ PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan
   arriving_transport_ = messages(box_list(1), std::move(plan.arriving_messages));
 }
 
-void joint_messages::expect(const block_memory& y) {
+void joint_messages::post_receive(const block_memory& y) {
   y_ = y;
   if (current_stage_ != stage::has_collected_boxes) start_collecting_boxes();
   if (arriving_bytes_ != 0) arriving_area_ = static_cast<char*>(memory_->allocate(arriving_bytes_));
-  distributing_transport_->expect(y);
-  arriving_transport_->expect({arriving_area_, nullptr});
-  arriving_transport_->give({});
+  distributing_transport_->post_receive(y);
+  arriving_transport_->post_receive({arriving_area_, nullptr});
+  arriving_transport_->post_send({});
 }
 
-void joint_messages::give(const block_memory& x) {
+void joint_messages::post_send(const block_memory& x) {
   if (current_stage_ == stage::has_collected_boxes) send_joint_messages();
   else write(x);
 }
@@ -62,10 +62,10 @@ bool joint_messages::advance() {
   const bool left = leaving_transport_->advance();
   if (current_stage_ == stage::between_nodes) {
     if (!arriving_transport_->advance()) return false;
-    distributing_transport_->give({arriving_area_, nullptr});
+    distributing_transport_->post_send({arriving_area_, nullptr});
     for (std::size_t k = 0; k < own_arriving_boxes_.size(); ++k) {
       const listed_box b = own_arriving_boxes_[k];
-      pack_box(kind_, b, rank_, y_, arriving_area_ + b.stage, false, stores::by_size);
+      pack_box(kind_, b, rank_, y_, arriving_area_ + b.staging_offset, false, stores::by_size);
     }
     current_stage_ = stage::has_arrived;
   }
@@ -77,8 +77,8 @@ void joint_messages::finish() {
   release();
 }
 
-carried joint_messages::counts() const {
-  carried all = collecting_transport_->counts();
+exchange_traffic joint_messages::counts() const {
+  exchange_traffic all = collecting_transport_->counts();
   all += distributing_transport_->counts();
   all += leaving_transport_->counts();
   return all;
@@ -87,14 +87,14 @@ carried joint_messages::counts() const {
 PARTITA_DEF void joint_messages::start_collecting_boxes() {
   current_stage_ = stage::collecting;
   if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
-  collecting_transport_->expect({leaving_area_, nullptr});
+  collecting_transport_->post_receive({leaving_area_, nullptr});
 }
 
 PARTITA_DEF void joint_messages::write(const block_memory& x) {
-  collecting_transport_->give(x);
+  collecting_transport_->post_send(x);
   for (std::size_t k = 0; k < own_leaving_boxes_.size(); ++k) {
     const listed_box b = own_leaving_boxes_[k];
-    pack_box(kind_, b, rank_, x, leaving_area_ + b.stage, true, stores::cached);
+    pack_box(kind_, b, rank_, x, leaving_area_ + b.staging_offset, true, stores::cached);
   }
 }
 
@@ -105,8 +105,8 @@ PARTITA_DEF void joint_messages::finish_collecting_boxes() {
 }
 
 PARTITA_DEF void joint_messages::send_joint_messages() {
-  leaving_transport_->expect({});
-  leaving_transport_->give({leaving_area_, nullptr});
+  leaving_transport_->post_receive({});
+  leaving_transport_->post_send({leaving_area_, nullptr});
   current_stage_ = stage::between_nodes;
 }
 

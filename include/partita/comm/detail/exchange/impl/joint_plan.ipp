@@ -19,7 +19,7 @@ PARTITA_DEF joint_plan joint_planner::make_joint_plan() {
   const std::size_t rank = own_plan().rank;
   joint_plan joint{own_plan(), own_plan().make_empty_copy(), own_plan().make_empty_copy(), box_list(rank),
                    box_list(rank)};
-  joint.direct_plan.sends.clear(), joint.direct_plan.there.clear(), joint.direct_plan.receives.clear();
+  joint.direct_plan.sends.clear(), joint.direct_plan.peer_positions.clear(), joint.direct_plan.receives.clear();
   // a staging area needs no strides: each box in it is dense
   joint.collecting_boxes.received_shape.assign(rank, 1);
   divide(joint, true);
@@ -49,14 +49,15 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   for (const node_message& m : all.messages) {
     if (!m.is_joint) continue;
     const std::size_t owner = is_leaving ? m.from : m.to;
-    std::size_t& stage = filled[place_of_worker(owner)];
-    if (owner == own_worker_) messages.push_back({is_leaving ? m.to : m.from, 0, 0, m.elements, stage});
+    std::size_t& staging_offset = filled[place_of_worker(owner)];
+    if (owner == own_worker_) messages.push_back({is_leaving ? m.to : m.from, 0, 0, m.elements, staging_offset});
     for (std::size_t b = m.first_box; b < m.end_box; ++b) {
       const crossing_box& one = all.boxes[b];
       const std::size_t local = is_leaving ? one.from : one.to;
-      if (local == own_worker_) joined[one.box] = 1, written.push_back({owner, one.plan, one.box, one.elements, stage});
-      if (owner == own_worker_) read.push_back({local, one.plan, one.box, one.elements, stage});
-      stage += one.elements;
+      if (local == own_worker_)
+        joined[one.box] = 1, written.push_back({owner, one.plan, one.box, one.elements, staging_offset});
+      if (owner == own_worker_) read.push_back({local, one.plan, one.box, one.elements, staging_offset});
+      staging_offset += one.elements;
     }
   }
   sort(written), sort(read), sort(messages);
@@ -64,7 +65,7 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   for (const staged_joint_box& m : messages) {
     const std::size_t bytes = m.elements * element_bytes_;
     (is_leaving ? joint.leaving_messages : joint.arriving_messages)
-        .add(m.key, &bytes, none.data(), m.stage * element_bytes_);
+        .add(m.key, &bytes, none.data(), m.staging_offset * element_bytes_);
   }
   (is_leaving ? joint.leaving_bytes : joint.arriving_bytes) = filled[place_] * element_bytes_;
   if (is_leaving) plan_leaving_messages(joint, written, read, joined);
@@ -77,14 +78,17 @@ PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const l
     const listed_box b = own_plan().sends[l.box];
     std::vector<std::ptrdiff_t> dense(own_plan().rank);
     dense_strides(b.shape, own_plan().rank, dense.data());
-    if (l.key == own_worker_) joint.own_leaving_boxes.add(own_worker_, b.shape, b.at, l.stage * element_bytes_);
-    else joint.collecting_boxes.add_send(l.key, b.shape, b.at, static_cast<std::ptrdiff_t>(l.stage), dense.data());
+    if (l.key == own_worker_)
+      joint.own_leaving_boxes.add(own_worker_, b.shape, b.at, l.staging_offset * element_bytes_);
+    else
+      joint.collecting_boxes.add_send(l.key, b.shape, b.at, static_cast<std::ptrdiff_t>(l.staging_offset),
+                                      dense.data());
   }
   const std::vector<std::size_t> none(own_plan().rank, 0);
   for (const staged_joint_box& l : read)
     if (l.key != own_worker_)
       joint.collecting_boxes.receives.add(l.key, plans_[l.plan].sends[l.box].shape, none.data(),
-                                          l.stage * element_bytes_);
+                                          l.staging_offset * element_bytes_);
   for (std::size_t k = 0; k < own_plan().sends.size(); ++k) {
     const listed_box b = own_plan().sends[k];
     if (joined[k] == 0)
@@ -96,7 +100,8 @@ PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const 
                                                        const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
     const listed_box b = own_plan().receives[l.box];
-    if (l.key == own_worker_) joint.own_arriving_boxes.add(own_worker_, b.shape, b.at, l.stage * element_bytes_);
+    if (l.key == own_worker_)
+      joint.own_arriving_boxes.add(own_worker_, b.shape, b.at, l.staging_offset * element_bytes_);
     else joint.distributing_boxes.receives.add(l.key, b.shape, b.at);
   }
   const std::vector<std::size_t> none(own_plan().rank, 0);
@@ -106,7 +111,7 @@ PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const 
     const std::ptrdiff_t* const strides = its.received_strides.data();
     if (l.key != own_worker_)
       joint.distributing_boxes.add_send(l.key, b.shape, none.data(), box_offset(b, strides, its.rank), strides,
-                                        l.stage * element_bytes_);
+                                        l.staging_offset * element_bytes_);
   }
   for (std::size_t k = 0; k < own_plan().receives.size(); ++k)
     if (joined[k] == 0) joint.direct_plan.receives.add(own_plan().receives[k]);

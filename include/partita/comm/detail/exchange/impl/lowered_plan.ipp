@@ -6,10 +6,11 @@
 namespace partita::detail {
 
 PARTITA_DEF void lowered_plan::add_send(std::size_t to, const std::size_t* shape, const std::size_t* at,
-                                        std::ptrdiff_t offset, const std::ptrdiff_t* strides, std::size_t stage) {
-  sends.add(to, shape, at, stage);
-  there.resize(there.size() + 1 + rank);
-  std::ptrdiff_t* const place = there.data() + there.size() - (1 + rank);
+                                        std::ptrdiff_t offset, const std::ptrdiff_t* strides,
+                                        std::size_t staging_offset) {
+  sends.add(to, shape, at, staging_offset);
+  peer_positions.resize(peer_positions.size() + 1 + rank);
+  std::ptrdiff_t* const place = peer_positions.data() + peer_positions.size() - (1 + rank);
   place[0] = offset;
   for (std::size_t d = 0; d < rank; ++d) place[1 + d] = strides[d];
 }
@@ -22,7 +23,7 @@ PARTITA_DEF void lowered_plan::add_kept_box(const std::size_t* shape, const std:
 
 PARTITA_DEF void lowered_plan::clear_boxes() {
   for (box_list* const list : {&sends, &receives, &kept, &kept_destinations}) list->clear();
-  there.clear(), sum_positions.clear();
+  peer_positions.clear(), sum_positions.clear();
 }
 
 PARTITA_DEF lowered_plan lowered_plan::make_empty_copy() const {

@@ -46,14 +46,14 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
                                           posted_messages& pending) const {
   const std::size_t me = group.position;
   const block_routes routes = choose_routes(group, n);
-  const block_route route = routes.spread();
+  const block_route route = routes.broadcast_route();
   if (route == block_route::split) {
     if (me == 0) start_spread(pending, group, data, n);
     else forward_parts(group, routes, data, n, pending);
     return pending.wait();
   }
   const binomial_tree tree{group.members.size()};
-  if (me != 0) receive(data, n, group.members[route == block_route::direct ? 0 : tree.above(me)]);
+  if (me != 0) receive(data, n, group.members[route == block_route::direct ? 0 : tree.parent(me)]);
   if (me == 0 || route == block_route::along_tree) send_down_tree(pending, group, route, data, n);
   pending.wait();
 }
@@ -61,7 +61,7 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
 PARTITA_DEF void element_messages::start_spread(posted_messages& sent, const worker_group& group, const char* data,
                                                 std::size_t n) const {
   const block_routes routes = choose_routes(group, n);
-  const block_route route = routes.spread();
+  const block_route route = routes.broadcast_route();
   if (route != block_route::split) return send_down_tree(sent, group, route, data, n);
   for (std::size_t k = 0, piece_count = routes.piece_count(); k < piece_count; ++k) {
     const interval part = routes.part(n, piece_count, k);
@@ -72,14 +72,14 @@ PARTITA_DEF void element_messages::start_spread(posted_messages& sent, const wor
 PARTITA_DEF std::size_t element_messages::first_receiver(const worker_group& group, std::size_t n) const {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
-  if (me == 0 || choose_routes(group, n).sum() == block_route::direct) return 0;
-  return tree.is_leaf(me) ? tree.above(me) : me;
+  if (me == 0 || choose_routes(group, n).sum_route() == block_route::direct) return 0;
+  return tree.is_leaf(me) ? tree.parent(me) : me;
 }
 
 PARTITA_DEF void element_messages::scatter_parts(const worker_group& group, const char* own_block, std::size_t n,
                                                  posted_messages& sent) const {
   const std::size_t size = group.members.size();
-  const block_route route = choose_routes(group, n).sum_to_all();
+  const block_route route = choose_routes(group, n).sum_to_all_route();
   for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
     const std::size_t to = (group.position + turn) % size;
     const interval part = route == block_route::direct ? interval{0, n} : block_routes::part(n, size, to);

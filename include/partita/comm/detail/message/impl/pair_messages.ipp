@@ -20,7 +20,7 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
   choose_forms();
 }
 
-void pair_messages::give(const block_memory& x) {
+void pair_messages::post_send(const block_memory& x) {
   if (is_unmeasured_) measure(x);
   const bool announced = node_or_null_ != nullptr && node_or_null_->has_other_nodes() && !is_sent_eagerly();
   if (!announced) received_messages_->start(comm_, tag(), y_);
@@ -92,8 +92,8 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     pair_messages trial(comm_, tag(), large(sent_boxes_), large(received_boxes_), kind_, policy, oversubscribed_);
     for (int round = 0; round < 3; ++round) {
       const double start = MPI_Wtime();
-      trial.expect(y_);
-      trial.give(x);
+      trial.post_receive(y_);
+      trial.post_send(x);
       for (backoff p(oversubscribed_); !trial.advance();) p.pause();
       const double taken = MPI_Wtime() - start;
       if (round == 1 || (round == 2 && taken < own[f])) own[f] = taken;

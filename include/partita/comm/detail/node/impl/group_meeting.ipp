@@ -28,36 +28,36 @@ PARTITA_DEF void group_meeting::wait_for_members(group_page::call_flag group_pag
     if (k != own_index_) wait(member_pages_[k]->*flag_member, count);
 }
 
-PARTITA_DEF void group_meeting::make_room(std::uint64_t e) {
-  if (e <= last_finished_call_ + group_page::slot_count) return;
-  std::uint64_t least = e;
+PARTITA_DEF void group_meeting::make_room(std::uint64_t call) {
+  if (call <= last_finished_call_ + group_page::slot_count) return;
+  std::uint64_t least = call;
   for (std::size_t k = 0; k < size(); ++k) {
     if (k == own_index_) continue;
-    wait(member_pages_[k]->done_flag, e - group_page::slot_count);
+    wait(member_pages_[k]->done_flag, call - group_page::slot_count);
     const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
     least = done < least ? done : least;
   }
   last_finished_call_ = least;
 }
 
-PARTITA_DEF bool group_meeting::has_room(std::uint64_t e) {
-  if (e <= last_finished_call_ + group_page::slot_count) return true;
-  std::uint64_t least = e;
+PARTITA_DEF bool group_meeting::has_room(std::uint64_t call) {
+  if (call <= last_finished_call_ + group_page::slot_count) return true;
+  std::uint64_t least = call;
   for (std::size_t k = 0; k < size(); ++k) {
     if (k == own_index_) continue;
     const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
-    if (done + group_page::slot_count < e) return false;
+    if (done + group_page::slot_count < call) return false;
     least = done < least ? done : least;
   }
   last_finished_call_ = least;
   return true;
 }
 
-PARTITA_DEF void group_meeting::announce(std::uint64_t e, std::uint64_t block, std::uint64_t result) {
-  group_page::call_flag& n = ready(own_index_, e);
+PARTITA_DEF void group_meeting::announce(std::uint64_t call, std::uint64_t block, std::uint64_t result) {
+  group_page::call_flag& n = ready(own_index_, call);
   n.block = block;
   n.result = result;
-  n.post(e);
+  n.post(call);
 }
 
 PARTITA_DEF void group_meeting::move(void* to, const void* from, std::size_t bytes, bool streaming) {
@@ -66,13 +66,13 @@ PARTITA_DEF void group_meeting::move(void* to, const void* from, std::size_t byt
   else std::memcpy(to, from, bytes);
 }
 
-PARTITA_DEF void group_meeting::fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
-  make_room(e);
-  if (measures_distance(e, bytes)) own_page().distance.write();
+PARTITA_DEF void group_meeting::fill_slot(const void* x, std::size_t bytes, std::uint64_t call) {
+  make_room(call);
+  if (measures_distance(call, bytes)) own_page().distance.write();
   const bool streaming = far();
-  move(slot_of_call(own_index_, e), x, bytes, streaming);
+  move(slot_of_call(own_index_, call), x, bytes, streaming);
   if (streaming) finish_streaming_stores();
-  ready(own_index_, e).post(e);
+  ready(own_index_, call).post(call);
 }
 
 }  // namespace partita::detail

@@ -65,8 +65,8 @@ PARTITA_DEF void memory_transport::list_boxes() {
   if (is_streaming_) list_all_boxes();
 }
 
-carried memory_transport::counts() const {
-  carried all;
+exchange_traffic memory_transport::counts() const {
+  exchange_traffic all;
   for (const target& t : receivers_) all.bytes_shared += t.ring.bytes();
   return all;
 }
@@ -79,15 +79,15 @@ bool memory_transport::is_needed() const {
   return false;
 }
 
-void memory_transport::expect(const block_memory& y) {
+void memory_transport::post_receive(const block_memory& y) {
   y_ = y;
   blocks_[own_worker_] = y.data;
   for (sending_worker& o : senders_)
     if (!o.is_staged) announce(o);
 }
 
-void memory_transport::begin_ahead(const block_memory& x, const block_memory& y) {
-  expect(y);
+void memory_transport::start_speculatively(const block_memory& x, const block_memory& y) {
+  post_receive(y);
   pack(x);
   has_begun_early_ = true;
 }
@@ -101,7 +101,7 @@ void memory_transport::roll_back() {
   if (has_staged_boxes_) --packed_exchange_count_, is_packed_ = false;
 }
 
-void memory_transport::give(const block_memory& x) {
+void memory_transport::post_send(const block_memory& x) {
   x_ = x;
   has_begun_early_ = false;
   if (has_staged_boxes_) {
@@ -122,7 +122,8 @@ bool memory_transport::advance() {
   if (waiting_receivers_ > 0) push_to_ready_receivers();
   bool done = waiting_receivers_ == 0;
   for (target& t : receivers_)
-    if (t.has_destination) done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > ring_in_cache) && done;
+    if (t.has_destination)
+      done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > max_cached_ring_bytes) && done;
   for (sending_worker& o : senders_) done = o.ring.receive(*channel_, y_, is_streaming_) && done;
   return done;
 }
@@ -146,7 +147,7 @@ PARTITA_DEF void memory_transport::list_all_boxes() {
 }
 
 PARTITA_DEF void memory_transport::announce(sending_worker& o) {
-  char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.stage() : y_.data;
+  char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.staging_offset() : y_.data;
   o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
 }
 
@@ -154,14 +155,14 @@ PARTITA_DEF void memory_transport::find_staging_buffers() {
   for (target& t : receivers_) {
     if (!t.is_staged) continue;
     const std::uint64_t at = t.stage.make(channel_->memory(), t.ring.bytes());
-    t.is_staged = t.stage.there();
+    t.is_staged = t.stage.has_buffers();
     channel_->arrive(t.ring.place(), at);
   }
   for (sending_worker& o : senders_) {
     if (!o.is_staged) continue;
     const std::uint64_t at = channel_->await_arrival(o.ring.place());
     if (at != staged_boxes::none) o.stage.find(channel_->at(o.ring.place(), at), o.ring.bytes());
-    o.is_staged = o.stage.there();
+    o.is_staged = o.stage.has_buffers();
     if (!o.is_staged) announce(o);
   }
   if (is_streaming_) list_all_boxes();
@@ -193,7 +194,7 @@ PARTITA_DEF bool memory_transport::is_dense() const {
 }
 
 PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t first, std::size_t last) {
-  const bool one_block = !plan_.has_several_blocks && x_.strides != nullptr && x_.written == nullptr;
+  const bool one_block = !plan_.has_several_blocks && x_.strides != nullptr && x_.writer == nullptr;
   boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, is_streaming_);
 }
 

@@ -7,30 +7,30 @@
 namespace partita::detail {
 
 bool node_group::spread(const char* x, char* y, std::size_t bytes) {
-  const std::uint64_t e = ++call_;
+  const std::uint64_t call = ++call_;
   if (bytes == 0) return end(true);
-  return bytes <= group_page::slot_bytes ? broadcast_small_block(x, y, bytes, e)
-         : own_index_ == 0               ? broadcast_as_root(x, y, bytes, e)
-                                         : copy_from_root(y, bytes, e);
+  return bytes <= group_page::slot_bytes ? broadcast_small_block(x, y, bytes, call)
+         : own_index_ == 0               ? broadcast_as_root(x, y, bytes, call)
+                                         : copy_from_root(y, bytes, call);
 }
 
 void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
-  const std::uint64_t e = ++call_;
+  const std::uint64_t call = ++call_;
   if (bytes == 0) return;
   if (bytes <= group_page::slot_bytes) {
-    fill_slot(x, bytes, e);
+    fill_slot(x, bytes, call);
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
     return;
   }
-  make_room(e);
-  if (measures_distance(e, bytes)) own_page().distance.write();
+  make_room(call);
+  if (measures_distance(call, bytes)) own_page().distance.write();
   if (!is_reachable(x) && !is_reachable(y)) staging_block_.emplace(*arena_, bytes);
   const char* const written_block = is_reachable(x) ? x : is_reachable(y) ? y : staging_block_->data();
   if (!is_reachable(written_block)) {
     staging_block_.reset();
-    return announce(e, in_message);
+    return announce(call, in_message);
   }
-  write_block_in_chunks(x, const_cast<char*>(written_block), bytes, e,
+  write_block_in_chunks(x, const_cast<char*>(written_block), bytes, call,
                         4 * arena_->offset(written_block) + in_root_block);
   if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
 }
@@ -47,44 +47,44 @@ void node_group::roll_back() {
 }
 
 bool node_group::finish_spread(std::size_t bytes) {
-  const std::uint64_t e = call_;
+  const std::uint64_t call = call_;
   if (bytes <= group_page::slot_bytes) return end(true);
-  if (ready(0, e).block == in_message) return end(false);
-  wait_for_members(&group_page::done_flag, e);
+  if (ready(0, call).block == in_message) return end(false);
+  wait_for_members(&group_page::done_flag, call);
   staging_block_.reset();
   return end(true);
 }
 
 char* node_group::show_root_block(void* block) {
-  const std::uint64_t e = ++call_;
+  const std::uint64_t call = ++call_;
   if (own_index_ == 0) {
-    make_room(e);
-    if (measures_distance(e, page)) own_page().distance.write();
-    announce(e, is_reachable(block) ? arena_->offset(block) : nowhere);
+    make_room(call);
+    if (measures_distance(call, page)) own_page().distance.write();
+    announce(call, is_reachable(block) ? arena_->offset(block) : nowhere);
   } else {
-    wait(ready(0, e), e);
-    measure_distance(0, e, page);
+    wait(ready(0, call), call);
+    measure_distance(0, call, page);
   }
-  const std::uint64_t shown = ready(0, e).block;
+  const std::uint64_t shown = ready(0, call).block;
   end(true);
   return shown == nowhere ? nullptr : arena_->at(member_places_[0], shown);
 }
 
-PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
+PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t call) {
   if (own_index_ == 0) {
-    fill_slot(x, bytes, e);
+    fill_slot(x, bytes, call);
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
   } else {
-    wait(ready(0, e), e);
-    measure_distance(0, e, bytes);
-    std::memcpy(y, slot_of_call(0, e), bytes);
+    wait(ready(0, call), call);
+    measure_distance(0, call, bytes);
+    std::memcpy(y, slot_of_call(0, call), bytes);
   }
   return end(true);
 }
 
-PARTITA_DEF bool node_group::broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
-  make_room(e);
-  if (measures_distance(e, bytes)) own_page().distance.write();
+PARTITA_DEF bool node_group::broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t call) {
+  make_room(call);
+  if (measures_distance(call, bytes)) own_page().distance.write();
   char* written_block = nullptr;
   std::uint64_t held = in_root_block;
   if (y == x) y = nullptr;
@@ -93,34 +93,34 @@ PARTITA_DEF bool node_group::broadcast_as_root(const char* x, char* y, std::size
   } else if (is_reachable(y)) {
     written_block = y;
   } else if (y == nullptr) {
-    wait(ready(1, e), e);
-    const std::uint64_t there = ready(1, e).block;
+    wait(ready(1, call), call);
+    const std::uint64_t there = ready(1, call).block;
     if (there != nowhere) {
       held = in_first_member_block;
       written_block = arena_->at(member_places_[1], there);
     }
   }
   if (written_block != nullptr) {
-    const std::uint64_t offset = held == in_first_member_block ? ready(1, e).block : arena_->offset(written_block);
-    write_block_in_chunks(x, written_block, bytes, e, 4 * offset + held);
+    const std::uint64_t offset = held == in_first_member_block ? ready(1, call).block : arena_->offset(written_block);
+    write_block_in_chunks(x, written_block, bytes, call, 4 * offset + held);
     if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
-    if (held == in_root_block) wait_for_members(&group_page::done_flag, e);
+    if (held == in_root_block) wait_for_members(&group_page::done_flag, call);
     return end(true);
   }
   const arena_block staging(*arena_, bytes);
   if (!is_reachable(staging.data())) {
-    announce(e, in_message);
+    announce(call, in_message);
     return end(false);
   }
-  write_block_in_chunks(x, staging.data(), bytes, e, 4 * arena_->offset(staging.data()) + in_root_block);
+  write_block_in_chunks(x, staging.data(), bytes, call, 4 * arena_->offset(staging.data()) + in_root_block);
   if (y != nullptr) std::memcpy(y, x, bytes);
-  wait_for_members(&group_page::done_flag, e);
+  wait_for_members(&group_page::done_flag, call);
   return end(true);
 }
 
 PARTITA_DEF void node_group::write_block_in_chunks(const char* x, char* written_block, std::size_t bytes,
-                                                   std::uint64_t e, std::uint64_t block) {
-  announce(e, block);
+                                                   std::uint64_t call, std::uint64_t block) {
+  announce(call, block);
   const std::size_t chunk = spread_chunk(bytes);
   if (written_block != x) {
     // if the other members' cores are near, the data that they read next should stay in the cache
@@ -129,25 +129,25 @@ PARTITA_DEF void node_group::write_block_in_chunks(const char* x, char* written_
     for (std::size_t at = 0; at < bytes; at += chunk) {
       move(written_block + at, x + at, bytes - at < chunk ? bytes - at : chunk, streaming);
       if (streaming) finish_streaming_stores();
-      own_page().progress_flag.post(progress_count(e, ++chunks));
+      own_page().progress_flag.post(progress_count(call, ++chunks));
     }
   }
-  own_page().progress_flag.post(progress_count(e, whole));
+  own_page().progress_flag.post(progress_count(call, whole));
 }
 
-PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uint64_t e) {
+PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uint64_t call) {
   if (own_index_ == 1) {
-    make_room(e);
-    announce(e, is_reachable(y) ? arena_->offset(y) : nowhere);
+    make_room(call);
+    announce(call, is_reachable(y) ? arena_->offset(y) : nowhere);
   }
   const group_page& root = *member_pages_[0];
-  wait(ready(0, e), e);
-  measure_distance(0, e, bytes);
-  const std::uint64_t block = ready(0, e).block, held = block % 4;
+  wait(ready(0, call), call);
+  measure_distance(0, call, bytes);
+  const std::uint64_t block = ready(0, call).block, held = block % 4;
   if (held == in_message) return end(false);
   if (held == in_first_member_block && own_index_ == 1) {
-    wait(root.progress_flag, progress_count(e, whole));
-    for (std::size_t k = 2; k < size(); ++k) wait(member_pages_[k]->done_flag, e);
+    wait(root.progress_flag, progress_count(call, whole));
+    for (std::size_t k = 2; k < size(); ++k) wait(member_pages_[k]->done_flag, call);
     return end(true);
   }
   const char* const from = arena_->at(member_places_[held == in_root_block ? 0 : 1], block / 4);
@@ -155,7 +155,7 @@ PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uin
   const bool streaming = exceeds_cache(2 * bytes);
   std::uint64_t chunks = 0;
   for (std::size_t at = 0; at < bytes; at += chunk) {
-    wait(root.progress_flag, progress_count(e, ++chunks));
+    wait(root.progress_flag, progress_count(call, ++chunks));
     move(y + at, from + at, bytes - at < chunk ? bytes - at : chunk, streaming);
   }
   if (streaming) finish_streaming_stores();

@@ -6,13 +6,13 @@
 namespace partita::detail {
 
 PARTITA_DEF void node_sum::start(const block_sum& s) {
-  const std::uint64_t e = ++call_;
+  const std::uint64_t call = ++call_;
   if (s.n == 0) {
     end(true);
   } else if (!is_small(s)) {
-    start_large_sum(s, e);
+    start_large_sum(s, call);
   } else if (own_index_ != 0 || s.to_all) {
-    fill_slot(s.x, s.bytes(), e);
+    fill_slot(s.x, s.bytes(), call);
     if (!s.to_all) end(true);
   }
 }
@@ -23,42 +23,42 @@ PARTITA_DEF bool node_sum::finish(const block_sum& s) {
   return (own_index_ != 0 && !s.to_all) || finish_small_sum(s, call_);
 }
 
-PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t e) {
+PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t call) {
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k != own_index_) wait(ready(k, e), e);
-    if (k != own_index_) measure_distance(k, e, s.bytes());
-    peer_blocks_[k] = {k == own_index_ ? s.x : slot_of_call(k, e), true};
+    if (k != own_index_) wait(ready(k, call), call);
+    if (k != own_index_) measure_distance(k, call, s.bytes());
+    peer_blocks_[k] = {k == own_index_ ? s.x : slot_of_call(k, call), true};
   }
   // a member that shows a block in this call has finished the previous call
-  if (last_finished_call_ < e - 1) last_finished_call_ = e - 1;
+  if (last_finished_call_ < call - 1) last_finished_call_ = call - 1;
   result_addresses_[0] = s.y;
   combine_range(s, {0, s.n, 0, s.n}, 0, {1, false, false});
   return end(true);
 }
 
-PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t e) {
+PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t call) {
   staging_block_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
   // memory to which the other members of the group can write this member's sum
   result_memory_.emplace(*arena_, receives_sum(s) && !is_reachable(s.y) ? s.bytes_of_result() : 0);
   const char* const result = result_address(s);
   const bool within_reach =
       (is_in_place(s) || is_reachable(staging_block_->data())) && (!receives_sum(s) || is_reachable(result));
-  make_room(e);
-  if (measures_distance(e, s.bytes())) own_page().distance.write();
-  if (!is_in_place(s) && within_reach) show(s, 0, far(), e);
-  announce(e,
+  make_room(call);
+  if (measures_distance(call, s.bytes())) own_page().distance.write();
+  if (!is_in_place(s) && within_reach) show(s, 0, far(), call);
+  announce(call,
            !within_reach    ? nowhere
            : is_in_place(s) ? (contributes_block(s) ? 4 * arena_->offset(s.x) + 1 : 1)
                             : 4 * arena_->offset(staging_block_->data()),
            receives_sum(s) && within_reach ? arena_->offset(result) : nowhere);
 }
 
-PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t e) {
+PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t call) {
   bool are_blocks_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
-    const group_page::call_flag& shown = ready(k, e);
-    if (k != own_index_) wait(shown, e);
-    if (k != own_index_) measure_distance(k, e, s.bytes());
+    const group_page::call_flag& shown = ready(k, call);
+    if (k != own_index_) wait(shown, call);
+    if (k != own_index_) measure_distance(k, call, s.bytes());
     reached = reached && shown.block != nowhere;
     peer_blocks_[k].has_whole_block = shown.block % 4 == 1;
     are_blocks_in_place = are_blocks_in_place && peer_blocks_[k].has_whole_block;
@@ -67,26 +67,26 @@ PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t e)
         k == own_index_ && contributes_block(s) ? s.x : arena_->at(member_places_[k], shown.block / 4);
     if (s.to_all || k == 0) result_addresses_[k] = arena_->at(member_places_[k], shown.result);
   }
-  if (reached) combine_chunks(s, are_blocks_in_place, e);
+  if (reached) combine_chunks(s, are_blocks_in_place, call);
   staging_block_.reset();
   result_memory_.reset();
   return end(reached);
 }
 
-PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t e) {
+PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t call) {
   const bool bypasses_cache = far(), streaming = exceeds_cache(size() * s.bytes());
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
   const std::size_t step = are_blocks_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, bypasses_cache, e);
+    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, bypasses_cache, call);
     for (std::size_t k = 0; k < size(); ++k)
       if (k != own_index_ && !peer_blocks_[k].has_whole_block)
-        wait(member_pages_[k]->progress_flag, progress_count(e, round + 1));
+        wait(member_pages_[k]->progress_flag, progress_count(call, round + 1));
     combine_range(s, slice(s, round, step), round % 2 * chunk_elements(s),
                   {s.to_all ? size() : 1, streaming, streaming || bypasses_cache});
-    own_page().summed_flag.post(progress_count(e, round + 1));
+    own_page().summed_flag.post(progress_count(call, round + 1));
   }
-  wait_for_members(&group_page::summed_flag, progress_count(e, rounds));
+  wait_for_members(&group_page::summed_flag, progress_count(call, rounds));
   const char* const result = result_address(s);
   if (receives_sum(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
 }
@@ -100,16 +100,16 @@ PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t roun
   return r;
 }
 
-PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t e) {
+PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
   const range r = slice(s, round, chunk_elements(s));
   const std::size_t element = s.element();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
-  if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(e, round - 1));
+  if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(call, round - 1));
   move(to, from, r.first * element, bypasses_cache);
   move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, bypasses_cache);
   if (bypasses_cache) finish_streaming_stores();
-  own_page().progress_flag.post(progress_count(e, round + 1));
+  own_page().progress_flag.post(progress_count(call, round + 1));
 }
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,

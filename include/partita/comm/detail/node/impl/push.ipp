@@ -9,7 +9,7 @@ PARTITA_DEF push_list::push_list(std::size_t rank) : rank_(rank) {}
 
 PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptrdiff_t offset,
                                 const std::ptrdiff_t* strides) {
-  boxes_.push_back({place, b.stage, offset, shapes_and_starts_.size(), strides_.size()});
+  boxes_.push_back({place, b.staging_offset, offset, shapes_and_starts_.size(), strides_.size()});
   shapes_and_starts_.resize(shapes_and_starts_.size() + 2 * rank_);
   std::size_t* const shape = shapes_and_starts_.data() + shapes_and_starts_.size() - 2 * rank_;
   std::copy(b.shape, b.shape + rank_, shape);
@@ -21,7 +21,7 @@ PARTITA_DEF void push_list::add(const push_list& more, std::size_t first, std::s
   for (std::size_t k = first; k < last; ++k) {
     const entry& e = more.boxes_[k];
     const std::size_t* const shape = more.shapes_and_starts_.data() + e.shape_index;
-    add(e.place, {0, e.stage, shape, shape + rank_}, e.offset, more.strides_.data() + e.strides);
+    add(e.place, {0, e.staging_offset, shape, shape + rank_}, e.offset, more.strides_.data() + e.strides);
   }
 }
 
@@ -87,17 +87,17 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
                                  const std::size_t* skipped_extents, const block_memory& from,
                                  const std::vector<char*>& blocks, stores mode) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides;
-  if (from.written != nullptr) {
+  if (from.writer != nullptr) {
     const std::size_t* const shape = shapes_and_starts_.data() + e.shape_index;
-    return from.written->write(shape, at(e), blocks[e.place] + e.offset);
+    return from.writer->write(shape, at(e), blocks[e.place] + e.offset);
   }
   if (from.strides == nullptr) {
     std::size_t rank = rank_;
     const std::size_t first = drop_unit_extents(part, rank);
     std::ptrdiff_t dense[most_dimensions] = {};
     dense_strides(part + first, rank, dense);
-    return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.stage, dense, part + first, rank,
-                     kind.bytes, mode);
+    return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.staging_offset, dense, part + first,
+                     rank, kind.bytes, mode);
   }
   std::ptrdiff_t source = 0, target = 0;
   for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];

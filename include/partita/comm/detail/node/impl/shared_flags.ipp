@@ -6,13 +6,15 @@
 
 namespace partita::detail {
 
-PARTITA_INLINE shared_flags::~shared_flags() { arena_->release_signals(own_words_, lines * sizeof(posted_words)); }
+PARTITA_INLINE shared_flags::~shared_flags() {
+  arena_->release_signals(own_words_, posted_words_count * sizeof(posted_words));
+}
 
 PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& members, arena& memory)
     : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
-  own_words_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
+  own_words_ = static_cast<posted_words*>(arena_->allocate_signals(posted_words_count * sizeof(posted_words)));
   check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
-  std::memset(static_cast<void*>(own_words_), 0, lines * sizeof(posted_words));
+  std::memset(static_cast<void*>(own_words_), 0, posted_words_count * sizeof(posted_words));
   const bool found = members.size() == 1 || arena_->is_in_own_part(own_words_);
   std::vector<unsigned long long> offsets(members.size());
   const unsigned long long offset = found ? arena_->offset(own_words_) : 0;

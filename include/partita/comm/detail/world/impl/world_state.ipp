@@ -213,7 +213,7 @@ PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std:
                                                  const call_description& describe) {
   hang_report_->clear_final_message();
   if (trace::is_on()) trace::end_call();
-  const std::uint64_t common = steps_->next(fingerprint, choices, kind);
+  const std::uint64_t common = steps_->replay_step(fingerprint, choices, kind);
   if (common != 0) return common;
   is_world_lost_ = true;  // the other workers continue
   throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
