@@ -36,7 +36,7 @@ class by_onednn {
     const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
     const memory::dims from{n(s.batch), n(s.in_channels), n(s.window[0]), n(s.window[1])},
         weights{n(s.out_channels), n(s.in_channels), n(s.kernel[0]), n(s.kernel[1])},
-        to{n(s.batch), n(s.out_channels), n(s.places[0]), n(s.places[1])}, step{n(stride), n(stride)}, none{0, 0};
+        to{n(s.batch), n(s.out_channels), n(s.outputs[0]), n(s.outputs[1])}, step{n(stride), n(stride)}, none{0, 0};
     const auto any_layout = [](const memory::dims& d) {
       return memory::desc(d, memory::data_type::f32, memory::format_tag::any);
     };
@@ -94,9 +94,9 @@ bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, i
   // a local product of the same shape, whose input needs neither exchange nor padding
   detail::local_convolution<2> s;
   s.batch = l.batch, s.in_channels = s.group_in_channels = l.in, s.out_channels = s.group_out_channels = l.out;
-  s.places = {y.shape()[2], y.shape()[3]}, s.kernel = {l.kernel, l.kernel}, s.stride = {l.stride, l.stride};
+  s.outputs = {y.shape()[2], y.shape()[3]}, s.kernel = {l.kernel, l.kernel}, s.stride = {l.stride, l.stride};
   s.dilation = {1, 1};
-  for (std::size_t f = 0; f < 2; ++f) s.window[f] = (s.places[f] - 1) * l.stride + l.kernel;
+  for (std::size_t f = 0; f < 2; ++f) s.window[f] = (s.outputs[f] - 1) * l.stride + l.kernel;
   std::vector<float> window(l.batch * l.in * s.window[0] * s.window[1]), result(y.size()), dx(window.size());
   for (std::size_t k = 0; k < window.size(); ++k) window[k] = static_cast<float>(k % 11) - 5;
   std::vector<float> dw(layer.weight().size());

@@ -40,8 +40,8 @@ detail::local_convolution<Features> any_sizes(numbers& any) {
   }
   for (std::size_t f = 0; f < Features; ++f) {
     s.kernel[f] = 1 + any.below(3), s.stride[f] = 1 + any.below(3), s.dilation[f] = 1 + any.below(2);
-    s.places[f] = 1 + any.below(Features == 1 ? 40 : Features == 2 ? 9 : 5);
-    s.window[f] = (s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 + any.below(s.stride[f]);
+    s.outputs[f] = 1 + any.below(Features == 1 ? 40 : Features == 2 ? 9 : 5);
+    s.window[f] = (s.outputs[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 + any.below(s.stride[f]);
   }
   return s;
 }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(random_convolutions_by_onednn_are_those_by_columns) {
 
 BOOST_AUTO_TEST_CASE(what_has_no_elements_stays_as_it_is_by_columns) {
   detail::local_convolution<2> s;
-  s.kernel = {3, 3}, s.stride = s.dilation = {1, 1}, s.window = {3, 3}, s.places = {1, 1}, s.out_channels = 2,
+  s.kernel = {3, 3}, s.stride = s.dilation = {1, 1}, s.window = {3, 3}, s.outputs = {1, 1}, s.out_channels = 2,
   s.batch = 0;
   detail::onednn_convolver<2> none(s);
   BOOST_TEST(!none.uses_onednn());

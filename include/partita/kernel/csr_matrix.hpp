@@ -83,9 +83,9 @@ class csr_matrix {
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
       auto later = index_exchange_.start(own);
       const std::size_t width = detail::row_elements(own.shape());
-      if (own.shape(0) == columns_.size()) own_part_.multiply(own.data(), y.data(), width);
+      if (own.shape(0) == columns_.size()) own_entries_.multiply(own.data(), y.data(), width);
       auto ghosts = later.finish();
-      ghost_part_.multiply(ghosts.data(), y.data(), width);
+      ghost_entries_.multiply(ghosts.data(), y.data(), width);
       return std::pair(std::move(y), std::move(ghosts));
     } else {
       return detail::rejected_call();
@@ -109,10 +109,10 @@ class csr_matrix {
                       << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
       auto others = zeros<rank_of<Y>>(ghost_count(), given.shape()),
            x = zeros<rank_of<Y>>(columns_.size(), given.shape());
-      if (error_message.empty()) ghost_part_.multiply_transposed(given.data(), others.data(), width);
+      if (error_message.empty()) ghost_entries_.multiply_transposed(given.data(), others.data(), width);
       auto later =
           detail::kernel_access::start_adjoint(index_exchange_, others, error_message, detail::no_view_to_fill());
-      own_part_.multiply_transposed(given.data(), x.data(), width);
+      own_entries_.multiply_transposed(given.data(), x.data(), width);
       x += later.finish();
       return x;
     } else {
@@ -178,8 +178,8 @@ class csr_matrix {
     std::vector<triplet<T>> all;
     for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
       const std::size_t column = part.column[k];
-      all.push_back(
-          {rows_.start + row, &part == &own_part_ ? columns_.start + column : ghost_columns_[column], part.value[k]});
+      all.push_back({rows_.start + row, &part == &own_entries_ ? columns_.start + column : ghost_columns_[column],
+                     part.value[k]});
     });
     return all;
   }
@@ -187,7 +187,7 @@ class csr_matrix {
   /// The rows and columns of this worker, and the number of entries in its rows.
   const interval& rows() const { return rows_; }
   const interval& columns() const { return columns_; }
-  std::size_t entries() const { return own_part_.value.size() + ghost_part_.value.size(); }
+  std::size_t entries() const { return own_entries_.value.size() + ghost_entries_.value.size(); }
   /// The index exchange by which products receive the needed elements of x from the workers that own them.
   const index_exchange& exchange() const { return index_exchange_; }
 
@@ -232,18 +232,18 @@ class csr_matrix {
   }
   std::size_t ghost_count() const { return ghost_columns_.size(); }
 
-  /// Calls f(row, part, k) for all entries in ascending order; part is own_part_ or ghost_part_, k is the number of the
-  /// entry in that part, and row is counted from this worker's first row.
+  /// Calls f(row, part, k) for all entries in ascending order; part is own_entries_ or ghost_entries_, k is the number
+  /// of the entry in that part, and row is counted from this worker's first row.
   template <class Matrix, class F>
   static void for_each_entry(Matrix& a, F f) {
     std::size_t own = 0, other = 0;
     for (std::size_t i = 0; i < a.rows_.size(); ++i) {
-      for (;
-           other < a.ghost_part_.row_starts[i + 1] && a.ghost_columns_[a.ghost_part_.column[other]] < a.columns_.start;
+      for (; other < a.ghost_entries_.row_starts[i + 1] &&
+             a.ghost_columns_[a.ghost_entries_.column[other]] < a.columns_.start;
            ++other)
-        f(i, a.ghost_part_, other);
-      for (; own < a.own_part_.row_starts[i + 1]; ++own) f(i, a.own_part_, own);
-      for (; other < a.ghost_part_.row_starts[i + 1]; ++other) f(i, a.ghost_part_, other);
+        f(i, a.ghost_entries_, other);
+      for (; own < a.own_entries_.row_starts[i + 1]; ++own) f(i, a.own_entries_, own);
+      for (; other < a.ghost_entries_.row_starts[i + 1]; ++other) f(i, a.ghost_entries_, other);
     }
   }
   /// The error message for blocks that do not fit this matrix, or that do not fit each other.
@@ -265,23 +265,23 @@ class csr_matrix {
     auto to = all.begin();
     const std::size_t width = detail::row_elements(dy.shape());
     for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
-      const T* const of_x = (&part == &own_part_ ? x.data() : ghosts.data()) + part.column[k] * width;
+      const T* const of_x = (&part == &own_entries_ ? x.data() : ghosts.data()) + part.column[k] * width;
       for (std::size_t c = 0; c < width; ++c) *to += dy.data()[row * width + c] * of_x[c];
       ++to;
     });
     return all;
   }
 
-  static detail::local_error column_count_error(const char* missing_ability, std::size_t columns) {
+  static detail::local_error column_count_error(const char* verb, std::size_t columns) {
     if (columns <= detail::compressed_rows<T>::most_columns) return {};
     return detail::local_error(text(call_texts.call)
                                << ": requires at most " << detail::compressed_rows<T>::most_columns
-                               << " columns on a worker, one " << missing_ability << " " << columns
+                               << " columns on a worker, one " << verb << " " << columns
                                << "; cut the matrix over more workers");
   }
 
-  /// Sends entries to the owners of their rows, fills own_part_ and ghost_part_ of this worker's rows, and makes the
-  /// index exchange.
+  /// Sends entries to the owners of their rows, fills own_entries_ and ghost_entries_ of this worker's rows, and makes
+  /// the index exchange.
   index_exchange make_index_exchange(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();
@@ -336,21 +336,21 @@ class csr_matrix {
         const std::size_t column = entry->column;
         T sum{};
         for (; entry != last && entry->row == row && entry->column == column; ++entry) sum += entry->value;
-        if (is_own(column)) own_part_.add(column - columns_.start, sum);
+        if (is_own(column)) own_entries_.add(column - columns_.start, sum);
         else
-          ghost_part_.add(
+          ghost_entries_.add(
               static_cast<std::size_t>(std::lower_bound(ghost_columns_.begin(), ghost_columns_.end(), column) -
                                        ghost_columns_.begin()),
               sum);
       }
-      own_part_.end_row(), ghost_part_.end_row();
+      own_entries_.end_row(), ghost_entries_.end_row();
     }
     return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, call_texts));
   }
 
   interval rows_, columns_;
   std::vector<std::size_t> ghost_columns_;  // the columns of other workers in this worker's rows, in ascending order
-  detail::compressed_rows<T> own_part_, ghost_part_;
+  detail::compressed_rows<T> own_entries_, ghost_entries_;
   index_exchange index_exchange_;
 };
 

@@ -34,8 +34,8 @@ namespace detail {
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
-  pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> needed)
-      : run_(std::move(run)), kept_object_(std::move(needed)) {}
+  pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> object_to_keep)
+      : run_(std::move(run)), kept_object_(std::move(object_to_keep)) {}
   /// Completes the transform and returns the result, a tuple for several fields. Every worker must call finish(),
   /// because the remaining repartitions are collective.
   auto finish() { return run_.finish(); }
@@ -71,7 +71,7 @@ class fourier_operator {
   template <class X, class... More>
   auto operator()(const X& x, const More&... more) const {
     if constexpr (accepts<true, X, More...>())
-      return carry_out<true>(std::tie(x, more...), targets<true, X, More...>(), text());
+      return carry_out<true>(std::tie(x, more...), output_views<true, X, More...>(), text());
     else return detail::rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
@@ -98,7 +98,7 @@ class fourier_operator {
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
     if constexpr (accepts<false, Y, More...>())
-      return carry_out<false>(std::tie(dy, more...), targets<false, Y, More...>(), text());
+      return carry_out<false>(std::tie(dy, more...), output_views<false, Y, More...>(), text());
     else return detail::rejected_call{};
   }
   template <class Y, class View>
@@ -198,10 +198,10 @@ class fourier_operator {
   using first_type = std::tuple_element_t<0, std::tuple<X...>>;
   /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
-  using targets = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
+  using output_views = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
   /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
-  text find_argument_error(const targets<Forward, X...>& outputs, const X&... x) const {
+  text find_argument_error(const output_views<Forward, X...>& outputs, const X&... x) const {
     constexpr std::size_t N = sizeof...(X);
     std::array<std::array<std::size_t, Rank>, N> views{};
     for (std::size_t f = 0; f < N; ++f) views[f] = outputs[f].block.shape;
@@ -238,7 +238,7 @@ class fourier_operator {
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
   template <bool Forward, class... X>
-  auto carry_out(const std::tuple<const X&...>& x, const targets<Forward, X...>& outputs,
+  auto carry_out(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,
                  const text& error_message) const {
     using In = element_of<first_type<X...>>;
     constexpr std::size_t N = sizeof...(X);
@@ -274,7 +274,7 @@ class fourier_operator {
     using In = element_of<std::remove_cvref_t<first_type<X...>>>;
     using Out = result<In, Forward>;
     constexpr std::size_t N = sizeof...(X);
-    const targets<Forward, std::remove_cvref_t<X>...> none{};
+    const output_views<Forward, std::remove_cvref_t<X>...> none{};
     const text problem = find_argument_error<Forward, std::remove_cvref_t<X>...>(none, x...);
     auto arguments = std::make_shared<const std::tuple<detail::kept_argument<X>...>>(std::forward<X>(x)...);
     engine& it = valid_engine();
@@ -297,7 +297,7 @@ class fourier_operator {
                        ...)) {
           const auto outputs = std::apply(
               [](auto&... view) {
-                return targets<Forward, std::remove_cvref_t<X>...>{
+                return output_views<Forward, std::remove_cvref_t<X>...>{
                     detail::target<result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>{true, block_of(view)}...};
               },
               views);
@@ -310,11 +310,11 @@ class fourier_operator {
   friend struct detail::kernel_access;
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
-    return carry_out<true>(std::tie(x), targets<true, X>(), error_message);
+    return carry_out<true>(std::tie(x), output_views<true, X>(), error_message);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
-    return carry_out<false>(std::tie(dy), targets<false, Y>(), error_message);
+    return carry_out<false>(std::tie(dy), output_views<false, Y>(), error_message);
   }
   void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
   detail::kernel_identity identity_() const { return valid_engine().identity(); }

@@ -170,15 +170,15 @@ class halo_exchange
 
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond, halo_algorithm way = halo_algorithm::by_cost)
-      : base({p, widths, beyond, way}) {}
+                const halo_boundaries<Extents::rank()>& beyond, halo_algorithm algorithm = halo_algorithm::by_cost)
+      : base({p, widths, beyond, algorithm}) {}
   /// Makes a halo exchange with the function for boundary::function: f(i) returns the value of the ghost cell at the
   /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. Every call of the kernel calls f while
   /// other ghosts travel; an exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm way = halo_algorithm::by_cost)
-      : base({p, widths, beyond, way, detail::make_outside_function<Extents::rank()>(std::move(f))}) {}
+                const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm algorithm = halo_algorithm::by_cost)
+      : base({p, widths, beyond, algorithm, detail::make_outside_function<Extents::rank()>(std::move(f))}) {}
   /// Fallback for widths as numbers without names: for one dimension the two numbers are the widths before and after
   /// the block; for more dimensions this is a compile-time error, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>

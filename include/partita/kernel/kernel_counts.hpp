@@ -20,16 +20,16 @@ template <class T>
 text name_of_type() {
   const char* at = __PRETTY_FUNCTION__;  // ends with [with T = NAME] (g++) or [T = NAME] (clang)
   while (*at != '\0' && !(at[0] == 'T' && at[1] == ' ' && at[2] == '=' && at[3] == ' ')) ++at;
-  const auto begins = [&at](const char* word) {
+  const auto prefix_length = [&at](const char* word) {
     std::size_t k = 0;
     while (word[k] != '\0' && at[k] == word[k]) ++k;
     return word[k] == '\0' ? k : 0;
   };
   text name;
   for (at += *at == '\0' ? 0 : 4; *at != '\0' && *at != ']' && *at != ';';) {
-    if (const std::size_t skipped = begins("partita::") + begins("detail::"); skipped != 0) {
+    if (const std::size_t skipped = prefix_length("partita::") + prefix_length("detail::"); skipped != 0) {
       at += skipped;
-    } else if (const std::size_t unknown = begins("18446744073709551615"); unknown != 0) {
+    } else if (const std::size_t unknown = prefix_length("18446744073709551615"); unknown != 0) {
       name << "dynamic";
       at += unknown;
       while (*at == 'u' || *at == 'U' || *at == 'l' || *at == 'L') ++at;

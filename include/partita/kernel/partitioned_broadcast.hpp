@@ -64,9 +64,9 @@ class readable_block {
 };
 
 /// Replaces the repartition for tensors of rank 0, which have only one decomposition.
-struct unsupported_repartition {
+struct identity_repartition {
   template <class From, class To>
-  unsupported_repartition(const From&, const To&) {}
+  identity_repartition(const From&, const To&) {}
   template <class X>
   const X& operator()(const X& x) const {
     return x;
@@ -78,7 +78,7 @@ struct unsupported_repartition {
 };
 template <class From, class To>
 auto make_repartition(const From& from, const To& to) {
-  if constexpr (From::rank() == 0) return unsupported_repartition(from, to);
+  if constexpr (From::rank() == 0) return identity_repartition(from, to);
   else return repartition(from, to);
 }
 

@@ -15,10 +15,10 @@ namespace detail {
 
 /// The default partition of the result: the partition of the finer operand, extended to the result's rank.
 template <class Lhs, class Rhs>
-auto select_finer_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
+auto select_finer_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& resolved) {
   constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
-  const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())),
-                   r = all.rhs.lift(shape_list(rhs.partition.extents()));
+  const shape_list l = resolved.lhs.lift(shape_list(lhs.partition.extents())),
+                   r = resolved.rhs.lift(shape_list(rhs.partition.extents()));
   const bool rhs_has_larger_rank = Rhs::rank() > Lhs::rank();
   const shape_list* finer_extents = rhs_has_larger_rank ? finer_partition(r, l) : finer_partition(l, r);
   if (finer_extents == nullptr)
@@ -97,15 +97,16 @@ class partitioned_elementwise {
     return (lhs_.from().fingerprint() * 31 + rhs_.from().fingerprint()) * 31 + result_.fingerprint();
   }
 
-  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all)
-      : partitioned_elementwise(std::move(f), lhs, rhs, dims, all, detail::select_finer_partition(lhs, rhs, all)) {}
-  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all,
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& resolved)
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, resolved,
+                                detail::select_finer_partition(lhs, rhs, resolved)) {}
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& resolved,
                           const Result& p_z)
       : f_(std::move(f)),
         broadcast_dimensions_(dims),
-        result_(on(p_z, detail::to_dynamic_extents<result_placement::rank()>(all.result))),
-        lhs_(lhs, result_, broadcast_dimensions_list(all.lhs.targets())),
-        rhs_(rhs, result_, broadcast_dimensions_list(all.rhs.targets())) {}
+        result_(on(p_z, detail::to_dynamic_extents<result_placement::rank()>(resolved.result))),
+        lhs_(lhs, result_, broadcast_dimensions_list(resolved.lhs.targets())),
+        rhs_(rhs, result_, broadcast_dimensions_list(resolved.rhs.targets())) {}
 
   F f_;
   Dims broadcast_dimensions_;

@@ -70,9 +70,9 @@ inline std::vector<number_array<2>> agree_on_sizes(world_state& world, const cha
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
   return gather_numbers<2>(world, {size, length});
 }
-inline std::uint64_t sum_over_members(const std::vector<number_array<2>>& sizes, std::size_t which) {
+inline std::uint64_t sum_over_members(const std::vector<number_array<2>>& sizes, std::size_t column) {
   std::uint64_t sum = 0;
-  for (const auto& worker_sizes : sizes) sum += worker_sizes[which];
+  for (const auto& worker_sizes : sizes) sum += worker_sizes[column];
   return sum;
 }
 

@@ -154,8 +154,8 @@ class convolution {
     void set_uniform() {
       const auto& o = split.options();
       const shape_type global_shape = o.weight_shape(), own = w.shape();
-      const std::size_t fan = global_shape[1] * o.taps();
-      const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
+      const std::size_t fan_in = global_shape[1] * o.taps();
+      const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
       for (std::size_t k = 0; k < weight.size(); ++k) {
         auto i = index_of(k, own);
         for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];

@@ -54,7 +54,7 @@ class convolution {
       block dw = xt::zeros<T>(own.shape());
       xt::xtensor<T, 1> db = xt::zeros<T>(bias.shape());
       local.gradients(x_[k].data(), there[k].data(), dw.data(), bias.size() > 0 ? db.data() : nullptr);
-      const auto at = work_split_.weights(work_split_.places().index(work_split_.places().place(k))).start;
+      const auto at = work_split_.weights(work_split_.worker_grid().index(work_split_.worker_grid().place(k))).start;
       for (std::size_t e = 0; e < dw.size(); ++e) element_of_whole_tensor(dw_, dw, at, e) += dw.data()[e];
       for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
     });
@@ -74,8 +74,8 @@ class convolution {
   template <class F>
   void for_each_worker(F f) {
     for (std::size_t k = 0; k < input_plans_.size(); ++k) {
-      if (!work_split_.places().contains(k)) continue;
-      const auto i = work_split_.places().index(work_split_.places().place(k));
+      if (!work_split_.worker_grid().contains(k)) continue;
+      const auto i = work_split_.worker_grid().index(work_split_.worker_grid().place(k));
       const box<rank> mine = work_split_.weights(i);
       auto own = uninitialised<T, rank>(mine.shape());
       for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = element_of_whole_tensor(w_, own, mine.start, e);

@@ -26,16 +26,16 @@ class flatten {
 
  public:
   flatten(const partition<Src>& p_x, const partition<Dst>& p_y)
-      : gather_(p_x, make_whole_features(p_y)), repartition_(partition<dynamic_extents<2>>(p_y), p_y) {}
+      : make_whole_(p_x, make_whole_features(p_y)), repartition_(partition<dynamic_extents<2>>(p_y), p_y) {}
 
   template <class X>
   auto operator()(const X& x) {
     static_assert(detail::has_rank<X, rank>(),
                   "partita::flatten(p_x, p_y)(x): requires x of the rank of p_x, as an xt::xtensor");
     using T = element_of<X>;
-    const auto block = gather_(x);
+    const auto block = make_whole_(x);
     shape_ = detail::shape_array<rank>(block.shape());
-    return repartition_(copy_to_shape<T, 2>(block, {shape_[0], features_of_sample(shape_)}));
+    return repartition_(copy_to_shape<T, 2>(block, {shape_[0], merged_extent(shape_)}));
   }
   template <class X>
   auto forward(const X& x) {
@@ -53,7 +53,7 @@ class flatten {
           << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
              "layer first";
     return detail::kernel_access::adjoint(
-        gather_, error_message.empty() ? copy_to_shape<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
+        make_whole_, error_message.empty() ? copy_to_shape<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
         error_message);
   }
 
@@ -64,10 +64,10 @@ class flatten {
       return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));
     }(std::make_index_sequence<rank>());
   }
-  static std::size_t features_of_sample(const std::array<std::size_t, rank>& shape) {
-    std::size_t merged_extent = 1;
-    for (std::size_t d = 1; d < rank; ++d) merged_extent *= shape[d];
-    return merged_extent;
+  static std::size_t merged_extent(const std::array<std::size_t, rank>& shape) {
+    std::size_t product = 1;
+    for (std::size_t d = 1; d < rank; ++d) product *= shape[d];
+    return product;
   }
   template <class T, std::size_t R, class Block>
   static xt::xtensor<T, R> copy_to_shape(const Block& block, const std::array<std::size_t, R>& shape) {
@@ -76,7 +76,7 @@ class flatten {
     return all;
   }
 
-  repartition<Src, dynamic_extents<rank>> gather_;
+  repartition<Src, dynamic_extents<rank>> make_whole_;
   detail::member_if_accepted<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> repartition_;
   std::array<std::size_t, rank> shape_{};
 };

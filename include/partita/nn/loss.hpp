@@ -187,8 +187,8 @@ class elementwise_loss {
     const Function f(options_);
     for (std::size_t k = 0; k < given.size(); ++k) {
       const auto a = static_cast<double>(given.data()[k]), t = static_cast<double>(wanted.data()[k]);
-      if constexpr (requires { Function::is_valid_target(a); }) {
-        if (!Function::is_valid_target(a) && error_message.empty())
+      if constexpr (requires { Function::is_valid_x(a); }) {
+        if (!Function::is_valid_x(a) && error_message.empty())
           error_message << Function::name << ": requires x in [0, 1], got an element outside on worker "
                         << layout_.p().world().id() << "; give scores to bce_with_logits_loss";
       }
@@ -238,7 +238,7 @@ struct bce_function {
   using options = loss_options;
   static constexpr const char* name = "partita::bce_loss";
   explicit bce_function(const options&) {}
-  static bool is_valid_target(double x) { return x >= 0 && x <= 1; }
+  static bool is_valid_x(double x) { return x >= 0 && x <= 1; }
   double value(double x, double t) const {
     return -(t * std::max(std::log(x), -100.0) + (1 - t) * std::max(std::log(1 - x), -100.0));
   }

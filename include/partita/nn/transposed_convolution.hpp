@@ -73,8 +73,8 @@ class transposed_convolution {
     weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
     bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
     weight_gradient_ = weight_, bias_gradient_ = bias_;
-    const std::size_t fan = global_shape[1] * options.convolution().taps();
-    const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
+    const std::size_t fan_in = global_shape[1] * options.convolution().taps();
+    const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
     for (std::size_t k = 0; k < weight_.size(); ++k)
       weight_.data()[k] = detail::draw_uniform<T>(bound, options.seed, k);
     for (std::size_t k = 0; k < bias_.size(); ++k)

@@ -110,9 +110,9 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
                   const shape_list& extents, std::size_t width) {
   const auto plan = b.exchange->plan(width);
   const std::size_t bytes = (forward ? plan.elements_received() : plan.elements_sent()) * sizeof(T);
-  run_state.moved.exchanges += 1;
-  run_state.moved.bytes += bytes;
-  run_state.moved.messages += forward ? plan.receives.size() : plan.sends.size();
+  run_state.movement_totals.exchanges += 1;
+  run_state.movement_totals.bytes += bytes;
+  run_state.movement_totals.messages += forward ? plan.receives.size() : plan.sends.size();
   if (run_state.log != nullptr)
     run_state.log->push_back({text(call), run_state.is_backward, from, to, extents, bytes, 0, is_complex<T>});
 }
@@ -127,9 +127,10 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
-  const shape_list &had = forward ? b->extents : b->index_extents, &gets = forward ? b->index_extents : b->extents;
-  require_rows(*b, input, had, call);
-  const shape_list extents = replace_leading_extents(input.extents(), had.size(), gets);
+  const shape_list &operand_leading = forward ? b->extents : b->index_extents,
+                   &result_leading = forward ? b->index_extents : b->extents;
+  require_rows(*b, input, operand_leading, call);
+  const shape_list extents = replace_leading_extents(input.extents(), operand_leading.size(), result_leading);
   const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
     return record_on_tape<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
       return
@@ -138,8 +139,8 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   };
   if (!b->on) {
     tensor_block<T> y = zero_block<T>(extents);
-    const auto from = index_binding::as_matrix(input.state()->block, input.extents(), had.size());
-    auto to = index_binding::as_matrix(y, extents, gets.size());
+    const auto from = index_binding::as_matrix(input.state()->block, input.extents(), operand_leading.size());
+    auto to = index_binding::as_matrix(y, extents, result_leading.size());
     for (std::size_t k = 0; k < b->row_numbers.size(); ++k)
       for (std::size_t c = 0; c < to.shape(1); ++c)
         if (forward) to(k, c) = from(b->row_numbers[k], c);
@@ -151,11 +152,11 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // a worker sums over its own indices only
     if (has_bit(b->index_layout.cut_axes(), a) && !has_bit(b->row_layout.cut_axes(), a)) layout = layout.partial(a);
-  const std::uint64_t number =
-      record_operation<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
+  const std::uint64_t number = record_operation<T>(hasher(fingerprint_of(layout)).mix(result_leading).value(), call,
+                                                   b->on.get(), extents, *x.state());
   const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
-  const auto from = index_binding::as_matrix(block, x.extents(), had.size());
-  auto filled = index_binding::as_matrix(y, extents, gets.size());
+  const auto from = index_binding::as_matrix(block, x.extents(), operand_leading.size());
+  auto filled = index_binding::as_matrix(y, extents, result_leading.size());
   if (forward) b->exchange->into(from, filled);
   else b->exchange->adjoint_into(from, filled);
   log_exchange<T>(*b, forward ? "take" : "scatter_add", forward, x.layout(), layout, extents, filled.shape(1));
@@ -252,12 +253,15 @@ inline void set_index_error(local_error& message, const char* call, std::size_t 
 }
 /// Makes a tensor of rank 1 whose blocks hold the elements that an index exchange delivers.
 template <class Numbers>
-auto tensor_from_exchange(const index_exchange& exchange, const Numbers& own, const std::shared_ptr<bound_mesh>& on,
-                          const char* call, const sharding& layout, const shape_list& extents) {
+auto tensor_from_exchange(const index_exchange& exchange, const Numbers& local_elements,
+                          const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
+                          const shape_list& extents) {
   using T = typename Numbers::value_type;
   tensor_block<T> block(shape_of_box(on->box(layout, extents)), on->memory());
   auto filled = index_binding::as_matrix(block, extents);
-  exchange.into(xt::adapt(own.data(), own.size(), xt::no_ownership(), std::array{own.size(), std::size_t{1}}), filled);
+  exchange.into(xt::adapt(local_elements.data(), local_elements.size(), xt::no_ownership(),
+                          std::array{local_elements.size(), std::size_t{1}}),
+                filled);
   const std::uint64_t number = record_tensor<T>(on, call, layout, extents);
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }

@@ -33,8 +33,8 @@ enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown
 
 template <class X>
 consteval bool can_have_rank(std::size_t rank, bool is_minimum) {
-  constexpr std::size_t own = static_rank<X>();
-  return own == dynamic || (is_minimum ? own >= rank : own == rank);
+  constexpr std::size_t rank_of_x = static_rank<X>();
+  return rank_of_x == dynamic || (is_minimum ? rank_of_x >= rank : rank_of_x == rank);
 }
 /// Whether each tensor of a rule has each letter at most once, and no merged letters. einsum supports neither repeated
 /// letters, which mean a diagonal, nor parentheses, which mean a merged dimension.

@@ -15,7 +15,7 @@
 #define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
   PARTITA_DEFINE_ELEMENT_FUNCTION(any_tensor, operation, __VA_ARGS__)
 #define PARTITA_DEFINE_ELEMENT_FUNCTION(accepted, operation, ...) \
-  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)            \
+  PARTITA_ELEMENT_FUNCTION_OBJECT(operation, __VA_ARGS__)         \
   template <class X>                                              \
     requires detail::accepted<X>                                  \
   auto operation(X&& x) {                                         \
@@ -24,7 +24,7 @@
 /// Defines an element function with parameters, and a function of tensors and plain arrays that applies it. A call may
 /// omit the last parameters: `elu(x)`, `elu(x, 0.5)`.
 #define PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(operation, ...)                                                    \
-  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                                                              \
+  PARTITA_ELEMENT_FUNCTION_OBJECT(operation, __VA_ARGS__)                                                           \
   template <class X, class... Number>                                                                               \
     requires(detail::any_tensor<X> && (std::is_arithmetic_v<Number> && ...))                                        \
   auto operation(X&& x, Number... numbers) {                                                                        \
@@ -32,7 +32,7 @@
     return apply_to_elements<f::operation>(detail::parameters_given<f::operation>(static_cast<double>(numbers)...), \
                                            x);                                                                      \
   }
-#define PARTITA_ELEMENT_FUNCTION_ROW(operation, ...)                    \
+#define PARTITA_ELEMENT_FUNCTION_OBJECT(operation, ...)                 \
   namespace element_functions {                                         \
   inline constexpr element_function operation{#operation, __VA_ARGS__}; \
   }

@@ -108,8 +108,9 @@ sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tens
 template <class T, auto Layout, class I, auto LayoutOfIndices, std::size_t D>
 auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices,
                      dimensions_t<D>) {
-  constexpr auto left = detail::layout_of(layout_of_name<LayoutOfIndices>.without_partials());
-  return typed_sharded<T, name_of_layout<left>>(detail::take_along(x.run_time_tensor(), indices.run_time_tensor(), D));
+  constexpr auto result_layout = detail::layout_of(layout_of_name<LayoutOfIndices>.without_partials());
+  return typed_sharded<T, name_of_layout<result_layout>>(
+      detail::take_along(x.run_time_tensor(), indices.run_time_tensor(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>
 auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {

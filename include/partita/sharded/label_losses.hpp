@@ -34,7 +34,7 @@ struct class_targets {
   double smoothing = 0;
   shape_list label_extents{};
 
-  double at(std::size_t label, std::size_t c) const {
+  double target_of(std::size_t label, std::size_t c) const {
     const double share = smoothing / static_cast<double>(weights->size());
     return label == ignored ? 0 : (*weights)[c] * ((label == c ? 1 - smoothing : 0) + share);
   }
@@ -60,14 +60,14 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
   const std::size_t first = block.box[D].start;
   for_each_label(*targets.labels, places, targets.label_extents, [&](std::size_t j, std::size_t label) {
     for (std::size_t c = 0; c < n.middle; ++c)
-      f((j / n.inner * n.middle + c) * n.inner + j % n.inner, j, targets.at(label, first + c));
+      f((j / n.inner * n.middle + c) * n.inner + j % n.inner, j, targets.target_of(label, first + c));
   });
 }
 
 /// The adjoint of weigh_classes_operation: multiplies each element of dy by the target of each class, so that the
 /// result has dimension D of classes again.
 template <std::size_t D>
-struct spread_over_classes_operation {
+struct weigh_classes_adjoint_operation {
   static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 1;
@@ -126,7 +126,7 @@ struct weigh_classes_operation {
     sharding places(there.on, there.rank() - 1);
     for (std::size_t d = 0; d < there.rank(); ++d)
       if (d != D) places.cuts[d < D ? d : d - 1] = there.cuts[d];
-    const spread_over_classes_operation<D> back{targets};
+    const weigh_classes_adjoint_operation<D> back{targets};
     return run_operation<T>(bind_operation<1, T>(back, {dy}), {dy}, {&places, &there});
   }
 };

@@ -86,8 +86,8 @@ auto l1(const X& x, const Target& target) {
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto smooth_l1(const X& x, const Target& target, const smooth_l1_loss_options& as = {}) {
-  return detail::loss_of(detail::smooth_l1_function({.beta = as.beta}), x, target);
+auto smooth_l1(const X& x, const Target& target, const smooth_l1_loss_options& options = {}) {
+  return detail::loss_of(detail::smooth_l1_function({.beta = options.beta}), x, target);
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
@@ -106,13 +106,14 @@ auto bce_with_logits(const X& x, const Target& target) {
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto kl(const X& x, const Target& target, const kl_loss_options& as = {}) {
-  return detail::loss_of(detail::kl_function({.log_target = as.log_target}), x, target);
+auto kl(const X& x, const Target& target, const kl_loss_options& options = {}) {
+  return detail::loss_of(detail::kl_function({.log_target = options.log_target}), x, target);
 }
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
-auto poisson_nll(const X& x, const Target& target, const poisson_nll_loss_options& as = {}) {
-  return detail::loss_of(detail::poisson_nll_function({.log_input = as.log_input, .epsilon = as.epsilon}), x, target);
+auto poisson_nll(const X& x, const Target& target, const poisson_nll_loss_options& options = {}) {
+  return detail::loss_of(detail::poisson_nll_function({.log_input = options.log_input, .epsilon = options.epsilon}), x,
+                         target);
 }
 
 }  // namespace losses

@@ -63,10 +63,11 @@ class measured_times final : public step_times {
   }
   double seconds(const sharding& from, const sharding& to, const shape_list& shape) override {
     const hasher number = hasher(~std::uint64_t{0}).mix(detail::fingerprint_of(from)).mix(detail::fingerprint_of(to));
-    return cached_or_measured_time({hasher(number).mix(shape).value(), move, 0, {from, to}, shape});
+    return cached_or_measured_time({hasher(number).mix(shape).value(), move_operation, 0, {from, to}, shape});
   }
   double update_seconds(std::size_t elements) override {
-    return cached_or_measured_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
+    return cached_or_measured_time(
+        {hasher(update_operation).mix(elements).value(), update_operation, 0, {}, {elements}});
   }
   /// Measures all known times again, and keeps the smaller of the old and the new time, in case other programs on the
   /// machine disturbed a measurement.
@@ -78,11 +79,11 @@ class measured_times final : public step_times {
 
  private:
   using tensor = sharded_tensor<T>;
-  static constexpr std::size_t move = ~std::size_t{0}, update = move - 1;
+  static constexpr std::size_t move_operation = ~std::size_t{0}, update_operation = move_operation - 1;
   static constexpr std::size_t run_count = 9;  ///< chosen: with nine runs, probably one run is undisturbed
   struct timed_step {
     std::uint64_t number;
-    std::size_t operation;  ///< the number of an operation, or `move`, or `update`
+    std::size_t operation;  ///< the number of an operation, or `move_operation`, or `update_operation`
     tensor_set gradients;
     std::vector<sharding> layouts;
     shape_list shape;  ///< the shape of a movement or an update
@@ -100,17 +101,18 @@ class measured_times final : public step_times {
   double measure_step(const timed_step& one) {
     return bound_mesh_->one_call([&] {
       double least = 0;
-      if (one.operation == update) least = kth_shortest_time([&] { return time_of_update_(one.shape[0]); }, 0);
+      if (one.operation == update_operation)
+        least = kth_shortest_time([&] { return time_of_update_(one.shape[0]); }, 0);
       else {
         // 1. Record the operation alone as a program, with its gradients if their time is needed.
         detail::bound_steps steps;
         std::vector<tensor> held;
         std::vector<std::uint32_t> numbers;
         record(one, steps, [&](const sharding& s, const shape_list& shape) {
-          detail::outside_argument room;
-          const tensor x = room.recorded<T>(steps, bound_mesh_, traced_function::closed_layout(s), shape);
+          detail::outside_argument argument;
+          const tensor x = argument.recorded<T>(steps, bound_mesh_, traced_function::closed_layout(s), shape);
           fill(x);
-          held.push_back(x), numbers.push_back(room.block_number);
+          held.push_back(x), numbers.push_back(argument.block_number);
           return x;
         });
         steps.plan_steps(*bound_mesh_, schedule_options{.overlap = false});
@@ -118,10 +120,12 @@ class measured_times final : public step_times {
         // 2. Run the program; take the least time, or the median time of a movement.
         steps.measured_timetable();
         const bool back = one.gradients != 0;
-        const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
+        const bool moves =
+            one.operation == move_operation || program_.operations().operation(one.operation).window != nullptr;
         least = kth_shortest_time(
             [&] {
-              if (one.operation == move) fill(held[0]);  // the operation before a movement also writes its elements
+              if (one.operation == move_operation)
+                fill(held[0]);  // the operation before a movement also writes its elements
               steps.run(false);
               if (back) steps.run(true);
               double elapsed = 0;
@@ -130,7 +134,7 @@ class measured_times final : public step_times {
                   elapsed += e.moves ? e.waited_seconds : e.until - e.from;
               return elapsed;
             },
-            one.operation == move ? run_count / 2 : 0);
+            one.operation == move_operation ? run_count / 2 : 0);
       }
       const auto bits =
           std::bit_cast<std::uint64_t>(least);  // bits of positive numbers, as integers, have the numbers' order
@@ -150,9 +154,9 @@ class measured_times final : public step_times {
   template <class Options>
   static double update_time(const Options& optimiser, std::size_t n) {
     constexpr std::size_t states = detail::max_state_count<Options>;
-    std::vector<T> room((2 + states) * n, T(0.5));
-    detail::flat_parameter<T, states> flat{n, room.data(), room.data() + n, {}, T(1)};
-    for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = room.data() + (2 + s) * n;
+    std::vector<T> memory((2 + states) * n, T(0.5));
+    detail::flat_parameter<T, states> flat{n, memory.data(), memory.data() + n, {}, T(1)};
+    for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = memory.data() + (2 + s) * n;
     const double from = seconds_now();
     detail::update(optimiser, 1, flat);
     return seconds_now() - from;
@@ -163,21 +167,21 @@ class measured_times final : public step_times {
   template <class Outside>
   void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside_tensor) {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps);
-    if (one.operation == move) {
+    if (one.operation == move_operation) {
       reshard(make_outside_tensor(one.layouts[0], one.shape), traced_function::closed_layout(one.layouts[1]));
       steps.begin_backward();
       return;
     }
     const graph& g = program_.operations();
     const graph::node& node = g.operation(one.operation);
-    std::vector<sharding> needs;
+    std::vector<sharding> operand_layouts;
     std::vector<tensor> operands;
     for (std::size_t i = 0; i < node.operands; ++i) {
-      needs.push_back(traced_function::closed_layout(one.layouts[i]));
-      const tensor x = make_outside_tensor(needs[i], g[g.of(node, i)].shape);
+      operand_layouts.push_back(traced_function::closed_layout(one.layouts[i]));
+      const tensor x = make_outside_tensor(operand_layouts[i], g[g.of(node, i)].shape);
       operands.push_back(contains(one.gradients, i) ? detail::parameter_of(x) : x);
     }
-    const tensor y = program_.run_one_operation<T>(one.operation, operands, needs,
+    const tensor y = program_.run_one_operation<T>(one.operation, operands, operand_layouts,
                                                    traced_function::closed_layout(one.layouts[node.operands]));
     steps.begin_backward();
     if (one.gradients != 0 && y.state()->node)

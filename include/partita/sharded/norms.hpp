@@ -108,9 +108,10 @@ struct shift_groups_operation {
     return rule_of_groups<Groups>("shift_groups", 1, 1, false, x[0]).with(Adds ? linearity::additive : linearity::none);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
-    for_each_group(x.shape, by.shape[1],
-                   [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>((Adds ? x[k] : T(0)) + by[g]); });
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& group_numbers, const tensor_part<T>& y) const {
+    for_each_group(x.shape, group_numbers.shape[1], [&](std::size_t k, std::size_t g) {
+      y[k] = static_cast<T>((Adds ? x[k] : T(0)) + group_numbers[g]);
+    });
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {
@@ -127,12 +128,13 @@ struct scale_groups_operation {
     return rule_of_groups<Groups>("scale_groups", 1, 1, false, x[0]);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
-    for_each_group(x.shape, by.shape[1], [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * by[g]); });
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& group_numbers, const tensor_part<T>& y) const {
+    for_each_group(x.shape, group_numbers.shape[1],
+                   [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * group_numbers[g]); });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& by, const X&) const {
-    if (i == 0) return apply_op(*this, dy, by);
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& group_numbers, const X&) const {
+    if (i == 0) return apply_op(*this, dy, group_numbers);
     return apply_op(group_sums_operation<Groups>{}, multiply(dy, x));
   }
 };

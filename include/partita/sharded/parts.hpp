@@ -173,7 +173,7 @@ struct concatenate_operation {
   }
   /// The interval of indices of operand i along D that the interval y of indices of the result along D reads.
   template <class Extents>
-  static interval part_overlap(std::size_t i, interval y, const Extents& get_extent) {
+  static interval operand_interval(std::size_t i, interval y, const Extents& get_extent) {
     std::size_t start = 0;
     for (std::size_t k = 0; k < i; ++k) start += get_extent(k);
     const std::size_t end = start + get_extent(i);
@@ -181,13 +181,13 @@ struct concatenate_operation {
     return from < to ? interval{from - start, to - start} : interval{};
   }
   short_list<interval> window(std::size_t i, const short_list<interval>& y, const shape_span& x) const {
-    return {part_overlap(i, y[D], [&](std::size_t k) { return x[k][D]; })};
+    return {operand_interval(i, y[D], [&](std::size_t k) { return x[k][D]; })};
   }
   template <class T>
   void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {
     shape_list here = shape_list::filled(y.shape.size(), 0), there = here;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const interval part = part_overlap(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
+      const interval part = operand_interval(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
       shape_list shape = y.shape;
       shape[D] = part.size();
       if (shape_size(shape) == 0) continue;

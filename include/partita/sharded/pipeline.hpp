@@ -47,7 +47,7 @@ class pipeline {
       stages_ = detail::pipeline_stages(everyone, stages, options, detail::type_number<T>());
       all_workers_mesh_->channels();
       record(options);
-      order(options);
+      plan_task_order(options);
     });
   }
 
@@ -189,12 +189,12 @@ class pipeline {
     return detail::tensor_of(state.on, one.layout(), one.extents(), y);
   }
 
-  void order(const pipeline_options& options) {
+  void plan_task_order(const pipeline_options& options) {
     pipeline_times times = options.times;
     const std::size_t stages = stages_.size();
-    const bool apart = options.order == pipeline_order::zero_bubble || has_weights(options.tasks);
+    const bool has_weight_pass = options.order == pipeline_order::zero_bubble || has_weights(options.tasks);
     if (times.forward.empty()) times.forward.assign(stages, 1);
-    if (times.backward.empty()) times.backward.assign(stages, apart ? 1 : 2);
+    if (times.backward.empty()) times.backward.assign(stages, has_weight_pass ? 1 : 2);
     if (times.weights.empty()) times.weights.assign(stages, 1);
     run_ = simulate(stages_.shape(),
                     options.tasks.empty() ? tasks_of(options.order, stages_.shape(), times) : options.tasks, times);
@@ -231,8 +231,8 @@ class pipeline {
   void agree_on_arguments(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(stages_.fingerprint());
     detail::local_error wrong;
-    const auto see = [&](const detail::tensor_argument& given, const detail::outside_argument& expected,
-                         const text& name) {
+    const auto check_argument = [&](const detail::tensor_argument& given, const detail::outside_argument& expected,
+                                    const text& name) {
       given.add_to_hash(all);
       if (wrong.any()) return;
       if (!(*given.extents == expected.extents))
@@ -246,8 +246,8 @@ class pipeline {
                  "no gradient is asked, but ")
                 << name << " is another; reshard it to the workers of its stage"};
     };
-    see(x, x_, "x");
-    see(targets, targets_, "targets");
+    check_argument(x, x_, "x");
+    check_argument(targets, targets_, "targets");
     bool fits = weights.size() == parameters_.size();
     for (std::size_t s = 0; fits && s < weights.size(); ++s) fits = weights[s].size() == parameters_[s].size();
     if (!fits && !wrong.any())
@@ -256,7 +256,7 @@ class pipeline {
                                   << parameters_.size() << " stages, each as long as the stage was traced");
     for (std::size_t s = 0; fits && s < weights.size(); ++s)
       for (std::size_t k = 0; k < weights[s].size(); ++k)
-        see(weights[s][k], parameters_[s][k], text("parameter ") << k << " of stage " << s);
+        check_argument(weights[s][k], parameters_[s][k], text("parameter ") << k << " of stage " << s);
     detail::agree_if_checked(*all_workers_mesh_->everyone().state(), all.value(), wrong,
                              [&] { return text("partita::pipeline(x, targets, parameters)"); });
   }

@@ -55,7 +55,7 @@ cotangent_function<T> recomputed_adjoint(const F& f, const Arguments& arguments)
       const auto leaf = [](const auto& x) {
         if constexpr (tensor_value<decltype(x)>) {
           const auto argument = parameter_of(x);
-          as_run_time(argument).state()->node->is_argument_of_segment = true;
+          as_run_time(argument).state()->node->keeps_contribution_layout = true;
           return argument;
         } else {
           return x;

@@ -59,18 +59,18 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     const std::uint64_t number =
         detail::record_operation<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(), "reshard",
                                     from.get(), x.extents(), *x.state());
-    const sharding old_layout = x.layout(), left = detail::layout_of(old_layout.without_partials()),
-                   made = detail::layout_of(to.without_partials());
-    const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());
-    const auto exchange =
-        from->template plan_exchange<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
-    const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
-    const detail::announced_movement<T> one(*from, "reshard", left, made, x.extents(), exchange->counts().bytes, 0,
-                                            on->fingerprint());
+    const sharding old_layout = x.layout(), source_layout = detail::layout_of(old_layout.without_partials()),
+                   target_layout = detail::layout_of(to.without_partials());
+    const auto given = detail::resharded(*from, x.state()->block, old_layout, source_layout, x.extents());
+    const auto exchange = from->template plan_exchange<T>(from->boxes_of(source_layout, x.extents()),
+                                                          on->boxes_of(target_layout, x.extents()));
+    const shape_list shape = detail::shape_of_box(on->box(target_layout, x.extents()));
+    const detail::announced_movement<T> one(*from, "reshard", source_layout, target_layout, x.extents(),
+                                            exchange->counts().bytes, 0, on->fingerprint());
     detail::tensor_block<T> block = detail::new_block<T>(shape, from->memory());
     detail::move_boxes(*from, exchange, given, block);
     one.done();
-    block = detail::resharded(*on, block, made, detail::layout_of(to), x.extents());
+    block = detail::resharded(*on, block, target_layout, detail::layout_of(to), x.extents());
     return detail::record_on_tape<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {
         return reshard(dy, from->where(), detail::cotangent_sharding(old_layout));

@@ -53,7 +53,7 @@ interval part_range(const sharded_tensor<T>& x) {
 }
 /// Moves the elements of x to balanced parts, and returns the elements of this worker's part.
 template <class T>
-xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
+xt::xtensor<T, 1> fetch_balanced_part(const sharded_tensor<T>& x) {
   const bound_mesh& on = *x.state()->on;
   const bool gives = on.active() && replica_number(on, x.layout()) == 0;
   const interval own = gives ? on.box(x.layout(), x.extents())[0] : interval{};
@@ -61,14 +61,16 @@ xt::xtensor<T, 1> read_part(const sharded_tensor<T>& x) {
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
 }
 /// Makes a tensor of this layout and these extents from a list of numbers, of which each worker holds the interval
-/// `part` in `own`. Element k of the tensor is number k of the list, or number places[k] if `places` is not null.
+/// `part` in `local_numbers`. Element k of the tensor is number k of the list, or number places[k] if `places` is not
+/// null.
 template <class T, class Numbers>
-auto read_numbers(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
-                  const shape_list& extents, const std::vector<std::size_t>* places, const char* call) {
+auto tensor_from_numbers(const sharded_tensor<T>& x, const Numbers& local_numbers, const interval& part,
+                         const sharding& layout, const shape_list& extents, const std::vector<std::size_t>* places,
+                         const char* call) {
   const auto& on = x.state()->on;
   const interval box = on->active() ? on->box(layout, extents)[0] : interval{};
   const index_list all = places == nullptr || !on->active() ? index_list(box) : index_list(*places);
-  return tensor_from_exchange(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
+  return tensor_from_exchange(index_exchange(on->everyone(), part, all), local_numbers, on, call, layout, extents);
 }
 /// The indices of all elements in sorted order, sharded as x is. If `ranks` is not null, only the indices at the
 /// positions `ranks` of the sorted order, not sharded.
@@ -77,14 +79,15 @@ sharded_tensor<std::size_t> sorted_indices(const sharded_tensor<T>& x, const sor
                                            const std::vector<std::size_t>* ranks, const char* call) {
   const auto& on = x.state()->on;
   return on->one_call([&] {
-    const auto places = partita::argsort(on->everyone(), read_part(x), options);
+    const auto places = partita::argsort(on->everyone(), fetch_balanced_part(x), options);
     const sharding layout = ranks == nullptr ? layout_of(x.layout()) : sharding(x.layout().on, 1);
-    return read_numbers(x, places, part_range(x), layout, {ranks == nullptr ? x.extents()[0] : ranks->size()}, ranks,
-                        call);
+    return tensor_from_numbers(x, places, part_range(x), layout, {ranks == nullptr ? x.extents()[0] : ranks->size()},
+                               ranks, call);
   });
 }
 template <class T>
-sharded_tensor<T> read_rows(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices, const char* call) {
+sharded_tensor<T> take_rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices,
+                               const char* call) {
   return take_rows(bind_to_rows(x, indices), x, call);
 }
 
@@ -138,8 +141,8 @@ auto sort(const X& x, const sort_direction& direction = {}) {
     return detail::apply_with_run_time_layout<false, 1>(x, [&](const auto& input) {
       detail::checked_mesh(input, false, "sort(x)", direction.descending ? 1 : 0);
       const auto z = detail::reduce_if_partial(input, "sort(x)");
-      return detail::read_rows(z, detail::sorted_indices(z, {.descending = direction.descending}, nullptr, "sort"),
-                               "sort(x)");
+      return detail::take_rows_at(z, detail::sorted_indices(z, {.descending = direction.descending}, nullptr, "sort"),
+                                  "sort(x)");
     });
   else return detail::rejected_call{};
 }
@@ -171,15 +174,15 @@ auto top_k(const X& x, std::size_t k) {
       const auto& on = detail::checked_mesh(input, false, "top_k(x, k)", k);
       const auto z = detail::reduce_if_partial(input, "top_k(x, k)");
       return on->one_call([&] {
-        const auto best = top_k(on->everyone(), detail::read_part(z), k).indices;
+        const auto best = top_k(on->everyone(), detail::fetch_balanced_part(z), k).indices;
         const bool has_all = on->everyone().id() == 0;
         const xt::xtensor<std::size_t, 1> own = xt::view(best, xt::range(std::size_t{0}, has_all ? k : 0));
-        return detail::read_numbers(z, own, has_all ? interval{0, k} : interval{k, k}, sharding(z.layout().on, 1), {k},
-                                    nullptr, "top_k");
+        return detail::tensor_from_numbers(z, own, has_all ? interval{0, k} : interval{k, k},
+                                           sharding(z.layout().on, 1), {k}, nullptr, "top_k");
       });
     });
     auto values = detail::apply_with_run_time_layout<true, 1>(
-        x, [&](const auto& input) { return detail::read_rows(input, detail::as_run_time(indices), "top_k(x, k)"); });
+        x, [&](const auto& input) { return detail::take_rows_at(input, detail::as_run_time(indices), "top_k(x, k)"); });
     return top_elements<decltype(values), std::remove_const_t<decltype(indices)>>{std::move(values), indices};
   } else {
     return detail::rejected_call{};
@@ -210,7 +213,7 @@ auto quantile(const X& x, double probability) {
       const auto low = static_cast<std::size_t>(at);
       const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
       const auto low_high_last =
-          detail::read_rows(z, detail::sorted_indices(z, {}, &ranks, "quantile"), "quantile(x, q)");
+          detail::take_rows_at(z, detail::sorted_indices(z, {}, &ranks, "quantile"), "quantile(x, q)");
       return detail::interpolate<0>(low_high_last, 0, at - static_cast<double>(low), 2);
     });
   } else {
@@ -230,15 +233,15 @@ auto unique(const X& x) {
       const auto& on = detail::checked_mesh(input, false, "unique(x)", 0);
       const auto z = detail::reduce_if_partial(input, "unique(x)");
       return on->one_call([&] {
-        const auto own = unique(on->everyone(), detail::read_part(z));
+        const auto own = unique(on->everyone(), detail::fetch_balanced_part(z));
         std::size_t before = 0, all = 0;
         for (std::size_t k = 0;
              const auto& list_of_worker : detail::gather_numbers<1>(*on->everyone().state(), {own.size()})) {
           before += k++ < on->everyone().id() ? list_of_worker[0] : 0;
           all += list_of_worker[0];
         }
-        return detail::read_numbers(z, own, interval{before, before + own.size()}, detail::layout_of(z.layout()), {all},
-                                    nullptr, "unique");
+        return detail::tensor_from_numbers(z, own, interval{before, before + own.size()}, detail::layout_of(z.layout()),
+                                           {all}, nullptr, "unique");
       });
     });
   else return detail::rejected_call{};
@@ -259,10 +262,10 @@ auto permutation(const X& x, std::uint64_t seed) {
     const auto indices = on->one_call([&] {
       const interval part = detail::part_range(z);
       const auto own = permutation(on->everyone(), part.size(), seed);
-      return detail::read_numbers(z, own, part, detail::layout_of_rank(z.layout(), 1), {z.extents()[0]}, nullptr,
-                                  "permutation");
+      return detail::tensor_from_numbers(z, own, part, detail::layout_of_rank(z.layout(), 1), {z.extents()[0]}, nullptr,
+                                         "permutation");
     });
-    return detail::read_rows(z, indices, "permutation(x, seed)");
+    return detail::take_rows_at(z, indices, "permutation(x, seed)");
   });
 }
 

@@ -69,11 +69,11 @@ inline void require_half_spectrum(const char* call, const shape_list& x, std::si
 }
 
 template <class X, std::size_t... D>
-auto shifted_frequencies(const char* call, const X& x, bool back) {
+auto shifted_frequencies(const char* call, const X& x, bool is_inverse) {
   const shape_list extents = operand_extents(x);
   const auto shift = [&](std::size_t d) {
     const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
-    return static_cast<std::ptrdiff_t>(back ? n - n / 2 : n / 2);
+    return static_cast<std::ptrdiff_t>(is_inverse ? n - n / 2 : n / 2);
   };
   return apply_op(roll_operation<D...>({shift(D)...}), x);
 }

@@ -160,36 +160,40 @@ struct mixed_program_access {
     void set_argument(std::size_t argument, value v, const sharding& layout) override {
       all[v.number] = arguments[argument].transform([&](const auto& x) { return reshard(x, layout); });
     }
-    void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
-                 const sharding& after) override {
+    void execute(std::size_t o, const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
+                 const sharding& final_layout) override {
       std::vector<real_or_complex<R>> operands;
-      for (std::size_t i = 0; i < needs.size(); ++i) {
+      for (std::size_t i = 0; i < operand_layouts.size(); ++i) {
         const auto& x = all[program.operand(o, i).number];
         operands.push_back(program.is_gradient_stopped(o, i) ? x.detached() : x);
       }
-      all[program.operand(o, needs.size()).number] =
-          result(o, operands, needs, made).transform([&](const auto& y) { return reshard(y, after); });
+      all[program.operand(o, operand_layouts.size()).number] =
+          result(o, operands, operand_layouts, computed_layout).transform([&](const auto& y) {
+            return reshard(y, final_layout);
+          });
     }
 
    private:
-    real_or_complex<R> result(std::size_t o, std::vector<real_or_complex<R>>& x, const std::vector<sharding>& needs,
-                              const sharding& made) const {
+    real_or_complex<R> result(std::size_t o, std::vector<real_or_complex<R>>& x,
+                              const std::vector<sharding>& operand_layouts, const sharding& computed_layout) const {
       const applied_operation& work = program.program_->applied_operations[o];
       if (const auto* const change = dynamic_cast<const typed_element_change<R>*>(work.custom.get())) {
         const scoped_name name(work.how.name());
         for (std::size_t i = 0; i < x.size(); ++i)
-          x[i] = x[i].transform([&](const auto& z) { return reshard(z, needs[i]); });
+          x[i] = x[i].transform([&](const auto& z) { return reshard(z, operand_layouts[i]); });
         return change->result(x);
       }
-      if (x[0].is_complex()) return real_or_complex<R>(run_single_step<std::complex<R>>(o, x, needs, made));
-      return real_or_complex<R>(run_single_step<R>(o, x, needs, made));
+      if (x[0].is_complex())
+        return real_or_complex<R>(run_single_step<std::complex<R>>(o, x, operand_layouts, computed_layout));
+      return real_or_complex<R>(run_single_step<R>(o, x, operand_layouts, computed_layout));
     }
     template <class T>
     sharded_tensor<T> run_single_step(std::size_t o, const std::vector<real_or_complex<R>>& x,
-                                      const std::vector<sharding>& needs, const sharding& made) const {
+                                      const std::vector<sharding>& operand_layouts,
+                                      const sharding& computed_layout) const {
       std::vector<sharded_tensor<T>> operands;
       for (const auto& one : x) operands.push_back(one.template of<T>());
-      return program.template run_one_operation<T>(o, operands, needs, made);
+      return program.template run_one_operation<T>(o, operands, operand_layouts, computed_layout);
     }
   };
 

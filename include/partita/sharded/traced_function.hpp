@@ -175,19 +175,19 @@ class traced_function {
     const bool is_asked = !gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0;
     return is_asked ? detail::parameter_of(x) : x;
   }
-  /// Executes operation o, which reads its operands in the layouts `needs` and leaves its result in the layout `made`.
+  /// Executes operation o, which reads its operands in `operand_layouts` and leaves its result in `computed_layout`.
   template <class T>
   sharded_tensor<T> run_one_operation(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
-                                      const std::vector<sharding>& needs, const sharding& made,
+                                      const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
                                       detail::wider_window<T>* wider = nullptr) const {
     const detail::applied_operation& work = program_->applied_operations[o];
     const operation_window* const window = operations().operation(o).window;
-    bool along_cuts = window != nullptr && window->is_needed(needs.size(), made);
-    for (std::size_t i = 0; window != nullptr && i < needs.size(); ++i)
-      along_cuts = along_cuts || window->is_needed(i, needs[i]);
-    if (!along_cuts) return detail::run_operation<T>(work, operands, {needs.data(), &made});
+    bool along_cuts = window != nullptr && window->is_needed(operand_layouts.size(), computed_layout);
+    for (std::size_t i = 0; window != nullptr && i < operand_layouts.size(); ++i)
+      along_cuts = along_cuts || window->is_needed(i, operand_layouts[i]);
+    if (!along_cuts) return detail::run_operation<T>(work, operands, {operand_layouts.data(), &computed_layout});
     if (const auto* const own = dynamic_cast<const detail::window_runner<T>*>(window))
-      return own->run_in_windows(work, operands, needs.data(), made, wider);
+      return own->run_in_windows(work, operands, operand_layouts.data(), computed_layout, wider);
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
@@ -208,8 +208,8 @@ class traced_function {
     return {box, detail::local_result<T>(program_->applied_operations[o], blocks, places, {box, y.extents()})};
   }
   /// Whether operation o is elementwise along sharded dimensions; see detail::placed_operation::is_elementwise.
-  PARTITA_DECL bool is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
-                                              const sharding& made) const;
+  PARTITA_DECL bool is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& operand_layouts,
+                                              const sharding& computed_layout) const;
   /// The values of a program in which all values have the same element type.
   template <class T>
   struct values_of_one_type final : detail::program_values {
@@ -224,29 +224,31 @@ class traced_function {
     void set_argument(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
-    void begin(std::vector<detail::placed_operation>& laid) override {
+    void begin(std::vector<detail::placed_operation>& placed) override {
       const detail::step_list* const steps = detail::run_state.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
-      for (std::size_t o = 0; o < laid.size(); ++o)
-        laid[o].is_elementwise = program.is_elementwise_along_cuts(o, laid[o].operand_layouts, laid[o].computed_layout);
-      boxes_of_operations =
-          detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
+      for (std::size_t o = 0; o < placed.size(); ++o)
+        placed[o].is_elementwise =
+            program.is_elementwise_along_cuts(o, placed[o].operand_layouts, placed[o].computed_layout);
+      boxes_of_operations = detail::wider_results(program.operations(), placed, *arguments[0].state()->on, sizeof(T),
+                                                  steps->multiply_adds);
       boxes_of_values.resize(values.size());
     }
-    void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
-                 const sharding& after) override {
+    void execute(std::size_t o, const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
+                 const sharding& final_layout) override {
       std::vector<sharded_tensor<T>> operands;
-      for (std::size_t i = 0; i < needs.size(); ++i) {
+      for (std::size_t i = 0; i < operand_layouts.size(); ++i) {
         const sharded_tensor<T>& x = values[program.operand(o, i).number];
         operands.push_back(program.is_gradient_stopped(o, i) ? detail::detach(x) : x);
       }
-      const std::size_t result = program.operand(o, needs.size()).number;
+      const std::size_t result = program.operand(o, operand_layouts.size()).number;
       detail::wider_window<T> window;
       if (!boxes_of_operations.empty() && boxes_of_operations[o].reads_wider_box)
         window.operand_window = &boxes_of_values[program.operand(o, 0).number];
       if (!boxes_of_operations.empty() && !boxes_of_operations[o].computed_boxes.empty())
         window.computed_boxes = &boxes_of_operations[o].computed_boxes;
-      values[result] = reshard(program.run_one_operation<T>(o, operands, needs, made, &window), after);
+      values[result] =
+          reshard(program.run_one_operation<T>(o, operands, operand_layouts, computed_layout, &window), final_layout);
       if (window.computed_boxes == nullptr) return;
       const bool is_made = window.result_window.block.memory != nullptr;
       boxes_of_values[result] =

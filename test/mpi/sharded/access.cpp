@@ -64,9 +64,9 @@ BOOST_AUTO_TEST_CASE(a_tensor_goes_to_another_mesh_and_its_cotangent_back) {
     const sharding s = from[random() % from.size()], t = to[random() % to.size()];
     const shape_list e = test::random_extents(random, 2);
     const auto x = detail::parameter_of(test::placed(everyone, s, e, 1));
-    const std::size_t before = detail::run_state.moved.bytes;
+    const std::size_t before = detail::run_state.movement_totals.bytes;
     const auto y = reshard(x, there, t);
-    const std::size_t moved = detail::run_state.moved.bytes - before;
+    const std::size_t moved = detail::run_state.movement_totals.bytes - before;
     BOOST_TEST((y.layout() == t));
     BOOST_TEST(test::same(y, test::plain(e, 1)), (text() << "" << s << " to " << there << ' ' << t << ' ' << e));
     if (!s.is_partial() && !t.is_partial()) BOOST_TEST(moved <= y.size() * sizeof(long long));

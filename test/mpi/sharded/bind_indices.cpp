@@ -113,25 +113,25 @@ BOOST_AUTO_TEST_CASE(a_movement_back_counts_its_messages, *test::at_least(2)) {
   // all workers take row 0: worker 0 sends to each other one, and receives from each on the way back
   const auto bound = bind_indices(x, shard(everyone, m.layout("a"), xt::xtensor<int, 1>(xt::zeros<int>({P}))));
   const auto counted = [](auto call) {
-    const std::size_t before = detail::run_state.moved.messages;
+    const std::size_t before = detail::run_state.movement_totals.messages;
     call();
-    return detail::run_state.moved.messages - before;
+    return detail::run_state.movement_totals.messages - before;
   };
   const auto y = bound.take(x);
   BOOST_TEST(counted([&] { bound.take(x); }) == (me == 0 ? 0 : 1));
   BOOST_TEST(counted([&] { bound.scatter_add(x, y); }) == (me == 0 ? P - 1 : 0));
   const auto bytes = [](auto call) {
-    const std::size_t before = detail::run_state.moved.bytes;
+    const std::size_t before = detail::run_state.movement_totals.bytes;
     call();
-    return detail::run_state.moved.bytes - before;
+    return detail::run_state.movement_totals.bytes - before;
   };
   constexpr std::size_t row = 2 * sizeof(double);
   BOOST_TEST(bytes([&] { bound.take(x); }) == (me == 0 ? 0 : row));
   BOOST_TEST(bytes([&] { bound.scatter_add(x, y); }) == (me == 0 ? (P - 1) * row : 0));
   const auto exchanges = [](auto call) {
-    const std::size_t before = detail::run_state.moved.exchanges;
+    const std::size_t before = detail::run_state.movement_totals.exchanges;
     call();
-    return detail::run_state.moved.exchanges - before;
+    return detail::run_state.movement_totals.exchanges - before;
   };
   BOOST_TEST(exchanges([&] { bound.take(x); }) == 1U);
   BOOST_TEST(exchanges([&] { bound.scatter_add(x, y); }) == 1U);

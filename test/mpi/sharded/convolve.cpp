@@ -77,10 +77,10 @@ BOOST_AUTO_TEST_CASE(neighbours_give_the_cells_that_places_look_at, *test::at_le
   const auto x = test::placed(everyone, m.layout("", "", "a"), {std::size_t{1}, std::size_t{1}, 8 * p}, 1);
   const auto w = test::placed(everyone, m.layout("", "", ""), {1, 1, 3}, 2);
   const auto received = [&](const auto& f) {
-    const std::size_t before = detail::run_state.moved.bytes;
+    const std::size_t before = detail::run_state.movement_totals.bytes;
     const auto y = f();
     BOOST_TEST((y.layout() == m.layout("", "", "a")));
-    return (detail::run_state.moved.bytes - before) / sizeof(long long);
+    return (detail::run_state.movement_totals.bytes - before) / sizeof(long long);
   };
   const std::size_t neighbours = (everyone.id() > 0 ? 1U : 0U) + (everyone.id() + 1 < p ? 1U : 0U);
   BOOST_TEST(received([&] { return convolve<1>(x, w, {.padding = {1}}); }) == neighbours);

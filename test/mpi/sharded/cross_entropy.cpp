@@ -121,9 +121,9 @@ BOOST_AUTO_TEST_CASE(typed_scores_with_sharded_classes_gather_nothing, *test::at
     return cross_entropy(one, labels, {.ignore_index = -1, .label_smoothing = 0.25});
   };
   const auto plain = value_and_gradient(loss, x);
-  const std::size_t before = detail::run_state.moved.bytes;
+  const std::size_t before = detail::run_state.movement_totals.bytes;
   const auto typed = value_and_gradient(loss, X);
-  BOOST_TEST(detail::run_state.moved.bytes - before < 64 * sizeof(double));  // less than one row
+  BOOST_TEST(detail::run_state.movement_totals.bytes - before < 64 * sizeof(double));  // less than one row
   using gradient = std::remove_cvref_t<decltype(std::get<0>(typed.gradients))>;
   static_assert(gradient::layout() == m.layout("data", "model"));
   const auto dx = reshard<m.layout("", "")>(std::get<0>(typed.gradients)).whole();

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_reduced_parameter_are_summed_once, *test::at
   const auto gradient = [&] {
     return std::get<0>(value_and_gradient([&](const auto& w) { return sum(square(matmul(X, w))); }, W).gradients);
   };
-  const std::size_t before = detail::run_state.moved.exchanges;
+  const std::size_t before = detail::run_state.movement_totals.exchanges;
   auto collected = gradient();
   static_assert(decltype(collected)::layout() == whole.partial("data"));
   for (int k = 0; k < 3; ++k) {
@@ -148,11 +148,11 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_reduced_parameter_are_summed_once, *test::at
   }
   // the sum of the value, and its broadcast to workers off the mesh
   const std::size_t rounds = everyone.size() > 2 ? 2 : 1;
-  const std::size_t losses = 4 * rounds, moved = detail::run_state.moved.exchanges - before;
+  const std::size_t losses = 4 * rounds, moved = detail::run_state.movement_totals.exchanges - before;
   const auto dw = reshard<whole>(collected).whole();
   if (everyone.id() >= 2) return;
   BOOST_TEST(moved == losses);  // only the scalars of the values, nothing for the gradients
-  BOOST_TEST(detail::run_state.moved.exchanges - before == losses + 1);
+  BOOST_TEST(detail::run_state.movement_totals.exchanges - before == losses + 1);
   const auto once = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w1);
   BOOST_TEST(distance(dw, xt::xtensor<double, 2>(4 * std::get<0>(once.gradients))) < 1e-12);
 }

@@ -21,9 +21,9 @@ text written(const std::vector<movement>& all) {
 /// Predicts the movements of f(x...), runs it forward and backward, and compares. Returns the number of movements.
 template <class F, class... X>
 std::size_t check_movements(const F& f, const X&... x) {
-  const std::size_t none = detail::run_state.moved.bytes;
+  const std::size_t none = detail::run_state.movement_totals.bytes;
   const auto said = movements_of(f, x...);
-  BOOST_TEST(detail::run_state.moved.bytes == none);
+  BOOST_TEST(detail::run_state.movement_totals.bytes == none);
   const std::tuple<X...> leaves(detail::parameter_of(x)...);
   const auto made = record_movements([&] {
     const auto y = std::apply(f, leaves);
@@ -35,7 +35,7 @@ std::size_t check_movements(const F& f, const X&... x) {
   BOOST_TEST((said == made), "foretold\n" << written(said).c_str() << "made\n" << written(made).c_str());
   std::size_t bytes = 0;
   for (const movement& one : made) bytes += one.bytes;
-  BOOST_TEST(detail::run_state.moved.bytes - none == bytes);
+  BOOST_TEST(detail::run_state.movement_totals.bytes - none == bytes);
   return made.size();
 }
 

@@ -103,10 +103,10 @@ BOOST_AUTO_TEST_CASE(what_is_cut_along_the_dimension_is_not_brought_together, *t
   const std::size_t n = 8 * p;
   const auto x = test::placed(everyone, m.layout("a"), {n}, 1);
   const auto received = [&](const auto& f) {
-    const std::size_t before = detail::run_state.moved.bytes;
+    const std::size_t before = detail::run_state.movement_totals.bytes;
     const auto y = f();
     BOOST_TEST((y.layout() == m.layout("a")));
-    return (detail::run_state.moved.bytes - before) / sizeof(long long);
+    return (detail::run_state.movement_totals.bytes - before) / sizeof(long long);
   };
   BOOST_TEST(received([&] { return slice(x, dimensions<0>, {2, n}); }) <= 2 * p);
   BOOST_TEST(received([&] { return pad(x, dimensions<0>, {2, 0}); }) <= 2 * p);
@@ -133,9 +133,9 @@ BOOST_AUTO_TEST_CASE(windows_and_carried_sums_count_their_messages, *test::at_le
   const mesh m{axis{"a", p}};
   const auto x = test::placed(everyone, m.layout("a"), {8 * p}, 1);
   const auto messages = [&](const auto& f) {
-    const std::size_t before = detail::run_state.moved.messages;
+    const std::size_t before = detail::run_state.movement_totals.messages;
     f();
-    return detail::run_state.moved.messages - before;
+    return detail::run_state.movement_totals.messages - before;
   };
   // The result has 7 elements on each worker: they begin at element p + 7 me of x, whose blocks have 8 elements.
   std::size_t others = 0;

@@ -440,11 +440,11 @@ BOOST_AUTO_TEST_CASE(each_stage_receives_only_what_it_needs) {
   const auto x = net.on_stage(0, 1, {8, width}), t = net.on_stage(1, 2, {8, width});
   const auto weights = net.parameters();
   step(x, t, weights);
-  const auto before = sum_over(everyone, detail::run_state.moved.bytes);
+  const auto before = sum_over(everyone, detail::run_state.movement_totals.bytes);
   step(x, t, weights);
   const std::size_t of_stages[] = {net.where(0).size(), net.where(1).size()};
   if (of_stages[0] == 1 && of_stages[1] == 1)  // 8 rows of 4 numbers there, and their cotangents back
-    BOOST_TEST(sum_over(everyone, detail::run_state.moved.bytes) - before == 2 * 8 * width * sizeof(double));
+    BOOST_TEST(sum_over(everyone, detail::run_state.movement_totals.bytes) - before == 2 * 8 * width * sizeof(double));
   step.measured_timetable();
   const std::uint64_t calls = detail::status_slots::instance().own_slot().call_count;
   step(x, t, weights);

@@ -141,11 +141,11 @@ BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
   const auto layer = [&](const auto& a, const auto& v) { return tanh(matmul(a, reshard(v, used))); };
   const std::size_t y = rows * side, unit = n * (d - 1) / d;
   const auto holds = [&](const auto& f, std::size_t gathers) {
-    const std::size_t before = detail::run_state.moved.bytes;
+    const std::size_t before = detail::run_state.movement_totals.bytes;
     shard<double>(everyone, m.layout().partial("data"), {}, [](const auto&) { return 1; }).number();
-    const std::size_t of_value = detail::run_state.moved.bytes - before;
+    const std::size_t of_value = detail::run_state.movement_totals.bytes - before;
     value_and_gradient(f, w(2), w(3), w(4), w(5));
-    BOOST_TEST(detail::run_state.moved.bytes - before - 2 * of_value == (gathers + 4) * unit * bytes);
+    BOOST_TEST(detail::run_state.movement_totals.bytes - before - 2 * of_value == (gathers + 4) * unit * bytes);
     BOOST_TEST(tape_holds().bytes == 0U);
     return tape_holds().most_bytes / bytes;
   };

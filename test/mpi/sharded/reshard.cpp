@@ -70,11 +70,12 @@ BOOST_AUTO_TEST_CASE(no_worker_receives_more_than_the_plan_says) {
       for (const sharding& to : all) {
         if (random() % (all.size() / 4 + 1) != 0) continue;
         const auto x = shard<int>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
-        const std::size_t before = detail::run_state.moved.bytes;
+        const std::size_t before = detail::run_state.movement_totals.bytes;
         const auto y = reshard(x, to);
         const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
-        BOOST_TEST(detail::run_state.moved.bytes - before <= plan.bytes(), (text() << "" << from << " to " << to << "\n"
-                                                                                   << plan));
+        BOOST_TEST(detail::run_state.movement_totals.bytes - before <= plan.bytes(),
+                   (text() << "" << from << " to " << to << "\n"
+                           << plan));
         BOOST_TEST(holds_numbers(y));
       }
   }
@@ -94,9 +95,9 @@ BOOST_AUTO_TEST_CASE(between_all_pairs_of_shardings_moves_what_the_plan_says, *t
         for (const sharding& to : all) {
           // only some of them if fewer cases are wanted
           if (pairs++ % (test::random_cases(8) == 8 ? 1 : 8) != 0) continue;
-          const auto before = detail::run_state.moved;
+          const auto before = detail::run_state.movement_totals;
           const auto y = reshard(x, to);
-          const auto& now = detail::run_state.moved;
+          const auto& now = detail::run_state.movement_totals;
           if (everyone.id() >= m.size()) continue;
           const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
           const received_share said = receive_cost(plan, from, e, everyone.id());
@@ -121,9 +122,9 @@ BOOST_AUTO_TEST_CASE(every_worker_receives_what_the_plan_states) {
         const sharding from = all[random() % all.size()], to = all[random() % all.size()];
         const shape_list e = test::random_extents(random, rank);
         const auto x = shard<double>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
-        const auto before = detail::run_state.moved;
+        const auto before = detail::run_state.movement_totals;
         const auto y = reshard(x, to);
-        const auto& now = detail::run_state.moved;
+        const auto& now = detail::run_state.movement_totals;
         const auto plan = plan_reshard(m, from, to, e, {}, sizeof(double));
         const std::size_t place = x.state()->on->place();
         const received_share share = place < m.size() ? receive_cost(plan, from, e, place) : received_share();

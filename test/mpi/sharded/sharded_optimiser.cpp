@@ -173,16 +173,16 @@ BOOST_AUTO_TEST_CASE(a_clipped_step_is_a_step_along_shorter_gradients) {
   auto w = integers(everyone, m.layout("", ""), extents, 1);
   const auto g = integers(everyone, m.layout("", "").partial("a"), extents, 2);
   sharded_sgd<double> optimiser({w}, {.learning_rate = 0.5}, optimiser_state_axes{"a"});
-  const std::size_t before = detail::run_state.moved.bytes;
+  const std::size_t before = detail::run_state.movement_totals.bytes;
   const double norm = global_norm(std::tuple(g)), most = norm / 2;
-  const std::size_t taken = detail::run_state.moved.bytes - before;
+  const std::size_t taken = detail::run_state.movement_totals.bytes - before;
   BOOST_TEST(optimiser.step(std::tuple(g), clip_norm{most}) == norm);
   // the gradient moves once for both its norm and its step, and the parameter is gathered
   const matrix u = whole_integers<2>(extents, 1), d = whole_integers<2>(extents, 2), now = w.whole<2>();
   const std::size_t gathered =
       (15 - detail::shape_size(detail::shape_of_box(w.state()->on->box(optimiser.state_layout(0), extents)))) *
       sizeof(double);
-  BOOST_TEST(detail::run_state.moved.bytes - before == 2 * taken + gathered);
+  BOOST_TEST(detail::run_state.movement_totals.bytes - before == 2 * taken + gathered);
   BOOST_TEST((now == matrix(u - 0.5 * 0.5 * d)));
 }
 
@@ -204,21 +204,22 @@ BOOST_AUTO_TEST_CASE(the_stages_of_zero_are_layouts) {
                           {whole.reduced("data"), "data", d, 1, 1, 0, 2},
                           {cut, "data", d, d, d, 2, 0}};
   std::vector<matrix> results;
-  const std::size_t before = detail::run_state.moved.bytes;
+  const std::size_t before = detail::run_state.movement_totals.bytes;
   shard<double>(everyone, m.layout().partial("data"), {}, [](const auto&) { return 1; }).number();
-  const std::size_t of_value = detail::run_state.moved.bytes - before;
+  const std::size_t of_value = detail::run_state.movement_totals.bytes - before;
   for (const stage& s : stages) {
     auto w = reshard(integers(everyone, whole, extents, 1), s.parameter);
     sharded_adam<double> optimiser({w}, {.learning_rate = 0.1}, optimiser_state_axes{s.over});
     for (int k = 0; k < 3; ++k) {
-      const std::size_t start = detail::run_state.moved.bytes;
+      const std::size_t start = detail::run_state.movement_totals.bytes;
       const auto f = [&](const auto& v) { return sum(multiply(matmul(x, reshard(v, used)), 0.5)); };
       const auto [value, gradients] = value_and_gradient(f, w);
-      const std::size_t between = detail::run_state.moved.bytes;
+      const std::size_t between = detail::run_state.movement_totals.bytes;
       optimiser.step(gradients);
       const std::size_t unit = n * (d - 1) / d * sizeof(double);
       BOOST_TEST(between - start - of_value == s.moved_by_gradient * unit, s.parameter << " " << s.over);
-      BOOST_TEST(detail::run_state.moved.bytes - between == s.moved_by_step * unit, s.parameter << " " << s.over);
+      BOOST_TEST(detail::run_state.movement_totals.bytes - between == s.moved_by_step * unit,
+                 s.parameter << " " << s.over);
       BOOST_TEST(std::get<0>(gradients).size() == n / s.gradient_share);
     }
     BOOST_TEST(optimiser.state_bytes() == 2 * n / s.state_share * sizeof(double));

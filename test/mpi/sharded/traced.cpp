@@ -83,9 +83,9 @@ BOOST_AUTO_TEST_CASE(no_more_is_received_than_the_completion_says, *test::at_lea
         program.operations()[v].shape, [](const auto& i) { return test::numbered(i); });
   };
   const auto x = make(program.input(0)), w1 = make(program.input(1)), w2 = make(program.input(2));
-  const std::size_t before = detail::run_state.moved.bytes;
+  const std::size_t before = detail::run_state.movement_totals.bytes;
   const auto y = program(x, w1, w2);
-  BOOST_TEST(detail::run_state.moved.bytes - before <= done.bytes());
+  BOOST_TEST(detail::run_state.movement_totals.bytes - before <= done.bytes());
   BOOST_TEST((y.layout() == layout("data", "").partial("model") || done.bytes() > 0));
 }
 
@@ -99,9 +99,10 @@ BOOST_AUTO_TEST_CASE(a_sum_is_reduced_where_its_only_reader_needs_it, *test::at_
     return shard<int>(everyone, s, {n, n}, [](const auto& i) { return test::numbered(i) % 7 - 3; });
   };
   const auto x = make(m.layout("", "model")), w = make(m.layout("model", ""));
-  const std::size_t before = detail::run_state.moved.bytes;
+  const std::size_t before = detail::run_state.movement_totals.bytes;
   program(x, w);
-  BOOST_TEST(detail::run_state.moved.bytes - before == (n - 4) * n * sizeof(int));  // of each other worker its summand
+  BOOST_TEST(detail::run_state.movement_totals.bytes - before ==
+             (n - 4) * n * sizeof(int));  // of each other worker its summand
   BOOST_TEST(program.complete().bytes() == (n - 4) * n * sizeof(int));
   // gradients that are wanted from now on are those of a program that is traced anew
   auto of_weights = trace(f, spec(m.layout("", "model"), {n, n}), spec(m.layout("model", ""), {n, n}));

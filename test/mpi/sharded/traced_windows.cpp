@@ -337,9 +337,9 @@ BOOST_AUTO_TEST_CASE(consecutive_windows_become_one_exchange_of_a_wider_window) 
       const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
       std::size_t exchanges[2] = {};
       const auto called = [&](auto& step) {
-        const std::size_t before = detail::run_state.moved.exchanges;
+        const std::size_t before = detail::run_state.movement_totals.exchanges;
         const auto y = step(x(0), x(1), x(2), x(3));
-        exchanges[&step == &wider] = detail::run_state.moved.exchanges - before;
+        exchanges[&step == &wider] = detail::run_state.movement_totals.exchanges - before;
         return y;
       };
       const auto y = called(apart), z = called(wider);

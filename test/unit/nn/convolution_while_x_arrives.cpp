@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(rows_without_ghosts_are_computed_first_and_no_bit_depends_o
   s.batch = 2, s.in_channels = s.group_in_channels = 400,
   s.out_channels = s.group_out_channels = 2;  // a tile is 36 columns: 3 rows and a half
   s.kernel = {3, 3}, s.stride = {1, 1}, s.dilation = {1, 1};
-  s.places = {20, 10}, s.window = {22, 12};
+  s.outputs = {20, 10}, s.window = {22, 12};
   const std::size_t rows = computed_early<2>(random, s, {{{1, 21}, {0, 12}}});
   BOOST_TEST(rows >= 2U * 2 * 10 * 10);  // most of the 18 rows that need no ghost
   BOOST_TEST(rows <= 2U * 2 * 10 * 18);
@@ -76,11 +76,11 @@ BOOST_AUTO_TEST_CASE(columns_of_cubes_know_which_cells_they_need) {
   detail::local_convolution<3> s;
   s.batch = 1, s.in_channels = s.group_in_channels = 400, s.out_channels = s.group_out_channels = 2;
   s.kernel = {3, 1, 3}, s.stride = {1, 1, 1}, s.dilation = {1, 1, 1};
-  s.places = {20, 1, 10}, s.window = {22, 1, 12};
+  s.outputs = {20, 1, 10}, s.window = {22, 1, 12};
   BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {0, 12}}}) == 2U * 200);
   BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {0, 11}}}) == 0U);  // every tile meets the last column
   BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {1, 12}}}) == 0U);
-  s.places = {4, 5, 6}, s.window = {6, 5, 8};
+  s.outputs = {4, 5, 6}, s.window = {6, 5, 8};
   for (int times = 0; times < 8; ++times)
     computed_early<3>(random, s, {{{random() % 2, 6 - random() % 2}, {0, 5}, {random() % 2, 8 - random() % 2}}});
 }
@@ -91,9 +91,9 @@ BOOST_AUTO_TEST_CASE(strides_dilations_and_groups_know_which_cells_they_need) {
     sizes s;
     s.batch = 1, s.group_in_channels = 500, s.in_channels = 1000, s.out_channels = 2, s.group_out_channels = 1;
     s.kernel = {2, 1 + random() % 2}, s.stride = {1 + random() % 2, 1 + random() % 2}, s.dilation = {2, 1};
-    s.places = {12, 7};
+    s.outputs = {12, 7};
     for (std::size_t f = 0; f < 2; ++f)
-      s.window[f] = (s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1;
+      s.window[f] = (s.outputs[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1;
     computed_early<2>(random, s, {{{2, s.window[0] - 3}, {0, s.window[1]}}});
     computed_early<2>(random, s, {{{random() % 9, s.window[0]}, {random() % 2, s.window[1]}}});
   }

@@ -216,11 +216,12 @@ BOOST_AUTO_TEST_CASE(the_largest_is_the_first_of_equal_ones_and_the_first_NaN) {
         if (!std::isnan(x[best]) && (std::isnan(x[i]) || x[i] > x[best])) best = i;
       wanted[o] = x[best], back[best] += dy[o];
     }
-    detail::local_taps<1> by;
-    by.along[0] = taps_of_window({.kernel = kernel}, {0, m}, n, true), by.window[0] = n, by.outputs[0] = m;
+    detail::local_taps<1> worker_taps;
+    worker_taps.by_dimension[0] = taps_of_window({.kernel = kernel}, {0, m}, n, true), worker_taps.window[0] = n,
+    worker_taps.outputs[0] = m;
     detail::max_of_taps largest;
-    largest.forward(by, x.data(), y.data());
-    largest.backward(by, dy.data(), dx.data());
+    largest.forward(worker_taps, x.data(), y.data());
+    largest.backward(worker_taps, dy.data(), dx.data());
     for (std::size_t o = 0; o < m; ++o) BOOST_TEST((y[o] == wanted[o] || (std::isnan(y[o]) && std::isnan(wanted[o]))));
     BOOST_TEST(dx == back, boost::test_tools::per_element());
   }
@@ -231,18 +232,18 @@ BOOST_AUTO_TEST_CASE(both_buffers_are_allocated_once) {
   using extents = std::array<std::size_t, 3>;
   for (const extents& window : {extents{9, 4, 5}, extents{2, 8, 3}}) {
     const extents outputs{11 - window[0], 12 - window[1], 8 - window[2]};
-    detail::local_taps<3> by;
+    detail::local_taps<3> worker_taps;
     std::size_t most = 1;
     for (std::size_t d = 0; d < 3; ++d) {
-      by.along[d] = taps_of_adaptive_window({0, outputs[d]}, window[d], outputs[d]);
-      by.window[d] = window[d], by.outputs[d] = outputs[d];
+      worker_taps.by_dimension[d] = taps_of_adaptive_window({0, outputs[d]}, window[d], outputs[d]);
+      worker_taps.window[d] = window[d], worker_taps.outputs[d] = outputs[d];
       most *= std::max(window[d], outputs[d]);
     }
-    const std::vector<double> x(volume_of(by.window), 1), dy(volume_of(by.outputs), 1);
+    const std::vector<double> x(volume_of(worker_taps.window), 1), dy(volume_of(worker_taps.outputs), 1);
     std::vector<double> y(dy.size()), dx(x.size());
     detail::taps_buffers<double> there, back;
-    detail::apply_taps(by, x.data(), there, y.data());
-    detail::apply_taps_adjoint(by, dy.data(), back, dx.data());
+    detail::apply_taps(worker_taps, x.data(), there, y.data());
+    detail::apply_taps_adjoint(worker_taps, dy.data(), back, dx.data());
     for (const auto* buffers : {&there, &back})
       BOOST_TEST((buffers->from.capacity() >= most && buffers->to.capacity() >= most));
   }
@@ -372,15 +373,15 @@ BOOST_AUTO_TEST_CASE(tensors_that_no_window_fits_are_refused_by_their_numbers) {
 
 /// The taps of a wide window may all lie in the padding: then its largest element is that of no elements.
 BOOST_AUTO_TEST_CASE(the_largest_of_no_elements_is_minus_infinity_and_has_no_gradient) {
-  detail::local_taps<1> by;
-  by.along[0] = taps_of_window({.kernel = 2, .padding = 1, .dilation = 5}, {0, 1}, 4, true);
-  BOOST_TEST((by.along[0].outputs() == 1U && by.along[0].input.empty()));
-  by.window[0] = 4, by.outputs[0] = 1;
+  detail::local_taps<1> worker_taps;
+  worker_taps.by_dimension[0] = taps_of_window({.kernel = 2, .padding = 1, .dilation = 5}, {0, 1}, 4, true);
+  BOOST_TEST((worker_taps.by_dimension[0].outputs() == 1U && worker_taps.by_dimension[0].input.empty()));
+  worker_taps.window[0] = 4, worker_taps.outputs[0] = 1;
   const std::vector<double> x{1, 2, 3, 4}, dy{5};
   std::vector<double> y(1, 9), dx(4, 9);
   detail::max_of_taps largest;
-  largest.forward(by, x.data(), y.data());
-  largest.backward(by, dy.data(), dx.data());
+  largest.forward(worker_taps, x.data(), y.data());
+  largest.backward(worker_taps, dy.data(), dx.data());
   BOOST_TEST(y[0] == -std::numeric_limits<double>::infinity());
   BOOST_TEST((dx == std::vector<double>(4, 0)));
 }

@@ -19,7 +19,7 @@ struct local_convolution {
   std::size_t group_in_channels = 0;  ///< the number of input channels that each output depends on
   std::size_t first_out_channel = 0,
               group_out_channels = 1;  ///< the block's first channel in all of y; output channels per group
-  std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
+  std::array<std::size_t, Features> window{}, outputs{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
     std::size_t all = 1;
@@ -27,7 +27,7 @@ struct local_convolution {
     return all;
   }
   std::size_t rows() const { return group_in_channels * product(kernel); }
-  std::size_t columns() const { return product(places); }
+  std::size_t columns() const { return product(outputs); }
   bool empty() const { return batch == 0 || out_channels == 0 || columns() == 0; }
 
   friend bool operator==(const local_convolution&, const local_convolution&) = default;
@@ -143,12 +143,12 @@ class column_convolver {
   /// bounding box of the positions of these taps, so it may return false although all taps are available.
   bool is_ready(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
-    for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
-      first[f] = a % s_.places[f], last[f] = b % s_.places[f];
+    for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.outputs[f], b /= s_.outputs[f])
+      first[f] = a % s_.outputs[f], last[f] = b % s_.outputs[f];
     // A range that spans several positions of an outer dimension uses all positions of the inner dimensions.
     bool spans_all = false;
     for (std::size_t f = 0; f < Features; ++f) {
-      if (spans_all) first[f] = 0, last[f] = s_.places[f] - 1;
+      if (spans_all) first[f] = 0, last[f] = s_.outputs[f] - 1;
       spans_all = spans_all || first[f] != last[f];
       const std::size_t reach = s_.dilation[f] * (s_.kernel[f] - 1) + 1;
       if (first[f] * s_.stride[f] < available[f].start || last[f] * s_.stride[f] + reach > available[f].stop)
@@ -158,12 +158,12 @@ class column_convolver {
   }
   void find_column_runs(std::size_t from, std::size_t count) {
     runs_.clear();
-    const std::size_t last = s_.places[Features - 1];
+    const std::size_t last = s_.outputs[Features - 1];
     for (std::size_t column = 0; column < count;) {
       std::size_t remaining = from + column, cell = 0;
       const std::size_t run_length = std::min(count - column, last - remaining % last);
-      for (std::size_t f = Features; f-- > 0; remaining /= s_.places[f])
-        cell += remaining % s_.places[f] * s_.stride[f] * strides_[f];
+      for (std::size_t f = Features; f-- > 0; remaining /= s_.outputs[f])
+        cell += remaining % s_.outputs[f] * s_.stride[f] * strides_[f];
       runs_.push_back({cell, column, run_length});
       column += run_length;
     }

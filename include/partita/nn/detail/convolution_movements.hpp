@@ -17,7 +17,9 @@ class convolution_planner {
   static constexpr std::size_t rank = Features + 2;
 
   convolution_planner(const partition<dynamic_extents<rank>>& p, const convolution_split<Features>& split)
-      : p_(p), split_(split), fingerprint_(mixed(mixed(p.grid().fingerprint(), split.places().fingerprint()), 131)) {
+      : p_(p),
+        split_(split),
+        fingerprint_(mixed(mixed(p.grid().fingerprint(), split.worker_grid().fingerprint()), 131)) {
     const convolution_options<Features>& o = split.options();
     hasher hash(fingerprint_);
     fingerprint_ = hash.mix(OfX).mix(o).value();

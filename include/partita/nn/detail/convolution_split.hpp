@@ -25,11 +25,11 @@ class convolution_split {
   using position = index<rank>;
   using shape_type = std::array<std::size_t, rank>;
 
-  convolution_split(const grid<dynamic_extents<rank>>& places, convolution_form form,
+  convolution_split(const grid<dynamic_extents<rank>>& workers, convolution_form form,
                     const convolution_options<Features>& options)
-      : grid_(places), convolution_form_(form), options_(options) {}
+      : grid_(workers), convolution_form_(form), options_(options) {}
 
-  const grid<dynamic_extents<rank>>& places() const { return grid_; }
+  const grid<dynamic_extents<rank>>& worker_grid() const { return grid_; }
   convolution_form form() const { return convolution_form_; }
   const convolution_options<Features>& options() const { return options_; }
 
@@ -139,9 +139,9 @@ struct window_workers {
   const convolution_split<Features>* split;
   bool is_input;
 
-  bool needs_window(std::size_t worker) const { return split->places().contains(worker); }
+  bool needs_window(std::size_t worker) const { return split->worker_grid().contains(worker); }
   index<Features + 2> parts(std::size_t worker) const {
-    const auto i = split->places().index(split->places().place(worker));
+    const auto i = split->worker_grid().index(split->worker_grid().place(worker));
     return is_input ? split->part_of_x(i) : split->part_of_y(i);
   }
   template <class F>
@@ -175,7 +175,7 @@ local_convolution<Features> local_convolution_of(const convolution_split<Feature
   s.batch = y[0], s.in_channels = window[1], s.out_channels = y[1];
   s.group_in_channels = w.stop[1] - w.start[1];
   s.first_out_channel = w.start[0], s.group_out_channels = o.out_channels / o.groups;
-  for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.places[f] = y[2 + f];
+  for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.outputs[f] = y[2 + f];
   s.kernel = o.kernel, s.stride = o.stride, s.dilation = o.dilation;
   if (window[1] == 0) s.group_in_channels = 0;
   return s;

@@ -13,44 +13,45 @@ namespace partita::detail {
 class max_of_taps {
  public:
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) {
-    auto y = uninitialised<T, Rank>(by.outputs);
-    forward(by, window, y.data());
+  xt::xtensor<T, Rank> forward(const local_taps<Rank>& worker_taps, const T* window) {
+    auto y = uninitialised<T, Rank>(worker_taps.outputs);
+    forward(worker_taps, window, y.data());
     return y;
   }
   template <class T, std::size_t Rank>
-  void forward(const local_taps<Rank>& by, const T* window, T* y) {
-    argmax_.assign(volume_of(by.outputs), none);
+  void forward(const local_taps<Rank>& worker_taps, const T* window, T* y) {
+    argmax_.assign(volume_of(worker_taps.outputs), none);
     for (std::size_t k = 0; k < argmax_.size(); ++k) {
-      const auto o = index_of(k, by.outputs);
+      const auto o = index_of(k, worker_taps.outputs);
       T largest = maximum_t::identity<T>();
       std::array<std::size_t, Rank> tap{};
-      for (std::size_t d = 0; d < Rank; ++d) tap[d] = by.along[d].first[o[d]];
+      for (std::size_t d = 0; d < Rank; ++d) tap[d] = worker_taps.by_dimension[d].first[o[d]];
       bool more = true;
-      for (std::size_t d = 0; d < Rank; ++d) more = more && tap[d] < by.along[d].first[o[d] + 1];
+      for (std::size_t d = 0; d < Rank; ++d) more = more && tap[d] < worker_taps.by_dimension[d].first[o[d] + 1];
       while (more) {
         std::size_t at = 0;
-        for (std::size_t d = 0; d < Rank; ++d) at = at * by.window[d] + by.along[d].input[tap[d]];
+        for (std::size_t d = 0; d < Rank; ++d)
+          at = at * worker_taps.window[d] + worker_taps.by_dimension[d].input[tap[d]];
         const T value = window[at];
         if (argmax_[k] == none || value > largest || (value != value && largest == largest))
           largest = value, argmax_[k] = at;
         std::size_t d = Rank;
-        while (d > 0 && ++tap[d - 1] == by.along[d - 1].first[o[d - 1] + 1])
-          tap[d - 1] = by.along[d - 1].first[o[d - 1]], --d;
+        while (d > 0 && ++tap[d - 1] == worker_taps.by_dimension[d - 1].first[o[d - 1] + 1])
+          tap[d - 1] = worker_taps.by_dimension[d - 1].first[o[d - 1]], --d;
         more = d > 0;
       }
       y[k] = largest;
     }
   }
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
-    auto gradient = uninitialised<T, Rank>(by.window);
-    backward(by, dy.data(), gradient.data());
+  xt::xtensor<T, Rank> backward(const local_taps<Rank>& worker_taps, const xt::xtensor<T, Rank>& dy) const {
+    auto gradient = uninitialised<T, Rank>(worker_taps.window);
+    backward(worker_taps, dy.data(), gradient.data());
     return gradient;
   }
   template <class T, std::size_t Rank>
-  void backward(const local_taps<Rank>& by, const T* dy, T* gradient) const {
-    for (std::size_t k = 0; k < volume_of(by.window); ++k) gradient[k] = T(0);
+  void backward(const local_taps<Rank>& worker_taps, const T* dy, T* gradient) const {
+    for (std::size_t k = 0; k < volume_of(worker_taps.window); ++k) gradient[k] = T(0);
     for (std::size_t k = 0; k < argmax_.size(); ++k)
       if (argmax_[k] != none) gradient[argmax_[k]] = static_cast<T>(gradient[argmax_[k]] + dy[k]);
   }

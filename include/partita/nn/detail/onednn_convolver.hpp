@@ -70,7 +70,7 @@ class onednn_task {
         y{n(s.batch), n(s.out_channels)}, stride, holes, none(Features, 0);
     if (groups > 1) w.insert(w.begin(), n(groups));
     for (std::size_t f = 0; f < Features; ++f) {
-      x.push_back(n(s.window[f])), w.push_back(n(s.kernel[f])), y.push_back(n(s.places[f]));
+      x.push_back(n(s.window[f])), w.push_back(n(s.kernel[f])), y.push_back(n(s.outputs[f]));
       stride.push_back(n(s.stride[f])), holes.push_back(n(s.dilation[f] - 1));
     }
     const auto any = [](const memory::dims& d) {
@@ -244,8 +244,8 @@ class onednn_convolver {
   static std::size_t count_groups(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)
-      if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
-          s.places[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
+      if ((s.outputs[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
+          s.outputs[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
         return 0;
     const bool one =
         s.first_out_channel / s.group_out_channels == (s.first_out_channel + s.out_channels - 1) / s.group_out_channels;

@@ -59,7 +59,7 @@ template <std::size_t Rank>
 struct local_taps {
   /// Input indices are relative to the window. This member has no initialiser {}, because with one compilers would take
   /// the default constructor for noexcept.
-  std::array<taps, Rank> along;
+  std::array<taps, Rank> by_dimension;
   std::array<std::size_t, Rank> window{}, outputs{};
 };
 
@@ -85,10 +85,10 @@ class window_exchange {
     // Compute the taps of this worker's outputs, relative to the start of its window.
     local_taps_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {
-      local_taps_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
+      local_taps_.by_dimension[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
       const auto start = static_cast<std::size_t>(movement_.last_window_plan()->start[d]);
-      for (std::size_t& i : local_taps_.along[d].input) i -= start;
-      local_taps_.outputs[d] = local_taps_.along[d].outputs();
+      for (std::size_t& i : local_taps_.by_dimension[d].input) i -= start;
+      local_taps_.outputs[d] = local_taps_.by_dimension[d].outputs();
     }
     was_called_ = true;
     return window;
@@ -117,12 +117,12 @@ class window_exchange {
 
 /// Calls f(offset of an output, product of the output's divisors along all dimensions) for every output.
 template <std::size_t Rank, class F>
-void visit_divisors(const local_taps<Rank>& by, F f) {
-  const std::size_t volume = volume_of(by.outputs);
+void visit_divisors(const local_taps<Rank>& worker_taps, F f) {
+  const std::size_t volume = volume_of(worker_taps.outputs);
   for (std::size_t k = 0; k < volume; ++k) {
-    const auto i = index_of(k, by.outputs);
+    const auto i = index_of(k, worker_taps.outputs);
     double divisor = 1;
-    for (std::size_t d = 0; d < Rank; ++d) divisor *= by.along[d].divisor[i[d]];
+    for (std::size_t d = 0; d < Rank; ++d) divisor *= worker_taps.by_dimension[d].divisor[i[d]];
     f(k, divisor);
   }
 }
@@ -134,21 +134,22 @@ struct taps_buffers {
   std::vector<T> from{}, to{};
 
   template <std::size_t Rank>
-  void reserve(const local_taps<Rank>& by) {
+  void reserve(const local_taps<Rank>& worker_taps) {
     std::size_t most = 1;
-    for (std::size_t d = 0; d < Rank; ++d) most *= by.window[d] > by.outputs[d] ? by.window[d] : by.outputs[d];
+    for (std::size_t d = 0; d < Rank; ++d)
+      most *= worker_taps.window[d] > worker_taps.outputs[d] ? worker_taps.window[d] : worker_taps.outputs[d];
     from.reserve(most), to.reserve(most);
   }
 };
 
 /// Computes y by applying the taps of one dimension after the other to a dense x, and divides at the end.
 template <class T, std::size_t Rank>
-void apply_taps(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers, T* y) {
+void apply_taps(const local_taps<Rank>& worker_taps, const T* x, taps_buffers<T>& buffers, T* y) {
   auto& [from, to] = buffers;
-  buffers.reserve(by);
-  std::array<std::size_t, Rank> shape = by.window;
+  buffers.reserve(worker_taps);
+  std::array<std::size_t, Rank> shape = worker_taps.window;
   for (std::size_t d = Rank; d-- > 0;) {
-    const taps& t = by.along[d];
+    const taps& t = worker_taps.by_dimension[d];
     std::size_t outer = 1, inner = 1;
     for (std::size_t k = 0; k < d; ++k) outer *= shape[k];
     for (std::size_t k = d + 1; k < Rank; ++k) inner *= shape[k];
@@ -166,50 +167,51 @@ void apply_taps(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers
     from.swap(to);
   }
   const T* const sums = from.data();
-  visit_divisors(by, [=](std::size_t k, double divisor) { y[k] = static_cast<T>(sums[k] / static_cast<T>(divisor)); });
+  visit_divisors(worker_taps,
+                 [=](std::size_t k, double divisor) { y[k] = static_cast<T>(sums[k] / static_cast<T>(divisor)); });
 }
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply_taps(const local_taps<Rank>& by, const T* x) {
+xt::xtensor<T, Rank> apply_taps(const local_taps<Rank>& worker_taps, const T* x) {
   taps_buffers<T> buffers;
-  auto y = uninitialised<T, Rank>(by.outputs);
-  apply_taps(by, x, buffers, y.data());
+  auto y = uninitialised<T, Rank>(worker_taps.outputs);
+  apply_taps(worker_taps, x, buffers, y.data());
   return y;
 }
 
 /// The adjoint of apply_taps(): computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
-void apply_taps_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buffers, T* dx) {
+void apply_taps_adjoint(const local_taps<Rank>& worker_taps, const T* dy, taps_buffers<T>& buffers, T* dx) {
   auto& [from, to] = buffers;
-  buffers.reserve(by);
-  std::array<std::size_t, Rank> shape = by.outputs;
+  buffers.reserve(worker_taps);
+  std::array<std::size_t, Rank> shape = worker_taps.outputs;
   from.assign(dy, dy + volume_of(shape));
   T* const given = from.data();
-  visit_divisors(by,
+  visit_divisors(worker_taps,
                  [=](std::size_t k, double divisor) { given[k] = static_cast<T>(given[k] / static_cast<T>(divisor)); });
   for (std::size_t d = 0; d < Rank; ++d) {
-    const taps& t = by.along[d];
+    const taps& t = worker_taps.by_dimension[d];
     std::size_t outer = 1, inner = 1;
     for (std::size_t k = 0; k < d; ++k) outer *= shape[k];
     for (std::size_t k = d + 1; k < Rank; ++k) inner *= shape[k];
-    to.assign(outer * by.window[d] * inner, T(0));
+    to.assign(outer * worker_taps.window[d] * inner, T(0));
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t j = 0; j < t.outputs(); ++j)
         for (std::size_t k = t.first[j]; k < t.first[j + 1]; ++k) {
           const T* const a = from.data() + (o * t.outputs() + j) * inner;
-          T* const b = to.data() + (o * by.window[d] + t.input[k]) * inner;
+          T* const b = to.data() + (o * worker_taps.window[d] + t.input[k]) * inner;
           const T w = static_cast<T>(t.weight[k]);
           for (std::size_t i = 0; i < inner; ++i) b[i] = static_cast<T>(b[i] + w * a[i]);
         }
-    shape[d] = by.window[d];
+    shape[d] = worker_taps.window[d];
     from.swap(to);
   }
   std::copy(from.begin(), from.end(), dx);
 }
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply_taps_adjoint(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+xt::xtensor<T, Rank> apply_taps_adjoint(const local_taps<Rank>& worker_taps, const xt::xtensor<T, Rank>& dy) {
   taps_buffers<T> buffers;
-  auto dx = uninitialised<T, Rank>(by.window);
-  apply_taps_adjoint(by, dy.data(), buffers, dx.data());
+  auto dx = uninitialised<T, Rank>(worker_taps.window);
+  apply_taps_adjoint(worker_taps, dy.data(), buffers, dx.data());
   return dx;
 }
 
@@ -232,12 +234,12 @@ consteval bool is_valid_gradient() {
 /// divided by the output's divisors.
 struct weighted_taps {
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {
-    return apply_taps<T, Rank>(by, window);
+  xt::xtensor<T, Rank> forward(const local_taps<Rank>& worker_taps, const T* window) const {
+    return apply_taps<T, Rank>(worker_taps, window);
   }
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
-    return apply_taps_adjoint<T, Rank>(by, dy);
+  xt::xtensor<T, Rank> backward(const local_taps<Rank>& worker_taps, const xt::xtensor<T, Rank>& dy) const {
+    return apply_taps_adjoint<T, Rank>(worker_taps, dy);
   }
 };
 
@@ -282,10 +284,10 @@ class windowed_layer {
     const xt::xtensor<T, rank> block = dy;
     const text error_message = exchange_.error_in(block);
     if (!exchange_.p().active()) return exchange_.send_window_gradient(block, error_message);
-    const local_taps<rank>& by = exchange_.taps_of_worker();
-    return exchange_.send_window_gradient(
-        error_message.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window),
-        error_message);
+    const local_taps<rank>& worker_taps = exchange_.taps_of_worker();
+    return exchange_.send_window_gradient(error_message.empty() ? taps_.template backward<T, rank>(worker_taps, block)
+                                                                : uninitialised<T, rank>(worker_taps.window),
+                                          error_message);
   }
 
   window_exchange<Rule, rank> exchange_;

@@ -69,11 +69,11 @@ struct block_window {
 };
 template <class T>
 block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
-                             const shape_list& extents, const std::vector<worker_box>& target) {
-  const auto exchange = on.plan_exchange<T>(on.boxes_of(layout, extents), target);
+                             const shape_list& extents, const std::vector<worker_box>& target_boxes) {
+  const auto exchange = on.plan_exchange<T>(on.boxes_of(layout, extents), target_boxes);
   block_window<T> read{on.box(layout, extents), x};
   move_along_cuts<T>(on, name, *exchange, layout, extents, [&] {
-    if (on.active()) read.box = target[on.worker()].box;
+    if (on.active()) read.box = target_boxes[on.worker()].box;
     read.block = new_block<T>(shape_of_box(read.box), on.memory());
     move_boxes(on, exchange, x, read.block);
   });
@@ -137,13 +137,13 @@ struct carried_lines {
   /// line.
   template <class R, class T>
   carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
-    carried_numbers<R, T> all{};
-    for (std::size_t c = 0; c < all.size(); ++c) all[c] = x[offset_of(c, o, k, i)];
-    return all;
+    carried_numbers<R, T> tuple{};
+    for (std::size_t c = 0; c < tuple.size(); ++c) tuple[c] = x[offset_of(c, o, k, i)];
+    return tuple;
   }
   template <class R, class T>
-  void store(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& all) const {
-    for (std::size_t c = 0; c < all.size(); ++c) y[offset_of(c, o, k, i)] = all[c];
+  void store(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& tuple) const {
+    for (std::size_t c = 0; c < tuple.size(); ++c) y[offset_of(c, o, k, i)] = tuple[c];
   }
   template <class F>
   void for_each_line(F f) const {
@@ -154,10 +154,10 @@ struct carried_lines {
   template <class R, class T>
   void scan_lines(const T* x, T* y) const {
     for_each_line([&](std::size_t o, std::size_t i) {
-      auto all = carried_identity<R, T>();
+      auto running_total = carried_identity<R, T>();
       for (std::size_t k = 0; k < n; ++k) {
-        all = combine_carried_numbers<R, T>(all, load<R>(x, o, k, i));
-        store<R, T>(y, o, k, i, all);
+        running_total = combine_carried_numbers<R, T>(running_total, load<R>(x, o, k, i));
+        store<R, T>(y, o, k, i, running_total);
       }
     });
   }
@@ -175,11 +175,11 @@ struct carried_lines {
   void add_totals(const T* totals, std::size_t blocks, T* y) const {
     const carried_lines before = resized_lines(blocks);
     for_each_line([&](std::size_t o, std::size_t i) {
-      auto all = carried_identity<R, T>();
+      auto running_total = carried_identity<R, T>();
       for (std::size_t b = 0; b < blocks; ++b)
-        all = combine_carried_numbers<R, T>(all, before.load<R>(totals, o, b, i));
+        running_total = combine_carried_numbers<R, T>(running_total, before.load<R>(totals, o, b, i));
       for (std::size_t k = 0; k < n; ++k)
-        store<R, T>(y, o, k, i, combine_carried_numbers<R, T>(all, load<R>(y, o, k, i)));
+        store<R, T>(y, o, k, i, combine_carried_numbers<R, T>(running_total, load<R>(y, o, k, i)));
     });
   }
 
@@ -188,9 +188,9 @@ struct carried_lines {
     return ((c * outer + o) * n + (is_reversed ? n - 1 - k : k)) * inner + i;
   }
   carried_lines resized_lines(std::size_t extent) const {
-    carried_lines all = *this;
-    all.n = extent;
-    return all;
+    carried_lines resized = *this;
+    resized.n = extent;
+    return resized;
   }
 };
 
@@ -204,16 +204,16 @@ void carry_totals(std::size_t dimension, bool is_reversed, const char* name, bou
   const axis_list axes = layout.cuts[dimension];
   shape_list extents = y_extents;
   extents[dimension] = on.mesh().size(axes);
-  auto had = on.boxes_of(layout, y_extents), target = had;
+  auto source_boxes = on.boxes_of(layout, y_extents), target_boxes = source_boxes;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
     const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
-    had[worker].box[dimension] = {number, number + 1};
-    target[worker].box[dimension] =
+    source_boxes[worker].box[dimension] = {number, number + 1};
+    target_boxes[worker].box[dimension] =
         is_reversed ? interval{number + 1, extents[dimension]} : interval{std::size_t{0}, number};
   }
-  const short_list<interval> mine = target[on.worker()].box;
-  const auto exchange = on.plan_exchange<T>(had, target);
+  const short_list<interval> mine = target_boxes[on.worker()].box;
+  const auto exchange = on.plan_exchange<T>(source_boxes, target_boxes);
   const carried_lines lines(y.shape, dimension, carried_number_count<R>(), is_reversed);
   const std::size_t blocks = on.active() ? mine[dimension].size() : 0;
   // 2. Exchange the totals.
@@ -252,16 +252,16 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const shape_list extents = result_shape(work.how, 0);
     const std::uint64_t number = record_operation<T>(operation_number(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
-    const box_in_tensor to{on->box(layout, extents), extents};
+    const box_in_tensor result_box{on->box(layout, extents), extents};
     block_window<T> read{on->box(layout, x.extents()), given};
     if (how.window != nullptr) {
-      auto target = on->boxes_of(layout, extents);
-      for (worker_box& one : target)
+      auto target_boxes = on->boxes_of(layout, extents);
+      for (worker_box& one : target_boxes)
         if (one.has_box) one.box = how.window(how.operation, one.box, x.extents());
-      read = fetch_window(*on, name, given, layout, x.extents(), target);
+      read = fetch_window(*on, name, given, layout, x.extents(), target_boxes);
     }
-    const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)
-                                    : new_block<T>(shape_of_box(to.box));
+    const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, result_box)
+                                    : new_block<T>(shape_of_box(result_box.box));
     if (how.carry != nullptr) how.carry(how.dimension, how.is_reversed, name, *on, layout, block, extents);
     const auto y = tensor_of<T>(on, layout, extents, block, number);
     return x.state()->node == nullptr ? y : record_result(work, operands, {layout}, {given}, y);

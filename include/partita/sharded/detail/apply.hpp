@@ -106,20 +106,22 @@ struct box_in_tensor {
 /// Computes this worker's block of the result from its blocks of the operands, without communication.
 template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
-                             const std::vector<box_in_tensor>& at, const box_in_tensor& to) {
-  const shape_list shape = shape_of_box(to.box);
+                             const std::vector<box_in_tensor>& operand_boxes, const box_in_tensor& result_box) {
+  const shape_list shape = shape_of_box(result_box.box);
   if (!op.custom) return compute(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
   if (run_state.is_dry_run) return y;
   std::vector<tensor_part<const T>> parts;
-  for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
-  const tensor_part<T> made{y.data(), shape, to.box, to.extents};
+  for (std::size_t i = 0; i < x.size(); ++i)
+    parts.push_back({x[i].data(), x[i].shape, operand_boxes[i].box, operand_boxes[i].extents});
+  const tensor_part<T> result_part{y.data(), shape, result_box.box, result_box.extents};
   const auto& custom = work_for_type<T>(*op.custom, op.how.name());
   if (run_state.steps != nullptr)
-    run_state.steps->add(x, y, [keep = op.custom, run = custom.prepared(parts, made)](const T* const* from, T* memory) {
-      run(from, memory);
-    });
-  else custom.compute(parts, made);
+    run_state.steps->add(
+        x, y, [keep = op.custom, run = custom.prepared(parts, result_part)](const T* const* from, T* memory) {
+          run(from, memory);
+        });
+  else custom.compute(parts, result_part);
   return y;
 }
 
@@ -141,8 +143,8 @@ tensor_block<T> empty_block(const tensor_block<T>& x) {
 /// adjoint reads in the layout in which the operation read it, so that the operand is not moved twice.
 template <class T>
 sharded_tensor<T> record_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
-                                const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
-                                const sharded_tensor<T>& y) {
+                                const std::vector<sharding>& operand_layouts,
+                                const std::vector<tensor_block<T>>& blocks, const sharded_tensor<T>& y) {
   const auto& on = y.state()->on;
   const std::size_t n = operands.size();
   std::uint32_t gradients = 0;
@@ -152,7 +154,7 @@ sharded_tensor<T> record_result(const applied_operation& op, const std::vector<s
   const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
   std::vector<sharded_tensor<T>> kept;
   for (std::size_t i = 0; i < n; ++i)
-    kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
+    kept.push_back(tensor_of<T>(on, on ? operand_layouts[i] : operands[i].layout(), operands[i].extents(),
                                 reads(i) ? blocks[i] : empty_block(blocks[i]), operands[i].state()->number));
   const auto result = reads(n)
                           ? detach(y)
@@ -185,46 +187,47 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const std::uint64_t number =
       record_operation<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
   // 1. Find the layouts in which the operands are read, and the layout of the result.
-  std::vector<sharding> needs(n);
-  sharding left;
+  std::vector<sharding> operand_layouts(n);
+  sharding result_layout;
   if (preset.result != nullptr) {
-    left = *preset.result;
-    for (std::size_t i = 0; i < n; ++i) needs[i] = preset.operands[i];
+    result_layout = *preset.result;
+    for (std::size_t i = 0; i < n; ++i) operand_layouts[i] = preset.operands[i];
     for (std::size_t t = 0; t <= n; ++t)  // repeated dimensions of extent 1 are not sharded
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
-        if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
+        if (op.how.at(t, d).count == 0) (t < n ? operand_layouts[t] : result_layout).cuts[d] = axis_list();
   } else {
     std::vector<spec> specs;
     for (const auto& x : operands) specs.push_back(spec(x.layout(), x.extents()).with_element_bytes(sizeof(T)));
     const propagation p = propagate(operands[0].layout().on, op.how, spec_list(specs));
-    for (std::size_t i = 0; i < n; ++i) needs[i] = p.operands[i];
-    left = p.results[0];
+    for (std::size_t i = 0; i < n; ++i) operand_layouts[i] = p.operands[i];
+    result_layout = p.results[0];
   }
-  left = layout_of(left);
+  result_layout = layout_of(result_layout);
   // 2. Reshard the operands to the layouts that the operation needs.
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();
-    require_no_forbidden_move(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
-    blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
+    require_no_forbidden_move(op.how, i, s.layout, operand_layouts[i], s.extents, sizeof(T));
+    blocks.push_back(on ? resharded(*on, s.block, s.layout, operand_layouts[i], s.extents) : s.block);
   }
   // 3. Compute this worker's block of the result.
   tensor_block<T> block;
   if (on && !on->active()) {
-    block = zero_block<T>(shape_of_box(on->box(left, extents)));
+    block = zero_block<T>(shape_of_box(on->box(result_layout, extents)));
   } else if (op.custom) {
     const auto place_of = [&](const sharding& s, const shape_list& e) {
       return box_in_tensor{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };
     std::vector<box_in_tensor> places(n);
-    for (std::size_t i = 0; i < n && !op.is_elementwise; ++i) places[i] = place_of(needs[i], operands[i].extents());
-    block = local_result(op, blocks, places, place_of(left, extents));
+    for (std::size_t i = 0; i < n && !op.is_elementwise; ++i)
+      places[i] = place_of(operand_layouts[i], operands[i].extents());
+    block = local_result(op, blocks, places, place_of(result_layout, extents));
   } else {
-    block = compute(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
+    block = compute(op, blocks, on ? shape_of_box(on->box(result_layout, extents)) : extents);
   }
   // 4. Record the result on the tape if a gradient may be requested.
-  auto y = tensor_of<T>(on, left, extents, std::move(block), number);
-  return record_result(op, operands, needs, blocks, y);
+  auto y = tensor_of<T>(on, result_layout, extents, std::move(block), number);
+  return record_result(op, operands, operand_layouts, blocks, y);
 }
 
 #define PARTITA_INSTANTIATE_OPERATION(EXTERN, T)                                                                      \

@@ -37,14 +37,14 @@ class block_sum_or_repeat {
   block_sum_or_repeat(const rule& r, const shape_list& x, const shape_list& y) : size_(shape_size(y)) {
     std::size_t extent[most_factors] = {};
     const factor_strides to(r, 1, y, extent), from(r, 0, x, extent);
-    const auto add = [&](std::size_t f) {
+    const auto add_loop = [&](std::size_t f) {
       loops_.push_back(extent[f]);
       steps_[0].push_back(to.by_factor[f]);
       steps_[1].push_back(from.by_factor[f]);
     };
     for (const std::size_t f : ordered_factors(r, 0))
-      if (!to.has_factor[f]) add(f), is_sum_ = true;
-    for (const std::size_t f : ordered_factors(r, 1)) add(f);
+      if (!to.has_factor[f]) add_loop(f), is_sum_ = true;
+    for (const std::size_t f : ordered_factors(r, 1)) add_loop(f);
   }
   void operator()(const T* const* x, T* y) const {
     std::fill_n(y, size_, T(0));
@@ -206,14 +206,14 @@ class block_product {
       multiply_adds_ = static_cast<double>(size_) * static_cast<double>(a_.first(nullptr).shape[1]);
       return;
     }
-    const auto add = [&](std::size_t f) {
+    const auto add_loop = [&](std::size_t f) {
       loops_.push_back(extent[f]);
       steps_[0].push_back(strides_c.by_factor[f]), steps_[1].push_back(strides_a.by_factor[f]),
           steps_[2].push_back(strides_b.by_factor[f]);
     };
     for (std::size_t f = 0; f < r.factor_count; ++f)
-      if ((strides_a.has_factor[f] || strides_b.has_factor[f]) && !strides_c.has_factor[f]) add(f);
-    for (const std::size_t f : ordered_factors(r, 2)) add(f);
+      if ((strides_a.has_factor[f] || strides_b.has_factor[f]) && !strides_c.has_factor[f]) add_loop(f);
+    for (const std::size_t f : ordered_factors(r, 2)) add_loop(f);
     multiply_adds_ = static_cast<double>(shape_size(loops_));
   }
   double multiply_adds() const { return multiply_adds_; }

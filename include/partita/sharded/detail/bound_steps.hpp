@@ -31,7 +31,7 @@ class bound_steps final : public step_list {
   PARTITA_DECL bool is_set_by_step(const step_block& one);
 
   /// Ends the forward pass: the steps that are added from now on belong to the backward pass.
-  void begin_backward() { forward_ = steps_.size(); }
+  void begin_backward() { forward_step_count_ = steps_.size(); }
   /// Orders the steps and assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
   /// Collective over the world, with equal options on all workers. Throws an error on all workers if every order that
   /// is tried needs more than `options.memory` bytes of storage on some worker.
@@ -119,7 +119,7 @@ class bound_steps final : public step_list {
   std::vector<step_use> step_uses_;  // the blocks that each step reads and sets
   program_order order_;
   std::uint32_t task_ = 0;
-  std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
+  std::size_t forward_step_count_ = ~std::size_t{0};  // the number of steps of the forward pass
   std::vector<block> blocks_;
   std::vector<block_lifetime> lifetimes_[2];   // the lifetimes of the blocks in each storage
   std::vector<std::size_t> block_numbers_[2];  // the numbers of the blocks in each storage

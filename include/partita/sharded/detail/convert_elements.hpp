@@ -38,12 +38,12 @@ struct converted_operands final : other_type_operands<U> {
 /// variables of the call. `backward(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
 template <class U, class T, class Local, class Backward>
 sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
-                                   const sharding& left, const shape_list& extents, const Local& local,
+                                   const sharding& result_layout, const shape_list& extents, const Local& local,
                                    const Backward& backward, const std::vector<sharded_tensor<T>>& kept = {}) {
   const auto on = x[0].state()->on;
   const std::uint64_t number =
       record_operation<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
-  const shape_list shape = on ? shape_of_box(on->box(left, extents)) : extents;
+  const shape_list shape = on ? shape_of_box(on->box(result_layout, extents)) : extents;
   tensor_block<U> block;
   if (on && !on->active()) block = zero_block<U>(shape);
   else {
@@ -52,12 +52,12 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
     for (const auto& one : x) blocks.push_back(one.state()->block);
     run_step(blocks, block, local);
   }
-  auto y = tensor_of(on, left, extents, std::move(block), number);
+  auto y = tensor_of(on, result_layout, extents, std::move(block), number);
   bool asked = false;
   for (const auto& one : x) asked = asked || one.state()->node != nullptr;
   if (!asked) return y;
   const auto other_operands = std::make_shared<converted_operands<T, U>>();
-  auto node = new_tape_node<U>(left);
+  auto node = new_tape_node<U>(result_layout);
   node->kept_blocks.record();
   for (const auto& one : kept) node->kept_blocks.hold_block(one.data(), one.size() * sizeof(T));
   for (const auto& one : x) other_operands->operands.push_back(one.state()->node);

@@ -86,7 +86,7 @@ struct convolution_of_blocks {
     p.shape = {p.sizes.batch, p.sizes.in_channels};
     for (std::size_t f = 0; f < D; ++f) {
       p.windows[f] = input_window(options.along(f), y[2 + f]);
-      p.sizes.window[f] = p.windows[f].size(), p.sizes.places[f] = y[2 + f].size();
+      p.sizes.window[f] = p.windows[f].size(), p.sizes.outputs[f] = y[2 + f].size();
       p.shape.push_back(p.windows[f].size());
     }
     return p;

@@ -16,13 +16,13 @@ namespace partita::detail {
 template <class T>
 std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& lists_by_destination, std::size_t list_length) {
   const std::size_t workers = on.everyone().size();
-  std::vector<worker_box> had(workers), wanted(workers);
+  std::vector<worker_box> source_boxes(workers), target_boxes(workers);
   for (std::size_t w = 0; w < workers; ++w) {
-    had[w] = {{interval{w, w + 1}, {0, workers}, {0, list_length}}, 0, true};
-    wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, list_length}}, 0, true};
+    source_boxes[w] = {{interval{w, w + 1}, {0, workers}, {0, list_length}}, 0, true};
+    target_boxes[w] = {{interval{0, workers}, {w, w + 1}, {0, list_length}}, 0, true};
   }
   std::vector<T> received(workers * list_length + 1);
-  on.move(had, wanted, lists_by_destination.data(), received.data());
+  on.move(source_boxes, target_boxes, lists_by_destination.data(), received.data());
   return received;
 }
 /// Gathers one number of each worker on all workers, in the order of worker ids. Collective.
@@ -37,13 +37,13 @@ tensor_block<T> gather_to_all(bound_mesh* on, const tensor_block<T>& x, std::uin
   const shape_list one{1};
   return on->one_call([&] {
     on->agree<T>("sharded_tensor::number", whole, whole, one, number);
-    std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
-    for (std::size_t w = 0; w < had.size(); ++w)
-      if (!had[w].has_box) wanted[w] = {{interval{0, 1}}, 0, true};
+    std::vector<worker_box> source_boxes = on->boxes_of(whole, one), target_boxes(source_boxes.size());
+    for (std::size_t w = 0; w < source_boxes.size(); ++w)
+      if (!source_boxes[w].has_box) target_boxes[w] = {{interval{0, 1}}, 0, true};
     tensor_block<T> y(on->active() ? x.shape : shape_list());
     if (on->active()) *y.data() = *x.data();
     T received{};
-    on->move(had, wanted, x.data(), on->active() ? &received : y.data());
+    on->move(source_boxes, target_boxes, x.data(), on->active() ? &received : y.data());
     return y;
   });
 }
@@ -141,24 +141,24 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
     on->agree<T>("sharded_tensor::put", s, s, extents, number, wrong);
     const element_locator places(*on, s, extents);
     // 1. List, for each worker, the offsets and the values of the elements that the worker must set.
-    std::vector<std::vector<std::uint64_t>> to_set(on->everyone().size());
-    std::vector<std::vector<T>> said(to_set.size());
+    std::vector<std::vector<std::uint64_t>> offsets_to_set(on->everyone().size());
+    std::vector<std::vector<T>> values_to_set(offsets_to_set.size());
     for (std::size_t k = 0; k < indices.size(); ++k)
       places.for_each_holder(indices[k], [&](std::size_t w, std::size_t offset) {
-        to_set[w].push_back(offset);
-        said[w].push_back(values[k]);
+        offsets_to_set[w].push_back(offset);
+        values_to_set[w].push_back(values[k]);
       });
     // 2. Send to each worker the offsets of the elements that it must set, then the values.
-    const std::size_t list_length = common_list_length(*on, to_set);
-    const auto where = exchange_lists(*on, pad_rows(to_set, list_length), list_length);
-    std::vector<T> rows(to_set.size() * list_length + 1, T(0));
-    for (std::size_t w = 0; w < said.size(); ++w)
-      for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * list_length + k] = said[w][k];
-    const auto what = exchange_lists(*on, rows, list_length);
+    const std::size_t list_length = common_list_length(*on, offsets_to_set);
+    const auto received_offsets = exchange_lists(*on, pad_rows(offsets_to_set, list_length), list_length);
+    std::vector<T> rows(offsets_to_set.size() * list_length + 1, T(0));
+    for (std::size_t w = 0; w < values_to_set.size(); ++w)
+      for (std::size_t k = 0; k < values_to_set[w].size(); ++k) rows[w * list_length + k] = values_to_set[w][k];
+    const auto received_values = exchange_lists(*on, rows, list_length);
     // 3. Set the elements in the order of the senders: if several workers set one element, the highest worker id wins.
-    for (std::size_t w = 0; w < to_set.size(); ++w)
-      for (std::size_t k = 0; k < where[w * list_length]; ++k)
-        block.data()[where[w * list_length + 1 + k]] = what[w * list_length + k];
+    for (std::size_t w = 0; w < offsets_to_set.size(); ++w)
+      for (std::size_t k = 0; k < received_offsets[w * list_length]; ++k)
+        block.data()[received_offsets[w * list_length + 1 + k]] = received_values[w * list_length + k];
   });
 }
 

@@ -61,7 +61,7 @@ struct execution {
   bool is_backward = false;                    ///< whether this is a backward pass
   std::size_t no_implicit_reshard_scopes = 0;  ///< if above 0, operations that have to move an operand throw
   std::uint64_t tape_nodes = 0;                ///< the number of tape nodes made so far
-  movement_counts moved{};                     ///< the movements executed so far
+  movement_counts movement_totals{};           ///< the movements executed so far
 };
 [[gnu::visibility("default")]] constinit inline thread_local execution run_state{};
 

@@ -166,38 +166,39 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   const auto anchors =
       is_wider ? *wider->computed_boxes : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
   // 2. Reshard each operand, and move to each worker the windows of operands that it reads.
-  std::vector<sharding> needs;
+  std::vector<sharding> operand_layouts;
   std::vector<tensor_block<T>> blocks, read;
   std::vector<box_in_tensor> places;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *x[i].state();
-    needs.push_back(layouts.operands[i]);
-    require_no_forbidden_move(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
-    blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
-    block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
+    operand_layouts.push_back(layouts.operands[i]);
+    require_no_forbidden_move(work.how, i, s.layout, operand_layouts[i], s.extents, sizeof(T));
+    blocks.push_back(resharded(*on, s.block, s.layout, operand_layouts[i], s.extents));
+    block_window<T> window{on->box(operand_layouts[i], shapes[i]), blocks[i]};
     if (i == 0 && wider != nullptr && wider->operand_window != nullptr) {
       window = *wider->operand_window;
     } else if ((Op::windowed >> i & 1U) != 0) {
-      auto wanted = on->boxes_of(needs[i], shapes[i]);
+      auto wanted = on->boxes_of(operand_layouts[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         if (!wanted[k].has_box) continue;
         wanted[k].box = replace_features<Op>(wanted[k].box, op.window(i, anchors[k].box, shape_span(shapes.data(), n)));
       }
-      window = fetch_window(*on, work.how.name(), blocks[i], needs[i], shapes[i], wanted);
+      window = fetch_window(*on, work.how.name(), blocks[i], operand_layouts[i], shapes[i], wanted);
     }
     read.push_back(window.block);
     places.push_back({window.box, shapes[i]});
   }
   // 3. Compute this worker's block of the result.
   const auto box = on->box(layouts.result, extents);
-  const auto made = is_wider && on->active() ? anchors[on->worker()].box : box;
+  const auto computed_box = is_wider && on->active() ? anchors[on->worker()].box : box;
   tensor_block<T> block =
-      on->active() ? local_result(work, read, places, {made, extents}) : zero_block<T>(shape_of_box(box));
+      on->active() ? local_result(work, read, places, {computed_box, extents}) : zero_block<T>(shape_of_box(box));
   if (is_wider) {
-    wider->result_window = {made, block};
+    wider->result_window = {computed_box, block};
     if (on->active()) block = copy_part(wider->result_window, box);
   }
-  return record_result(work, x, needs, blocks, tensor_of<T>(on, layouts.result, extents, std::move(block), number));
+  return record_result(work, x, operand_layouts, blocks,
+                       tensor_of<T>(on, layouts.result, extents, std::move(block), number));
 }
 
 }  // namespace partita::detail

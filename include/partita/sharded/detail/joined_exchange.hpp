@@ -17,7 +17,7 @@ namespace partita::detail {
 class joined_exchange {
  public:
   /// Whether a movement can share messages, which requires that elements move, and that they can be copied as bytes.
-  static bool takes(const planned_exchange& one) {
+  static bool can_join(const planned_exchange& one) {
     return one.max_received_elements() > 0 && one.kind().in_shared_memory;
   }
 

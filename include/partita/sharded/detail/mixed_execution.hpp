@@ -43,10 +43,10 @@ struct program_values {
   virtual void begin(std::vector<placed_operation>&) {}
   /// Makes argument number `argument` the value v of the program, in this layout.
   virtual void set_argument(std::size_t argument, value v, const sharding& layout) = 0;
-  /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,
-  /// and reshards the result to the layout `after`.
-  virtual void execute(std::size_t operation, const std::vector<sharding>& needs, const sharding& made,
-                       const sharding& after) = 0;
+  /// Executes an operation that reads its operands in `operand_layouts` and computes its result in `computed_layout`,
+  /// and reshards the result to `final_layout`.
+  virtual void execute(std::size_t operation, const std::vector<sharding>& operand_layouts,
+                       const sharding& computed_layout, const sharding& final_layout) = 0;
 };
 
 }  // namespace partita::detail

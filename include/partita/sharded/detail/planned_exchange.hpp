@@ -22,7 +22,7 @@ class planned_exchange {
   const exchange_plan<dynamic>& plan() const { return plan_; }
   /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
   /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
-  const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
+  const std::vector<exchange_plan<dynamic>>& forwarding_plans() const { return forwarding_plans_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
   std::size_t max_received_elements() const { return max_received_elements_; }
@@ -53,13 +53,13 @@ class planned_exchange {
   /// Copies a movement without its channels: the copy must be opened.
   planned_exchange(const planned_exchange& other)
       : plan_(other.plan_),
-        steps_(other.steps_),
+        forwarding_plans_(other.forwarding_plans_),
         boxes_(other.boxes_),
         kind_(other.kind_),
         max_received_elements_(other.max_received_elements_) {}
 
   exchange_plan<dynamic> plan_;
-  std::vector<exchange_plan<dynamic>> steps_;
+  std::vector<exchange_plan<dynamic>> forwarding_plans_;
   std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
   element_kind kind_;
   std::size_t max_received_elements_;

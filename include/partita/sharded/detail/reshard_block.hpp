@@ -92,7 +92,7 @@ class announced_movement {
         target_(to),
         extents_(extents),
         max_bytes_(most_bytes),
-        old_bytes_(run_state.moved.bytes) {
+        old_bytes_(run_state.movement_totals.bytes) {
     if (run_state.is_dry_run) {
       if (run_state.log != nullptr) run_state.log->push_back(make_log_entry(bytes));
     } else if (run_state.steps != nullptr) {
@@ -108,7 +108,7 @@ class announced_movement {
   /// Logs the bytes that this worker has received. To be called after the exchanges of the movement.
   void done() const {
     if (run_state.log != nullptr && !run_state.is_dry_run && run_state.steps == nullptr)
-      run_state.log->push_back(make_log_entry(run_state.moved.bytes - old_bytes_));
+      run_state.log->push_back(make_log_entry(run_state.movement_totals.bytes - old_bytes_));
   }
 
  private:

@@ -45,7 +45,7 @@ void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
   const scoped_name name("cotangent");
-  if (node.is_argument_of_segment && node.contributions.size() == 1) {
+  if (node.keeps_contribution_layout && node.contributions.size() == 1) {
     node.cotangent = std::move(node.contributions[0]);
     node.contributions.clear();
   }
@@ -64,16 +64,16 @@ bool passes_contributions_unsummed(const tape_node<T>& node) {
   if (node.passes_on_contributions) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
-  std::size_t apart = 0, together = 0;
+  std::size_t bytes_apart = 0, bytes_together = 0;
   for (const sharded_tensor<T>& one : node.contributions) {
-    apart += planned_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
-    together += planned_bytes<T>(*one.state()->on, one.layout(), there, one.extents());
+    bytes_apart += planned_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
+    bytes_together += planned_bytes<T>(*one.state()->on, one.layout(), there, one.extents());
   }
   if (!node.contributions.empty()) {
     const auto& first = node.contributions[0];
-    together += planned_bytes<T>(*first.state()->on, there, target, first.extents());
+    bytes_together += planned_bytes<T>(*first.state()->on, there, target, first.extents());
   }
-  return apart < together;
+  return bytes_apart < bytes_together;
 }
 /// Throws the error for second derivatives, which are not computed.
 [[noreturn]] inline void reject_second_derivative() {

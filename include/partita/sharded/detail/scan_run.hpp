@@ -56,7 +56,7 @@ class scan_run {
     const auto node = new_tape_node<T>(start[0].layout());
     for (const auto& x : run->initial_states_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
-    node->is_argument_of_segment = true;  // the value of its cotangent is not used
+    node->keeps_contribution_layout = true;  // the value of its cotangent is not used
     node->kept_blocks.record();
     node->backward = [run](std::size_t, const sharded_tensor<T>&) {
       run->run_segment_backward();

@@ -38,7 +38,7 @@ struct tape_node {
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
   cotangent_function<T> backward{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded
-  bool is_argument_of_segment = false;             ///< whether the outer tape node reshards the cotangent
+  bool keeps_contribution_layout = false;          ///< whether the outer tape node reshards the cotangent
   bool passes_on_contributions = false;            ///< whether contributions are passed on without a sum
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout

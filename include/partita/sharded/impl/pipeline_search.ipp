@@ -107,11 +107,11 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     for (const pipeline_order order : options.orders) {
       one.order = order;
       one.times.forward.clear(), one.times.backward.clear(), one.times.weights.clear();
-      const bool apart = order == pipeline_order::zero_bubble;
+      const bool has_weight_pass = order == pipeline_order::zero_bubble;
       for (const stage_estimate* e : estimates) {
         one.times.forward.push_back(e->forward);
-        one.times.backward.push_back(apart ? e->backward / 2 : e->backward);
-        one.times.weights.push_back(apart ? e->backward / 2 : 0);
+        one.times.backward.push_back(has_weight_pass ? e->backward / 2 : e->backward);
+        one.times.weights.push_back(has_weight_pass ? e->backward / 2 : 0);
       }
       one.run = simulate(shape, tasks_of(order, shape, one.times), one.times);
       one.peak = 0;

@@ -83,15 +83,15 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.sets = new_block(), one.bytes = e.bytes;
       one.reads =
           e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{block_read_by(e.operation, g_.of(node, 0).number)};
-      windows_.push_back(one.sets);
+      window_blocks_.push_back(one.sets);
     }
     void read_operands(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i)
         one.reads.push_back(block_read_by(e.operation, g_.of(node, i).number));
       for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // a value may have copies
-      one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
-      windows_.clear();
+      one.reads.insert(one.reads.end(), window_blocks_.begin(), window_blocks_.end());
+      window_blocks_.clear();
     }
     void compute(const step_event& e, step_use& one) {
       read_operands(e, one);
@@ -124,7 +124,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
 
     const step_plan& plan_;
     const graph& g_;
-    std::vector<std::uint32_t> block_of_value_{}, windows_{};
+    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};
     std::vector<std::vector<std::uint32_t>> cotangents_;
     std::vector<std::vector<copy>> copies_{};  ///< the copies that were moved for each operation
     std::uint32_t block_count_;

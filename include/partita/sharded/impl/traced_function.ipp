@@ -47,39 +47,40 @@ PARTITA_DEF void traced_function::run_all_operations(detail::program_values& val
   // 1. Reshard the arguments to their completed layouts.
   for (std::size_t i = 0; i < inputs_.size(); ++i) values.set_argument(i, inputs_[i], closed_layout(done[inputs_[i]]));
   // 2. Find the layouts in which operations read operands and leave results.
-  std::vector<detail::placed_operation> laid_operations;
+  std::vector<detail::placed_operation> placed_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const std::size_t n = operations().operation(o).operands;
-    std::vector<sharding> needs;
-    for (std::size_t i = 0; i < n; ++i) needs.push_back(closed_layout(done[operand(o, i)]));
-    const sharding after = closed_layout(done[operand(o, n)]);
-    sharding made = after;
+    std::vector<sharding> operand_layouts;
+    for (std::size_t i = 0; i < n; ++i) operand_layouts.push_back(closed_layout(done[operand(o, i)]));
+    const sharding final_layout = closed_layout(done[operand(o, n)]);
+    sharding computed_layout = final_layout;
     // The reshards of an operation change the layout in which it reads an operand or leaves its result.
     for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
       const graph_reshard& move = done.reshards[next];
-      if (move.tensor < n) needs[move.tensor] = closed_layout(move.to);
-      else made = closed_layout(move.from);
+      if (move.tensor < n) operand_layouts[move.tensor] = closed_layout(move.to);
+      else computed_layout = closed_layout(move.from);
     }
-    laid_operations.push_back({std::move(needs), made, after});
+    placed_operations.push_back({std::move(operand_layouts), computed_layout, final_layout});
   }
   // 3. Execute the operations in order.
-  values.begin(laid_operations);
-  for (std::size_t o = 0; o < laid_operations.size(); ++o)
-    values.execute(o, laid_operations[o].operand_layouts, laid_operations[o].computed_layout,
-                   laid_operations[o].final_layout);
+  values.begin(placed_operations);
+  for (std::size_t o = 0; o < placed_operations.size(); ++o)
+    values.execute(o, placed_operations[o].operand_layouts, placed_operations[o].computed_layout,
+                   placed_operations[o].final_layout);
 }
 
-PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& needs,
-                                                            const sharding& made) const {
+PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const std::vector<sharding>& operand_layouts,
+                                                            const sharding& computed_layout) const {
   const detail::applied_operation& work = program_->applied_operations[o];
-  const std::size_t n = needs.size();
-  bool is_elementwise = work.is_elementwise && n > 0 && needs[0].same_layout(made) &&
+  const std::size_t n = operand_layouts.size();
+  bool is_elementwise = work.is_elementwise && n > 0 && operand_layouts[0].same_layout(computed_layout) &&
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_elementwise && i < n; ++i) {
-    is_elementwise = needs[i].same_layout(closed_layout(complete()[operand(o, i)]));
-    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // operand i may not vary along sharded dimensions
-      for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
+    is_elementwise = operand_layouts[i].same_layout(closed_layout(complete()[operand(o, i)]));
+    // Operand i may not vary along sharded dimensions.
+    for (std::size_t d = 0; i > 0 && d < computed_layout.rank(); ++d)
+      for (std::size_t k = 0; !computed_layout.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
         is_elementwise =
             is_elementwise && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;
   }

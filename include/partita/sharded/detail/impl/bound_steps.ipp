@@ -32,7 +32,7 @@ PARTITA_DEF void bound_steps::estimate_step_times(const link_cost& link, const s
       const auto most = static_cast<double>(exchange->max_received_elements() * exchange->kind().bytes);
       const double once = most == 0 ? 0 : link.latency;
       use.seconds = once + most * link.seconds_per_byte;
-      use.shared_seconds = joined_exchange::takes(*exchange) ? once : 0;
+      use.shared_seconds = joined_exchange::can_join(*exchange) ? once : 0;
     } else {
       auto touched = static_cast<double>(use.bytes);
       for (const std::uint32_t x : use.reads)
@@ -112,14 +112,14 @@ PARTITA_DEF void bound_steps::drop_unread_blocks() {
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (!is_kept[k]) continue;
     if (kept != k) steps_[kept] = std::move(steps_[k]), step_uses_[kept] = std::move(step_uses_[k]);
-    ++kept, kept_forward += k < forward_ ? 1U : 0U;
+    ++kept, kept_forward += k < forward_step_count_ ? 1U : 0U;
   }
   steps_.resize(kept), step_uses_.resize(kept);
-  forward_ = kept_forward;
+  forward_step_count_ = kept_forward;
 }
 
 PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options& options) {
-  forward_ = std::min(forward_, steps_.size());
+  forward_step_count_ = std::min(forward_step_count_, steps_.size());
   drop_unread_blocks();
   bool moves = false;
   for (const step_use& one : step_uses_) moves = moves || one.moves;  // the result is the same on all workers
@@ -134,11 +134,11 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
     std::optional<program_order> agreed;
     if (ahead > 0 || join)
-      agreed = agree_on_program_order(on, step_uses_, forward_, blocks_.size(),
+      agreed = agree_on_program_order(on, step_uses_, forward_step_count_, blocks_.size(),
                                       {ahead > 0 ? options.pending : 1, ahead}, join);
     if (!agreed) {
       ahead = 0, join = false;
-      agreed = order_program(step_uses_, forward_, order_limits::in_program_order(), false);
+      agreed = order_program(step_uses_, forward_step_count_, order_limits::in_program_order(), false);
     }
     order_ = std::move(*agreed);
     bytes_held_ = place_blocks();
@@ -159,7 +159,7 @@ PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, const schedule_options&
 
 PARTITA_DEF void bound_steps::plan_steps(bound_mesh& on, std::vector<ordered_step> order) {
   estimate_step_times(on.movement_link(), {});
-  forward_ = steps_.size();
+  forward_step_count_ = steps_.size();
   order_ = {std::move(order), 0};
   order_.backward_begin = order_.events.size();
   bytes_held_ = place_blocks();

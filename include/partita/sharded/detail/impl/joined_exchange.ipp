@@ -55,7 +55,7 @@ PARTITA_DEF bool joined_exchange::open(transport& channels) {
 }
 
 PARTITA_DEF void joined_exchange::start() {
-  run_state.moved += counts_;
+  run_state.movement_totals += counts_;
   for (const packed_box& one : outgoing_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.sends[one.box], p.plan.rank, {static_cast<char*>(p.x), p.x_strides.data()},

@@ -25,14 +25,14 @@ PARTITA_DEF bool planned_exchange::open(transport& channels) {
   if (can_forward && boxes) {
     const std::vector<int>& first_of = channels.members().node_table();
     boxes->prefer_same_node(members_by_node({first_of.begin(), first_of.end()}));
-    for (const bool second : {false, true}) steps_.push_back(plan_boxes(*boxes, plan_.worker, second));
+    for (const bool second : {false, true}) forwarding_plans_.push_back(plan_boxes(*boxes, plan_.worker, second));
   }
   const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };
   x_dense_strides_ = dense(plan_.source_shape), y_dense_strides_ = dense(plan_.destination_shape);
   counts_ = counts();
-  exchange_ = channels.exchange(lowered(steps_.empty() ? plan_ : steps_[0]), kind_);
-  if (!steps_.empty() && !steps_[1].identity()) {
-    lowered_plan second = lowered(steps_[1]);
+  exchange_ = channels.exchange(lowered(forwarding_plans_.empty() ? plan_ : forwarding_plans_[0]), kind_);
+  if (!forwarding_plans_.empty() && !forwarding_plans_[1].identity()) {
+    lowered_plan second = lowered(forwarding_plans_[1]);
     second.is_polled = true;
     exchange_->add_forwarding_transport(on_node->prepare(std::move(second), kind_));
   }
@@ -52,7 +52,7 @@ PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
 PARTITA_DEF void planned_exchange::post_receives(void* y) const { exchange_->post_receive(y, y_dense_strides_.data()); }
 
 PARTITA_DEF void planned_exchange::post_sends(const void* x) const {
-  run_state.moved += counts_;
+  run_state.movement_totals += counts_;
   exchange_->post_send(x, x_dense_strides_.data());
 }
 

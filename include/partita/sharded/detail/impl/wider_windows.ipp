@@ -40,12 +40,12 @@ class wider_box_finder {
   /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
   /// the number of operations if there is none.
   std::size_t find_reader(std::size_t o) const {
-    const sharding& left = placed_operations_[o].final_layout;
-    if (!placed_operations_[o].computed_layout.same_layout(left)) return wider_results_.size();
+    const sharding& final_layout = placed_operations_[o].final_layout;
+    if (!placed_operations_[o].computed_layout.same_layout(final_layout)) return wider_results_.size();
     std::size_t c = o + 1;
     while (c < wider_results_.size() && !(g_.of(g_.operation(c), 0).number == result(o).number &&
                                           (find_box_operation(c) != nullptr || placed_operations_[c].is_elementwise) &&
-                                          placed_operations_[c].operand_layouts[0].same_layout(left)))
+                                          placed_operations_[c].operand_layouts[0].same_layout(final_layout)))
       ++c;
     return c;
   }
