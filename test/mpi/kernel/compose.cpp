@@ -109,15 +109,18 @@ BOOST_AUTO_TEST_CASE(a_steady_call_takes_one_agreement) {
 }
 
 BOOST_AUTO_TEST_CASE(its_counts_are_those_of_all_its_operators) {
-  const chained k, apart;
-  const auto chain = k.chain();
-  const vector x = numbers(500, k.me);
-  for (int call = 0; call < 2; ++call) BOOST_TEST((chain(x) == apart.spread(apart.move(apart.collect(x)))));
-  const auto whole = chain.counts(), a = apart.collect.counts(), b = apart.move.counts(), c = apart.spread.counts();
-  BOOST_TEST(whole.plans_made == a.plans_made + b.plans_made + c.plans_made);
-  BOOST_TEST(whole.messages == a.messages + b.messages + c.messages);
-  BOOST_TEST(whole.bytes_by_message == a.bytes_by_message + b.bytes_by_message + c.bytes_by_message);
-  BOOST_TEST(whole.bytes_shared == a.bytes_shared + b.bytes_shared + c.bytes_shared);
+  for (const char* const nodes : {"1", "64"}) {  // by shared memory, and by messages
+    const test::pretended on("PARTITA_NODES", nodes);
+    const chained k, apart;
+    const auto chain = k.chain();
+    const vector x = numbers(500, k.me);
+    for (int call = 0; call < 2; ++call) BOOST_TEST((chain(x) == apart.spread(apart.move(apart.collect(x)))));
+    const auto whole = chain.counts(), a = apart.collect.counts(), b = apart.move.counts(), c = apart.spread.counts();
+    BOOST_TEST(whole.plans_made == a.plans_made + b.plans_made + c.plans_made);
+    BOOST_TEST(whole.messages == a.messages + b.messages + c.messages);
+    BOOST_TEST(whole.bytes_by_message == a.bytes_by_message + b.bytes_by_message + c.bytes_by_message);
+    BOOST_TEST(whole.bytes_shared == a.bytes_shared + b.bytes_shared + c.bytes_shared);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_halo_exchange_agrees_together_with_the_other_steps) {
@@ -241,32 +244,35 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers_and_the_chain_goes_o
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_counts_what_both_operators_move) {
-  const chained k;
-  std::vector<std::size_t> others(k.P);
-  for (std::size_t w = 0; w < k.P; ++w) others[w] = (w + 1) % k.P;
-  const auto moved = k.everyone.partition(extents(k.P), workers(others));
-  const auto one = [&] { return all_sum_reduce<extents<dynamic>>(k.row, dimensions<0>); };
-  const auto other = [&] { return compose(repartition(k.row, moved), repartition(moved, k.row)); };
-  const vector x = numbers(500, k.me);
-  const auto a = one();
-  const auto b = other();
-  const auto both = add(one(), other());
-  for (int call = 0; call < 2; ++call) {
-    const vector each = vector(a(x)) + vector(b(x));
-    BOOST_TEST((both(x) == each));
-    const kernel_counts of_a = a.counts(), of_b = b.counts(), all = both.counts();
-    BOOST_TEST(all.plans_made == of_a.plans_made + of_b.plans_made);
-    BOOST_TEST(all.messages == of_a.messages + of_b.messages);
-    BOOST_TEST(all.bytes_by_message == of_a.bytes_by_message + of_b.bytes_by_message);
-    BOOST_TEST(all.bytes_shared == of_a.bytes_shared + of_b.bytes_shared);
+  for (const char* const nodes : {"1", "64"}) {  // by shared memory, and by messages
+    const test::pretended on("PARTITA_NODES", nodes);
+    const chained k;
+    std::vector<std::size_t> others(k.P);
+    for (std::size_t w = 0; w < k.P; ++w) others[w] = (w + 1) % k.P;
+    const auto moved = k.everyone.partition(extents(k.P), workers(others));
+    const auto one = [&] { return all_sum_reduce<extents<dynamic>>(k.row, dimensions<0>); };
+    const auto other = [&] { return compose(repartition(k.row, moved), repartition(moved, k.row)); };
+    const vector x = numbers(500, k.me);
+    const auto a = one();
+    const auto b = other();
+    const auto both = add(one(), other());
+    for (int call = 0; call < 2; ++call) {
+      const vector each = vector(a(x)) + vector(b(x));
+      BOOST_TEST((both(x) == each));
+      const kernel_counts of_a = a.counts(), of_b = b.counts(), all = both.counts();
+      BOOST_TEST(all.plans_made == of_a.plans_made + of_b.plans_made);
+      BOOST_TEST(all.messages == of_a.messages + of_b.messages);
+      BOOST_TEST(all.bytes_by_message == of_a.bytes_by_message + of_b.bytes_by_message);
+      BOOST_TEST(all.bytes_shared == of_a.bytes_shared + of_b.bytes_shared);
+    }
+    // in every way to call it, and back
+    const vector sum = vector(a(x)) + vector(b(x)), back = vector(a.adjoint(x)) + vector(b.adjoint(x));
+    vector y = xt::zeros<double>({500}), dx = y;
+    both.into(x, y);
+    both.adjoint_into(x, dx);
+    BOOST_TEST((y == sum && both.start(x).finish() == sum));
+    BOOST_TEST((dx == back && both.adjoint(x) == back && both.start_adjoint(x).finish() == back));
   }
-  // in every way to call it, and back
-  const vector sum = vector(a(x)) + vector(b(x)), back = vector(a.adjoint(x)) + vector(b.adjoint(x));
-  vector y = xt::zeros<double>({500}), dx = y;
-  both.into(x, y);
-  both.adjoint_into(x, dx);
-  BOOST_TEST((y == sum && both.start(x).finish() == sum));
-  BOOST_TEST((dx == back && both.adjoint(x) == back && both.start_adjoint(x).finish() == back));
 }
 
 BOOST_AUTO_TEST_CASE(results_of_different_shapes_are_refused_on_all_workers_wherever_the_kernel_is,
