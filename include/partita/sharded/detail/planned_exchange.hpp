@@ -20,9 +20,6 @@ class planned_exchange {
 
   /// The plan in which every worker receives each box directly from a worker that holds it.
   const exchange_plan<dynamic>& plan() const { return plan_; }
-  /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
-  /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
-  const std::vector<exchange_plan<dynamic>>& forwarding_plans() const { return forwarding_plans_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
   std::size_t max_received_elements() const { return max_received_elements_; }
@@ -59,6 +56,8 @@ class planned_exchange {
         max_received_elements_(other.max_received_elements_) {}
 
   exchange_plan<dynamic> plan_;
+  /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
+  /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   std::vector<exchange_plan<dynamic>> forwarding_plans_;
   std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
   element_kind kind_;
