@@ -248,6 +248,58 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   BOOST_TEST(distance(dz, std::get<0>(gradients)) < 1e-9);
 }
 
+/// A spectrum is squared between both transforms, so that a norm that is ignored in one direction changes the factor.
+BOOST_AUTO_TEST_CASE(transforms_of_programs_have_the_factors_of_their_norms) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  using enum fourier_norm;
+  const double n = 30;  // the number of elements
+  const auto z = numbers(6, 5);
+  const xt::xtensor<double, 2> x = partita::real(z);
+  const auto Z = shard(everyone, m.layout("a", ""), z);
+  const auto X = shard(everyone, m.layout("a", ""), x);
+  const auto whole = [&](const auto& y) { return reshard(y, m.layout("", "")).template whole<2>(); };
+  const auto of_complex = [](fourier_norm there, fourier_norm back) {
+    return [=](const auto& one) {
+      const auto y = fft(one, dimensions<0, 1>, there);
+      return ifft(multiply(y, y), dimensions<0, 1>, back);
+    };
+  };
+  const auto of_real = [](fourier_norm there, fourier_norm back) {
+    return [=](const auto& one) {
+      const auto y = rfft(one, dimensions<0, 1>, there);
+      return irfft(multiply(y, y), dimensions<0, 1>, 5, back);
+    };
+  };
+  const auto squares = [](const auto& f) {
+    return [&f](const auto& one) {
+      const auto y = f(one);
+      return sum(multiply(y, y));
+    };
+  };
+  const auto usual_z = whole(of_complex(backward, backward)(Z));
+  const auto usual_x = whole(of_real(backward, backward)(X));
+  const auto usual = value_and_gradient(squares(of_real(backward, backward)), X);
+  const auto usual_dx = whole(std::get<0>(usual.gradients));
+  for (const fourier_norm there : {backward, ortho, forward})
+    for (const fourier_norm back : {backward, ortho, forward}) {
+      // the factors of a transform: 1, 1 / sqrt(n) and 1 / n; those of an inverse in the opposite order
+      const double forth = there == backward ? 1 : there == ortho ? 1 / std::sqrt(n) : 1 / n;
+      const double inverse = back == backward ? 1 : back == ortho ? std::sqrt(n) : n;
+      const double factor = forth * forth * inverse;
+      const auto complex_program = trace<complex>(of_complex(there, back), spec(m.layout("a", ""), {6, 5}));
+      const auto program = trace(of_real(there, back), spec(m.layout("a", ""), {6, 5}));
+      const auto [value, gradients] = value_and_gradient(squares(program), X);
+      const auto y = whole(complex_program(Z));
+      const auto r = whole(program(X)), dx = whole(std::get<0>(gradients));
+      BOOST_TEST(distance(y, xt::xtensor<complex, 2>(factor * usual_z)) <= 1e-12 * factor * n * n);
+      BOOST_TEST(distance(r, xt::xtensor<double, 2>(factor * usual_x)) <= 1e-12 * factor * n * n);
+      BOOST_TEST(std::abs(value - factor * factor * usual.value) <= 1e-12 * factor * factor * usual.value);
+      BOOST_TEST(distance(dx, xt::xtensor<double, 2>(factor * factor * usual_dx)) <=
+                 1e-12 * factor * factor * usual.value);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_transform_that_one_worker_makes_otherwise_is_refused, *test::at_least(2)) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};

@@ -109,6 +109,10 @@ BOOST_AUTO_TEST_CASE(a_scan_that_no_gradient_is_asked_of_is_a_loop) {
     BOOST_TEST(calls == 3U);
     BOOST_TEST((bits(y) == bits(expected)));
     BOOST_TEST(tape_holds().records == 0U);
+    (void)sum(x).number();    // an agreement, after which few operations follow, so that the error names the first
+    if (everyone.size() > 1)  // one worker makes another number of steps
+      test::expect_refused<disagreement_error>(
+          [&] { (void)sum(scan(step, x, everyone.id() == 1 ? 3 : 2, one, w)).number(); }, "makes scan of");
     const auto by_memory = [&](const auto& a) { return sum(scan(step, a, 3, one, w)); };
     const auto gradient = std::get<0>(value_and_gradient(by_memory, x).gradients);
     BOOST_TEST(

@@ -124,6 +124,21 @@ BOOST_AUTO_TEST_CASE(only_a_norm_above_the_limit_is_scaled) {
   }
 }
 
+/// The limit 0 is the norm of gradients that are all 0: they need no scaling, and a factor 0 / 0 would make NaN.
+BOOST_AUTO_TEST_CASE(gradients_of_zeros_stay_zeros_under_every_limit) {
+  for (const double most : {0.0, 1.25}) {
+    std::tuple g(vector<double>{0, 0}, vector<double>{0});
+    BOOST_TEST(clip_by_global_norm(g, most) == 0);
+    BOOST_TEST((std::get<0>(g) == vector<double>{0, 0}));
+    BOOST_TEST((std::get<1>(g) == vector<double>{0}));
+    vector<double> v{1, 2}, w{3};
+    sharded_sgd<double> optimiser({v, w}, {.learning_rate = 1});
+    BOOST_TEST(optimiser.step(g, clip_norm{most}) == 0);
+    BOOST_TEST((v == vector<double>{1, 2}));
+    BOOST_TEST((w == vector<double>{3}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_state_of_other_extents_is_not_restored) {
   vector<double> w{1, 2, 3};
   sharded_adam<double> optimiser({w});
