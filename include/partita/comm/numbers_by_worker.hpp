@@ -30,9 +30,9 @@ struct number_lists_by_worker {
 
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
 /// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv. Because counts of MPI are ints, the
-///       MPI_Alltoallv is repeated if some list has more than `most` / (number of workers) numbers.
+///       MPI_Alltoallv is repeated if some list has more than `most_per_call` / (number of workers) numbers.
 PARTITA_DECL number_lists_by_worker exchange_lists(const world_state& world, const number_lists_by_worker& mine,
-                                                   std::size_t most = std::numeric_limits<int>::max());
+                                                   std::size_t most_per_call = std::numeric_limits<int>::max());
 
 }  // namespace partita::detail
 

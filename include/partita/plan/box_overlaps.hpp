@@ -73,8 +73,8 @@ class box_overlaps {
 
   std::vector<worker_box> held_, wanted_;
   members_by_node nodes_{{}};
-  std::vector<range> copy_ranges_;
-  std::vector<std::size_t> order_;
+  std::vector<range> copy_ranges_;    // for each worker, the workers that hold a copy of its box
+  std::vector<std::size_t> holders_;  // workers that hold equal boxes are adjacent
 };
 
 }  // namespace partita

@@ -13,6 +13,8 @@
 namespace {
 
 using namespace partita;
+using test::bytes_of;
+using test::write_bytes;
 
 /// The value of the element at position n in C order.
 template <class T>

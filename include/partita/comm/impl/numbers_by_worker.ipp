@@ -8,15 +8,15 @@
 namespace partita::detail {
 
 PARTITA_DEF number_lists_by_worker exchange_lists(const world_state& world, const number_lists_by_worker& mine,
-                                                  std::size_t most) {
+                                                  std::size_t most_per_call) {
   const std::size_t workers = world.size();
   std::vector<std::uint64_t> sent(workers), arriving(workers);
   for (std::size_t k = 0; k < workers; ++k) sent[k] = mine.count(k);
   check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T, world.communicator()),
         "MPI_Alltoall");
   auto received = number_lists_by_worker::of({arriving.begin(), arriving.end()});
-  // Each round moves at most `share` numbers between two workers, so that no sum of counts exceeds `most`.
-  const std::size_t share = std::max<std::size_t>(most / workers, 1);
+  // Each round moves at most `share` numbers between two workers, so that no sum of counts exceeds `most_per_call`.
+  const std::size_t share = std::max<std::size_t>(most_per_call / workers, 1);
   std::uint64_t longest = 0;
   for (std::size_t k = 0; k < workers; ++k) longest = std::max<std::uint64_t>(longest, sent[k]);
   const std::size_t rounds = (maximum_over_workers<1>(world, {longest})[0] + share - 1) / share;

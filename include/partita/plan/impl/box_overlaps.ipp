@@ -8,22 +8,22 @@
 namespace partita {
 
 PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted)
-    : held_(std::move(held)), wanted_(std::move(wanted)), copy_ranges_(held_.size()), order_(held_.size()) {
+    : held_(std::move(held)), wanted_(std::move(wanted)), copy_ranges_(held_.size()), holders_(held_.size()) {
   // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replica numbers.
   std::vector<std::uint64_t> number(held_.size());
-  for (std::size_t k = 0; k < order_.size(); ++k) {
-    order_[k] = k;
+  for (std::size_t k = 0; k < holders_.size(); ++k) {
+    holders_[k] = k;
     hasher all(held_[k].summand_index);
     for (const interval& one : held_[k].box) all.mix(one.start).mix(one.stop);
     number[k] = all.mix(held_[k].has_box).value();
   }
-  detail::stable_sort(order_, [&](std::size_t worker) { return held_[worker].replica; });
-  detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
+  detail::stable_sort(holders_, [&](std::size_t worker) { return held_[worker].replica; });
+  detail::stable_sort(holders_, [&](std::size_t worker) { return number[worker]; });
   // Find the ranges of workers with equal boxes: these workers hold copies.
-  for (std::size_t k = 0; k < order_.size();) {
+  for (std::size_t k = 0; k < holders_.size();) {
     std::size_t end = k + 1;
-    while (end < order_.size() && held_[order_[end]] == held_[order_[k]]) ++end;
-    for (std::size_t i = k; i < end; ++i) copy_ranges_[order_[i]] = {k, end};
+    while (end < holders_.size() && held_[holders_[end]] == held_[holders_[k]]) ++end;
+    for (std::size_t i = k; i < end; ++i) copy_ranges_[holders_[i]] = {k, end};
     k = end;
   }
 }
@@ -31,8 +31,8 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> held, std::vector
 PARTITA_DEF std::vector<box_overlap> box_overlaps::receives(std::size_t worker) const {
   std::vector<box_overlap> all;
   short_list<interval> where;
-  for (std::size_t k = 0; k < order_.size(); k = copy_ranges_[order_[k]].end)
-    if (intersect(held_[order_[k]], wanted_[worker], where)) all.push_back(find_transfer(order_[k], worker, where));
+  for (std::size_t k = 0; k < holders_.size(); k = copy_ranges_[holders_[k]].end)
+    if (intersect(held_[holders_[k]], wanted_[worker], where)) all.push_back(find_transfer(holders_[k], worker, where));
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
@@ -47,10 +47,10 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::sends(std::size_t worker) con
   };
   for (std::size_t other = 0; other < wanted_.size() && held_[worker].has_box; ++other) give(worker, other, false);
   // List the boxes that this worker receives from other nodes and passes on.
-  for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copy_ranges_[order_[k]].end)
-    if (intersect(held_[order_[k]], wanted_[worker], where))
+  for (std::size_t k = 0; k < holders_.size() && nodes_.nodes() > 0; k = copy_ranges_[holders_[k]].end)
+    if (intersect(held_[holders_[k]], wanted_[worker], where))
       for (const std::size_t neighbour : nodes_.members(nodes_.node_of(worker)))
-        if (neighbour != worker) give(order_[k], neighbour, true);
+        if (neighbour != worker) give(holders_[k], neighbour, true);
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
@@ -96,10 +96,10 @@ PARTITA_DEF box_overlap box_overlaps::find_transfer(std::size_t holder, std::siz
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
     // The receiver that is paired with the first holder gets the box from another node, and passes it on to the rest.
-    const std::size_t chosen = equal_receivers[nodes_.peer_index(order_[all.first], equal_receivers.size())];
+    const std::size_t chosen = equal_receivers[nodes_.peer_index(holders_[all.first], equal_receivers.size())];
     if (chosen != receiver) return {chosen, where, true};
   }
-  return {order_[all.first + number % (all.end - all.first)], where};
+  return {holders_[all.first + number % (all.end - all.first)], where};
 }
 
 }  // namespace partita

@@ -68,7 +68,7 @@ class searcher {
 
   /// Evaluates a candidate (a list of shardings) unless its evaluation is cached, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
-    if (2 * (evaluations_.size() + 1) > slots_.size()) rehash();
+    if (2 * (evaluations_.size() + 1) > slots_.size()) grow_hash_table();
     std::uint32_t& slot = find_hash_slot(selection);
     if (slot != 0) return evaluations_[slot - 1];
     ++try_count_;
@@ -91,7 +91,7 @@ class searcher {
     while (slots_[k] != 0 && evaluations_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
     return slots_[k];
   }
-  void rehash() {
+  void grow_hash_table() {
     slots_.assign(slots_.empty() ? 1024 : 4 * slots_.size(), 0);
     for (std::uint32_t k = 0; k < evaluations_.size(); ++k) find_hash_slot(evaluations_[k].selection) = k + 1;
   }

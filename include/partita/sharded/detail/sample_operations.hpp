@@ -60,8 +60,8 @@ struct sampling_of_blocks {
   local_taps<Rank> local_taps_of(const short_list<interval>& y, const short_list<interval>& cells) const {
     local_taps<Rank> by;
     for (std::size_t d = 0; d < Rank; ++d) {
-      by.along[d] = taps_of(d, y[d]);
-      for (std::size_t& i : by.along[d].input) i -= cells[d].start;
+      by.by_dimension[d] = taps_of(d, y[d]);
+      for (std::size_t& i : by.by_dimension[d].input) i -= cells[d].start;
       by.window[d] = cells[d].size(), by.outputs[d] = y[d].size();
     }
     return by;

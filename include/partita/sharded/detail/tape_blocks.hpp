@@ -35,8 +35,8 @@ class tape_blocks {
   PARTITA_DECL void release();
 
  private:
-  std::shared_ptr<tape_statistics> statistics_;  // set by record()
-  std::vector<const void*> held_blocks_;
+  std::shared_ptr<tape_statistics> statistics_;   // set by record()
+  std::vector<const void*> blocks_of_tape_node_;  // one entry for each call of hold_block()
 };
 
 }  // namespace detail

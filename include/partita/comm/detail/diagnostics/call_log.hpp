@@ -46,7 +46,7 @@ class call_log {
   PARTITA_DECL [[noreturn]] static void handle_terminate();
   /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has ended: the last moment at which
   /// they can report which worker ended.
-  PARTITA_DECL static void handle_sigterm(int number);
+  PARTITA_DECL static void report_ended_workers_on_sigterm(int signal_number);
 };
 
 }  // namespace partita::detail

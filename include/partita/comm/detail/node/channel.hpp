@@ -19,7 +19,7 @@ struct announced_memory {
   char* address = nullptr;
   std::size_t slot_bytes = 0;  ///< 0 if `address` is the block itself
 
-  bool in_place() const { return slot_bytes == 0; }
+  bool is_receivers_block() const { return slot_bytes == 0; }
   bool by_message() const { return slot_bytes == bytes_by_message; }
 };
 

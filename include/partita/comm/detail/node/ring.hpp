@@ -35,16 +35,17 @@ class boxes_through_ring {
   /// Unpacks boxes from the filled slots of the ring buffer. Returns true when every box has been received.
   PARTITA_DECL bool receive(node_channel& channel, const block_memory& block, bool streaming);
 
-  bool in_place() const { return announced_memory_.in_place(); }
+  /// Whether the sender writes the boxes directly into the receiver's block, without the ring.
+  bool is_written_into_block() const { return announced_memory_.is_receivers_block(); }
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
   bool reuses_slots() const {
-    return !in_place() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slot_count);
+    return !is_written_into_block() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slot_count);
   }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all_boxes(const block_memory& block, char* packed, bool out) const;
-  bool done() const { return announced_memory_.in_place() || next_piece_ == pieces_.size(); }
+  bool done() const { return announced_memory_.is_receivers_block() || next_piece_ == pieces_.size(); }
 
  private:
   /// Sends one piece after the other in messages, because there is no shared memory for a ring.

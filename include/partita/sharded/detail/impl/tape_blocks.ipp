@@ -33,7 +33,7 @@ PARTITA_DEF void tape_blocks::record() {
 PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) {
   if (memory == nullptr || bytes == 0) return;
   tape_block& one = statistics_->blocks[memory];
-  held_blocks_.push_back(memory);
+  blocks_of_tape_node_.push_back(memory);
   if (one.holder_count++ > 0) return;
   one.bytes = bytes;
   tape_contents& now = statistics_->contents;
@@ -43,13 +43,13 @@ PARTITA_DEF void tape_blocks::hold_block(const void* memory, std::size_t bytes) 
 
 PARTITA_DEF void tape_blocks::release() {
   if (!statistics_) return;
-  for (const void* memory : held_blocks_) {
+  for (const void* memory : blocks_of_tape_node_) {
     const auto found = statistics_->blocks.find(memory);
     if (--found->second.holder_count > 0) continue;
     statistics_->contents.bytes -= found->second.bytes;
     statistics_->blocks.erase(found);
   }
-  held_blocks_.clear();
+  blocks_of_tape_node_.clear();
   --statistics_->contents.records;
   statistics_ = nullptr;
 }

@@ -64,7 +64,7 @@ PARTITA_DEF void call_log::install_handlers() {
     if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
         before.sa_handler == SIG_DFL) {
       struct sigaction own_action {};
-      own_action.sa_handler = &call_log::handle_sigterm;
+      own_action.sa_handler = &call_log::report_ended_workers_on_sigterm;
       ::sigaction(SIGTERM, &own_action, nullptr);
     }
     return true;
@@ -120,7 +120,7 @@ PARTITA_DEF void call_log::handle_terminate() {
   std::abort();
 }
 
-PARTITA_DEF void call_log::handle_sigterm(int number) {
+PARTITA_DEF void call_log::report_ended_workers_on_sigterm(int signal_number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
     pages.own_slot().set_process_state(standing::got_sigterm);
@@ -131,8 +131,8 @@ PARTITA_DEF void call_log::handle_sigterm(int number) {
       print_calls_of_ended_worker(*slot->status);
     }
   }
-  std::signal(number, SIG_DFL);
-  std::raise(number);
+  std::signal(signal_number, SIG_DFL);
+  std::raise(signal_number);
 }
 
 }  // namespace partita::detail

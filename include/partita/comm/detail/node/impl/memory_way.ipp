@@ -130,7 +130,7 @@ bool memory_transport::advance() {
 
 void memory_transport::finish() {
   for (const sending_worker& o : senders_)
-    if (!o.is_staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
+    if (!o.is_staged && o.ring.is_written_into_block()) channel_->await_arrival(o.ring.place());
 }
 
 PARTITA_DEF void memory_transport::list_all_boxes() {
@@ -211,17 +211,17 @@ PARTITA_DEF void memory_transport::push_to_all_receivers() {
   for (target& t : receivers_) {
     if (t.is_staged) continue;
     await_destination_of_target(t);
-    in_place = in_place && t.ring.in_place();
+    in_place = in_place && t.ring.is_written_into_block();
   }
   if (in_place) {
     push(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
   } else {
     copy_kept_boxes();
     for (target& t : receivers_)
-      if (!t.is_staged && t.ring.in_place()) push(boxes_, t.ring.first(), t.ring.last());
+      if (!t.is_staged && t.ring.is_written_into_block()) push(boxes_, t.ring.first(), t.ring.last());
   }
   for (const target& t : receivers_)
-    if (!t.is_staged && t.ring.in_place()) channel_->arrive(t.ring.place());
+    if (!t.is_staged && t.ring.is_written_into_block()) channel_->arrive(t.ring.place());
 }
 
 PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
@@ -229,7 +229,7 @@ PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
   for (target& t : receivers_) {
     if (t.has_destination || !channel_->has_receiver_announced(t.ring.place())) continue;
     await_destination_of_target(t);
-    if (!t.ring.in_place()) continue;
+    if (!t.ring.is_written_into_block()) continue;
     push(boxes_, t.ring.first(), t.ring.last());
     channel_->arrive(t.ring.place());
   }

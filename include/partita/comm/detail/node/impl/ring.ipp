@@ -8,7 +8,7 @@ namespace partita::detail {
 PARTITA_DEF void boxes_through_ring::start(const announced_memory& at) {
   announced_memory_ = at;
   next_piece_ = 0;
-  if (at.in_place() || at.slot_bytes == slot_bytes_) return;
+  if (at.is_receivers_block() || at.slot_bytes == slot_bytes_) return;
   slot_bytes_ = at.slot_bytes;
   pieces_.clear();
   for (std::size_t k = first_box_; k < end_box_; ++k) pieces_.add_cut((*boxes_)[k], kind_.bytes, at.slot_bytes);

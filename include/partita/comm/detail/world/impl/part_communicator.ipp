@@ -31,31 +31,31 @@ PARTITA_DEF std::uint64_t part_fingerprint(const workers& chosen) {
 PARTITA_DECL bool have_equal_choices(MPI_Comm everyone, std::size_t id, const workers& chosen,
                                      std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
-  struct exchange {
-    std::uint64_t mine, peer = 0;
+  struct message_words {
+    std::uint64_t sent, received = 0;
   };
-  const auto swap_words = [&](bool receives, std::size_t partner, std::uint64_t own_fingerprint) {
-    auto exchanged = std::make_unique<exchange>(exchange{own_fingerprint});
+  const auto send_or_receive_word = [&](bool receives, std::size_t partner, std::uint64_t sent_word) {
+    auto words = std::make_unique<message_words>(message_words{sent_word});
     MPI_Request request = MPI_REQUEST_NULL;
     const auto other = static_cast<int>(partner);
-    if (receives) check(MPI_Irecv(&exchanged->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
-    else check(MPI_Isend(&exchanged->mine, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
-    finish_collective(request, exchanged);
-    return exchanged->peer;
+    if (receives) check(MPI_Irecv(&words->received, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
+    else check(MPI_Isend(&words->sent, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
+    finish_collective(request, words);
+    return words->received;
   };
   constexpr std::uint64_t agreed = 1, no = 2;
   std::size_t lowest = chosen[0];  // the same on all chosen workers, even if they list the workers in different orders
   for (std::size_t k = 1; k < chosen.size(); ++k) lowest = chosen[k] < lowest ? chosen[k] : lowest;
   // The lowest worker compares the fingerprints of all chosen workers and sends them the result.
   if (id != lowest) {
-    swap_words(false, lowest, fingerprint);
-    return swap_words(true, lowest, 0) == agreed;
+    send_or_receive_word(false, lowest, fingerprint);
+    return send_or_receive_word(true, lowest, 0) == agreed;
   }
   bool alike = true;
   for (std::size_t k = 0; k < chosen.size(); ++k)
-    if (chosen[k] != id) alike = swap_words(true, chosen[k], 0) == fingerprint && alike;
+    if (chosen[k] != id) alike = send_or_receive_word(true, chosen[k], 0) == fingerprint && alike;
   for (std::size_t k = 0; k < chosen.size(); ++k)
-    if (chosen[k] != id) swap_words(false, chosen[k], alike ? agreed : no);
+    if (chosen[k] != id) send_or_receive_word(false, chosen[k], alike ? agreed : no);
   return alike;
 }
 
