@@ -14,9 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n)
   if (parse_sharing(value) && parse_free_bytes(value) == 0 && parse_node_count(value) > 1) std::abort();
   const double patience = parse_patience(value);
   if (!std::isfinite(patience) || patience < 0) std::abort();
-  const link_settings link(value);
+  const node_link_settings link(value);
   if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.eager_bytes > 0)) std::abort();
-  if (link_settings(nullptr).given) std::abort();
+  if (node_link_settings(nullptr).given) std::abort();
   const std::string quoted = json_escaped(said);
   const auto read = nlohmann::json::parse("\"" + quoted + "\"");  // throws if it is none
   if (json_escaped(read.get<std::string>()) != quoted) std::abort();

@@ -104,9 +104,9 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 ///           call load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.
-/// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
-///           worker reads its own block. For shorter runs, each owner of a slab reads one range of the file, all at the
-///           same time, and one repartition moves the elements.
+/// Cost:     one worker reads the header. If the file is in C order and the blocks are in it in runs of `run_bytes` or
+///           more on average, each worker reads its own block. For shorter runs, or in Fortran order, each owner of a
+///           slab reads one range of the file, all at the same time, and one repartition moves the elements.
 /// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {

@@ -208,7 +208,7 @@ class convolution {
       else x = later.finish();
       // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
       if (!has_all_weights()) {
-        if (prepared_outputs.add_new_extents(all)) {
+        if (prepared_extents_of_y.add_new_extents(all)) {
           const auto own =
               p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
           output.template prepare<T>(own, "(x)", {});
@@ -278,7 +278,7 @@ class convolution {
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;
     all_sum_reduce<any_grid_shape> sum_gradients;
-    detail::prepared_extents<rank> prepared_outputs;
+    detail::prepared_extents<rank> prepared_extents_of_y;
     std::size_t workers_per_block = 1;
     bool forward_done = false;
     box<rank> w{};

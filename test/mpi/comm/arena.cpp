@@ -174,13 +174,13 @@ BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
   for (std::size_t bytes : {1UL, 4096UL, 5000UL, 70000UL, 3000000UL}) {
     void* const first = memory.allocate(bytes);
     memory.release(first, bytes);
-    const std::size_t fresh = memory.allocated_block_count();
+    const std::size_t fresh = memory.new_block_count();
     for (int k = 0; k < 5; ++k) {
       void* const again = memory.allocate(bytes);
       BOOST_TEST(again == first);
       memory.release(again, bytes);
     }
-    BOOST_TEST(memory.allocated_block_count() == fresh);
+    BOOST_TEST(memory.new_block_count() == fresh);
   }
 }
 

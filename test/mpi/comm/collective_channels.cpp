@@ -366,9 +366,9 @@ BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_not
   for (int k = 0; k < 8; ++k) once();
   const partita::detail::arena& memory =
       partita::detail::arena::arena_by_environment(partita::detail::own_node::of(everyone.state()->communicator()));
-  const std::size_t blocks = memory.allocated_block_count(), before = test::allocations();
+  const std::size_t blocks = memory.new_block_count(), before = test::allocations();
   for (int k = 0; k < 20; ++k) once();
-  BOOST_TEST(memory.allocated_block_count() <= blocks + 2);  // a worker that lends blocks may still wait for a slow one
+  BOOST_TEST(memory.new_block_count() <= blocks + 2);  // a worker that lends blocks may still wait for a slow one
   BOOST_TEST(test::allocations() <= before + 4);
 }
 
@@ -387,9 +387,9 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {
   const auto policy = partita::detail::transport_policy::from_environment();
   const partita::detail::arena& memory =
       partita::detail::arena::of(node_of_all, policy.shared ? policy.arena_bytes : 0);
-  const std::size_t before = memory.allocated_block_count();
+  const std::size_t before = memory.new_block_count();
   for (int k = 0; k < 10; ++k) once();
-  BOOST_TEST(memory.allocated_block_count() == before);
+  BOOST_TEST(memory.new_block_count() == before);
 }
 
 BOOST_AUTO_TEST_CASE(a_third_transport_carries_boxes_and_blocks_of_groups) {

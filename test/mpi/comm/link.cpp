@@ -46,13 +46,13 @@ constexpr const char* links[] = {"1e-5,1e-6,1e-10", "1e-3,1e-6,1e-8,32768", "1e-
 BOOST_AUTO_TEST_SUITE(link_of_nodes)
 
 BOOST_AUTO_TEST_CASE(what_is_told) {
-  using detail::link_settings;
-  const link_settings all("2e-5,3e-6,1e-9,16384");
+  using detail::node_link_settings;
+  const node_link_settings all("2e-5,3e-6,1e-9,16384");
   BOOST_TEST((all.given && all.latency == 2e-5 && all.message == 3e-6 && all.byte == 1e-9 && all.eager_bytes == 16384));
-  BOOST_TEST((link_settings("1,2,3").given && link_settings("1,2,3").eager_bytes == 2048));
+  BOOST_TEST((node_link_settings("1,2,3").given && node_link_settings("1,2,3").eager_bytes == 2048));
   for (const char* const wrong : {"", "1", "1,2", "1,2,", "1,0,3", "1,-2,3", "nan,1,1", "inf,1,1", "x", "1;2;3"})
-    BOOST_TEST(!link_settings(wrong).given, wrong);
-  BOOST_TEST(!link_settings(nullptr).given);
+    BOOST_TEST(!node_link_settings(wrong).given, wrong);
+  BOOST_TEST(!node_link_settings(nullptr).given);
 }
 
 BOOST_AUTO_TEST_CASE(a_trial_finds_something_of_each, *test::at_least(2)) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(worlds_of_other_nodes_know_what_worker_0_was_told, *test::a
     const test::pretended others("PARTITA_LINK", id == 0 ? said : "1,1,1");
     const world everyone(test::workers());
     const detail::measured_link& link = detail::own_node::of(everyone.state()->communicator()).link();
-    const detail::link_settings told(said);
+    const detail::node_link_settings told(said);
     BOOST_TEST((link.cost.latency == told.latency && link.cost.seconds_per_byte == told.byte &&
                 link.eager_bytes == told.eager_bytes));
   }

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_patience_is_a_number_of_seconds_or_never) {
 }
 
 BOOST_AUTO_TEST_CASE(a_link_has_three_costs_and_perhaps_the_longest_eager_message) {
-  const link_settings all("0.5,0.25,0.125,77");
+  const node_link_settings all("0.5,0.25,0.125,77");
   BOOST_TEST((all.given && all.latency == 0.5 && all.message == 0.25 && all.byte == 0.125 && all.eager_bytes == 77));
   const struct {
     const char* given;
@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(a_link_has_three_costs_and_perhaps_the_longest_eager_messag
                {"1,1,1,1073741824", 2048},
                {"999999999,1,1,9", 9}};
   for (const auto& [given, eager_bytes] : table) {
-    BOOST_TEST(link_settings(given).given, given);
-    BOOST_TEST(link_settings(given).eager_bytes == eager_bytes, given);
+    BOOST_TEST(node_link_settings(given).given, given);
+    BOOST_TEST(node_link_settings(given).eager_bytes == eager_bytes, given);
   }
   for (const char* const wrong : {"1e9,1,1", "1,1e9,1", "1,1,1e9", "0,1,1", "1,1,0", "1,1;1", "1 1 1", ",1,1"})
-    BOOST_TEST(!link_settings(wrong).given, wrong);
+    BOOST_TEST(!node_link_settings(wrong).given, wrong);
 }
 
 /// Blocks a little longer than an eager message are cut into eager messages; all others are sent in one.

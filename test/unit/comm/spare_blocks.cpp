@@ -97,14 +97,14 @@ BOOST_AUTO_TEST_CASE(blocks_of_the_heap_begin_at_pages_and_come_again) {
   void* const first = pool.allocate(5000);
   void* const second = pool.allocate(5000);
   BOOST_TEST((first != second && reinterpret_cast<std::uintptr_t>(first) % page_bytes == 0));
-  BOOST_TEST(pool.allocated_block_count() == 2U);
+  BOOST_TEST(pool.new_block_count() == 2U);
   pool.release(first, 5000);
   void* const other = pool.allocate(9000);
-  BOOST_TEST((other != first && pool.allocated_block_count() == 3));
-  BOOST_TEST((pool.allocate(8000) == first && pool.allocated_block_count() == 3));
+  BOOST_TEST((other != first && pool.new_block_count() == 3));
+  BOOST_TEST((pool.allocate(8000) == first && pool.new_block_count() == 3));
   pool.release(second, 5000), pool.release(first, 8000);
   BOOST_TEST((pool.allocate(1 + page_bytes) == first && pool.allocate(2 * page_bytes) == second));
-  BOOST_TEST(pool.allocated_block_count() == 3U);
+  BOOST_TEST(pool.new_block_count() == 3U);
   pool.release(first, 5000), pool.release(second, 5000), pool.release(other, 9000);
 }
 

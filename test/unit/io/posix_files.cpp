@@ -184,13 +184,13 @@ BOOST_AUTO_TEST_CASE(a_file_is_known_by_its_content_and_its_name) {
   BOOST_TEST(file.open(here / "none", O_RDWR) == ENOENT);
   BOOST_TEST(file.open(name, O_RDWR) == 0);
   BOOST_TEST(again.open(name, O_RDONLY) == 0);
-  BOOST_TEST(closed.version() == 0U);
-  const std::uint64_t version = file.version();
+  BOOST_TEST(closed.fingerprint() == 0U);
+  const std::uint64_t version = file.fingerprint();
   BOOST_TEST(version != 0U);
-  BOOST_TEST(again.version() == version);
+  BOOST_TEST(again.fingerprint() == version);
   BOOST_TEST(file.write("abc", 3, 0) == 0);
-  BOOST_TEST(file.version() != version);
-  BOOST_TEST(again.version() == file.version());
+  BOOST_TEST(file.fingerprint() != version);
+  BOOST_TEST(again.fingerprint() == file.fingerprint());
   BOOST_TEST(file.has_name(name));
   BOOST_TEST(!file.has_name(elsewhere));
   BOOST_TEST(!closed.has_name(name));
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(another_number_size_or_time_is_another_version) {
     BOOST_TEST(::truncate((here / name).c_str(), bytes) == 0);
     const timespec then[2] = {{seconds, nanoseconds}, {seconds, nanoseconds}};
     BOOST_TEST(::utimensat(AT_FDCWD, (here / name).c_str(), then, 0) == 0);
-    return file.version();
+    return file.fingerprint();
   };
   const std::uint64_t first = version_of("a", 10, 1000, 5000000);
   BOOST_TEST(version_of("b", 10, 1000, 5000000) != first);

@@ -30,7 +30,7 @@ class common_file {
   PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
 
  private:
-  std::uint64_t version() const { return file_.version(); }
+  std::uint64_t fingerprint() const { return file_.fingerprint(); }
 
   const file_call& call_;
   const std::string& path_;

@@ -56,7 +56,7 @@ class posix_file {
   /// A fingerprint of the file, which changes when a process writes to the file, and differs from that of any file that
   /// replaces it while it is open (no other file gets the inode of an open file). The fingerprint does not depend on
   /// the device number, because each machine assigns its own. If there is an error, the fingerprint is 0.
-  PARTITA_DECL std::uint64_t version() const;
+  PARTITA_DECL std::uint64_t fingerprint() const;
   /// Whether the name `path` still refers to this file.
   PARTITA_DECL bool has_name(const std::string& path) const;
   /// Locks the file, also against other objects of this process, until it is closed or the process ends in any way.

@@ -63,7 +63,8 @@ class part_planner {
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return describe_call(name_, direction, p_, shape, type);
   }
-  /// The exchange in this worker's group, for the balanced parts of a tensor of these extents.
+  /// This worker's plan for gathering a tensor of these extents: each worker of the group holds a balanced part of the
+  /// tensor and gets the whole tensor.
   exchange_plan<rank> plan_allgather(const shape_type& whole) const {
     return partita::plan_allgather(group_, group_.active() ? balanced_parts(whole, group_.shape) : tensor_parts<rank>{},
                                    p_.world().id());

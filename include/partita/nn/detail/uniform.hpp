@@ -20,8 +20,8 @@ inline double draw_uniform(std::uint64_t seed, std::uint64_t counter) {
   return static_cast<double>(bits >> 11U) * 0x1p-53;
 }
 
-/// A random element, uniform in [-bound, bound). Both parts of a complex element are uniform in [-bound / sqrt(2),
-/// bound / sqrt(2)), so that the mean of |w|^2 is the same as for real elements.
+/// A random element, uniform in [-bound, bound]. Both parts of a complex element are uniform in [-bound / sqrt(2),
+/// bound / sqrt(2)], so that the mean of |w|^2 is the same as for real elements.
 template <class T>
 T draw_uniform(double bound, std::uint64_t seed, std::uint64_t counter) {
   if constexpr (is_complex_number<T>) {

@@ -26,13 +26,14 @@ struct decision {
                         ///< reduction
     passes_partial,     ///< the operand stays partial over the axis, and so do the results
     finishes_partial,   ///< the operand must be reduced over the axis before the operation
-    keeps_partial,      ///< the result was given as partial over the axis, and is made partial afterwards
+    keeps_partial,      ///< the given layout of the result is partial over the axis: the result is made so afterwards
   };
   static constexpr std::uint8_t no_axis = 255, none = 255;
 
   what outcome = what::takes_sharding;
   std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
-  std::uint8_t factor = none, axis = no_axis, by = none;
+  std::uint8_t factor = none, axis = no_axis,
+               by = none;  ///< overruled: the tensor that is followed; loses_axis: the factor that got the axis
   pending_reduction kind = pending_reduction::none;
   friend constexpr bool operator==(const decision&, const decision&) = default;
 };

@@ -101,7 +101,7 @@ PARTITA_DECL void require_no_forbidden_move(const rule& how, std::size_t i, cons
 /// The box of indices that a block has in its tensor, and the extents of the tensor.
 struct box_in_tensor {
   short_list<interval> box{};
-  shape_list extents{};
+  shape_list tensor_extents{};
 };
 /// Computes this worker's block of the result from its blocks of the operands, without communication.
 template <class T>
@@ -113,8 +113,8 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
   if (run_state.is_dry_run) return y;
   std::vector<tensor_part<const T>> parts;
   for (std::size_t i = 0; i < x.size(); ++i)
-    parts.push_back({x[i].data(), x[i].shape, operand_boxes[i].box, operand_boxes[i].extents});
-  const tensor_part<T> result_part{y.data(), shape, result_box.box, result_box.extents};
+    parts.push_back({x[i].data(), x[i].shape, operand_boxes[i].box, operand_boxes[i].tensor_extents});
+  const tensor_part<T> result_part{y.data(), shape, result_box.box, result_box.tensor_extents};
   const auto& custom = work_for_type<T>(*op.custom, op.how.name());
   if (run_state.steps != nullptr)
     run_state.steps->add(

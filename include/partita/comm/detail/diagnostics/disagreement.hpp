@@ -42,12 +42,12 @@ PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<call_report>&
 PARTITA_DECL text describe_unequal_checks(std::uint64_t first, std::size_t worker, std::uint64_t other);
 
 /// A setting with which a worker's program was compiled.
-struct setting_of_worker {
+struct compiled_setting {
   std::size_t worker;
   text value;
 };
 /// The error message for a world whose workers run programs that were compiled with different settings.
-PARTITA_DECL text describe_unequal_settings(const setting_of_worker& one, const setting_of_worker& other);
+PARTITA_DECL text describe_unequal_settings(const compiled_setting& one, const compiled_setting& other);
 
 }  // namespace partita::detail
 

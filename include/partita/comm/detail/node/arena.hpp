@@ -76,7 +76,7 @@ class arena {
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
   /// The number of blocks that were newly allocated, because no spare block fitted. A loop that repeats the same calls
   /// does not increase this number.
-  std::size_t allocated_block_count() const { return new_block_count_ + heap_pool::instance().allocated_block_count(); }
+  std::size_t new_block_count() const { return new_block_count_ + heap_pool::instance().new_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
   /// SIGBUS. PARTITA_SHARED_FREE in the environment overrides this number.

@@ -15,7 +15,7 @@ class heap_pool {
  public:
   PARTITA_DECL void* allocate(std::size_t bytes);
   PARTITA_DECL void release(void* block, std::size_t bytes);
-  std::size_t allocated_block_count() const { return new_block_count_; }
+  std::size_t new_block_count() const { return new_block_count_; }
 
   /// The pool of this process. The pool is never destroyed, because tensors in static storage may be destroyed later.
   PARTITA_DECL static heap_pool& instance();

@@ -20,12 +20,12 @@ inline bool parse_sharing(const char* setting_text) {
 inline std::size_t parse_free_bytes(const char* setting_text) { return std::strtoull(setting_text, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
-struct link_settings {
+struct node_link_settings {
   double latency = 0, message = 0, byte = 0;
   std::size_t eager_bytes = 2048;
   bool given = false;
 
-  PARTITA_DECL explicit link_settings(const char* setting_text);
+  PARTITA_DECL explicit node_link_settings(const char* setting_text);
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
 PARTITA_DECL double parse_patience(const char* setting_text);

@@ -8,12 +8,12 @@ namespace partita::detail {
 PARTITA_DEF int common_file::open() {
   if (file_.is_open()) return 0;
   const int error = file_.open(path_, O_RDONLY);
-  if (error == 0 && call_.is_leader()) version_on_leader_ = version();
+  if (error == 0 && call_.is_leader()) version_on_leader_ = fingerprint();
   return error;
 }
 
 PARTITA_DEF bool common_file::is_same_on_all(const file_error& mine) const {
-  const bool one = !file_.is_open() || version() == version_on_leader_;
+  const bool one = !file_.is_open() || fingerprint() == version_on_leader_;
   if (call_.all(one && mine.empty())) return true;
   call_.throw_together(one ? mine : file_error{});
   return false;

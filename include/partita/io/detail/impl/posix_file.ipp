@@ -46,7 +46,7 @@ PARTITA_DEF int posix_file::size(std::size_t& bytes) const {
   return 0;
 }
 
-PARTITA_DEF std::uint64_t posix_file::version() const {
+PARTITA_DEF std::uint64_t posix_file::fingerprint() const {
   struct stat status {};
   if (::fstat(file_descriptor_, &status) != 0) return 0;
   return hasher().mix(status.st_ino).mix(status.st_size).mix(status.st_mtim.tv_sec).mix(status.st_mtim.tv_nsec).value();

@@ -58,7 +58,7 @@ PARTITA_DEF text describe_unequal_checks(std::uint64_t first, std::size_t worker
          << "; give every worker of a world the same";
 }
 
-PARTITA_DEF text describe_unequal_settings(const setting_of_worker& one, const setting_of_worker& other) {
+PARTITA_DEF text describe_unequal_settings(const compiled_setting& one, const compiled_setting& other) {
   return text("partita::world: requires programs that were compiled in one way on all workers, got ")
          << one.value << " on worker " << one.worker << " and " << other.value << " on worker " << other.worker
          << "; compile the programs of all workers with the same headers and the same options";

@@ -144,7 +144,7 @@ PARTITA_DEF measured_link find_link(MPI_Comm everyone, const std::vector<int>& l
     finish_collective(request, result);
   };
   if (worker == 0) {
-    const link_settings said(std::getenv("PARTITA_LINK"));
+    const node_link_settings said(std::getenv("PARTITA_LINK"));
     const std::lock_guard<spin_lock> here(lock_between_threads);
     if (said.given) *result = {{{said.latency, said.message, said.byte}, said.eager_bytes}, true};
     else if (are_nodes_simulated) result->known = true;

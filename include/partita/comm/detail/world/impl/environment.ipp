@@ -10,7 +10,7 @@ PARTITA_DEF int parse_node_count(const char* setting_text) {
   return nodes < 1 ? 1 : nodes < 1'000'000'000 ? static_cast<int>(nodes) : 1'000'000'000;
 }
 
-PARTITA_DEF link_settings::link_settings(const char* setting_text) {
+PARTITA_DEF node_link_settings::node_link_settings(const char* setting_text) {
   for (double* const number : {&latency, &message, &byte}) {
     if (setting_text == nullptr) return;
     char* end = nullptr;
