@@ -3,7 +3,9 @@
 #include "random_cases.hpp"
 #include "refused.hpp"
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <partita/nn/cross_entropy.hpp>
 #include <partita/nn/loss.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
@@ -279,8 +281,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_s
   const auto half = block_from(p, extents<dynamic>(2 * n), [](auto) { return 0.5; });
   bce_loss<double, 1> bce(p);
   xt::xtensor<double, 1> spoilt = half;
-  if (last) spoilt(1) = 1.5;
-  BOOST_TEST(refused<shape_error>([&] { bce(spoilt, half); }).find("x in [0, 1]") != std::string::npos);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double x : {1.5, std::nextafter(1.0, 2.0), infinity, -0.5, -1e-300, -infinity, std::nan("")}) {
+    if (last) spoilt(1) = x;
+    BOOST_TEST(refused<shape_error>([&] { bce(spoilt, half); }).find("x in [0, 1]") != std::string::npos, x);
+    BOOST_TEST(refused<shape_error>([&] { bce.each(spoilt, half); }).find("x in [0, 1]") != std::string::npos, x);
+  }
+  for (const double x : {0.0, -0.0, 1e-300, 1.0}) {
+    if (last) spoilt(1) = x;
+    BOOST_TEST(refused([&] { bce(spoilt, half); }) == "", x);
+  }
   const xt::xtensor<double, 1> longer = last ? xt::xtensor<double, 1>{1, 2, 3} : half;
   BOOST_TEST(refused<shape_error>([&] { bce(half, longer); }).find("of one shape") != std::string::npos);
   BOOST_TEST(refused<shape_error>([&] { bce.each(half, longer); }).find("of one shape") != std::string::npos);

@@ -369,6 +369,54 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        [] {
          rules::matmul_transposed(false, true)({{2, 4}, {4}});
        }},
+      {"partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not [] and [4]; "
+       "reshape them",
+       [] {
+         rules::matmul({shape_list{}, {4}});
+       }},
+      {"partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not [4] and [4, 2]; "
+       "reshape them",
+       [] {
+         rules::matmul_transposed(true, false)({{4}, {4, 2}});
+       }},
+      {"partita::rules::matmul_bias: requires a bias of one dimension and a matrix on the right, not [4] and [4]; "
+       "reshape them",
+       [] {
+         rules::matmul_bias()({{2, 4}, {4}, {4}});
+       }},
+      {"partita::rules::scatter_nd_add: requires indices [..., q] and updates [..., the last dimensions of x from q "
+       "on], not [] and [6] for [8, 6]; reshape them",
+       [] {
+         rules::scatter_nd_add({{8, 6}, shape_list{}, {6}});
+       }},
+      {"partita::rules::scatter_nd_add: requires indices [..., q] and updates [..., the last dimensions of x from q "
+       "on], not [3, 3] and [] for [8, 6]; reshape them",
+       [] {
+         rules::scatter_nd_add({{8, 6}, {3, 3}, shape_list{}});
+       }},
+      {"partita::rules::index_put: requires values [dimensions of the indices, the last dimensions of x from 2 on], "
+       "not [] for [8] and [3]; broadcast them before",
+       [] {
+         rules::index_put({{8}, {3}, {3}, shape_list{}});
+       }},
+      {"partita::rules::put_along_axis: requires indices of the rank of x and values of the shape of the indices, not "
+       "[4, 8], [3] and [3]; broadcast them before",
+       [] {
+         rules::put_along_axis(0)({{4, 8}, {3}, {3}});
+       }},
+      {"partita::rules::convolution: requires images [batch, channels, ...] and filters of the same rank, not [8] and "
+       "[8]; reshape one",
+       [] {
+         rules::convolution({{8}, {8}});
+       }},
+      {"partita::rules::transpose: requires each of 2 dimensions once, got 3 entries; give the order of all",
+       [] {
+         rules::transpose({1, 0, 1})({{4, 6}});
+       }},
+      {"partita::rules::transpose: requires each of 2 dimensions once, got 2 entries; give the order of all",
+       [] {
+         rules::transpose({0, -2})({{4, 6}});
+       }},
       {"partita::rules::group_norm: requires x [batch, channels, ...] with a multiple of 4 channels, not [2, 6, 5]; "
        "give another number of groups",
        [] {

@@ -300,10 +300,13 @@ BOOST_AUTO_TEST_CASE(extents_that_do_not_fit_are_refused) {
   const std::string alone = "requires indices whose extents differ from those of x along D = 1 alone, got ";
   expect([&] { (void)take_along_axis(x, wide, dimensions<1>); }, alone + "[3, 3] and [2, 3]");
   expect([&] { (void)take_along_axis(x, line, dimensions<1>); }, alone + "[2] and [2, 3]");
+  const auto narrow = tensor<double>({1, 3}, {0, 1, 2});  // an extent of 1 is not repeated
+  expect([&] { (void)take_along_axis(x, narrow, dimensions<1>); }, alone + "[1, 3] and [2, 3]");
   expect([&] { (void)take_along_axis(x, x, dimensions<2>); }, "along D = 2 alone, got [2, 3] and [2, 3]");
   BOOST_TEST((take_along_axis(x, tensor<double>({3, 3}, std::vector<double>(9, 1)), dimensions<0>).extents() ==
               shape_list{3, 3}));
   expect([&] { (void)apply_op(detail::take_along_operation<1>{}, x, wide); }, "along D = 1 alone, got [3, 3] and ");
+  expect([&] { (void)apply_op(detail::take_along_operation<1>{}, x, narrow); }, "along D = 1 alone, got [1, 3] and ");
   const std::string last = "requires indices whose last extent is K = 2";
   expect([&] { (void)gather_nd<2>(x, tensor<double>({2, 3}, std::vector<double>(6, 0))); }, last);
   expect([&] { (void)gather_nd<2>(x, one); }, last);
