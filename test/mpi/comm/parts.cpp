@@ -100,6 +100,24 @@ BOOST_AUTO_TEST_CASE(rows_and_columns_of_a_partition_are_worlds, *test::at_least
   BOOST_TEST(sum_of_numbers(column) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_row_of_chosen_workers_has_their_ids_in_their_order) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), one = 1;
+  std::vector<std::size_t> backwards, behind;  // n - 1, …, 0 and 1, …, n - 1, 0
+  for (std::size_t k = 0; k < n; ++k) backwards.push_back(n - 1 - k), behind.push_back((k + 1) % n);
+  for (const auto& ids : {backwards, behind}) {
+    const auto row = everyone.partition(extents(one, n), workers(ids)),
+               column = everyone.partition(extents(n, one), workers(ids));
+    for (const world& all : {along(row, dimensions<1>), along(column, dimensions<0>)}) {
+      std::vector<std::size_t> found(all.size());
+      const std::size_t id = everyone.id();
+      MPI_Allgather(&id, sizeof id, MPI_BYTE, found.data(), sizeof id, MPI_BYTE, all.communicator());
+      BOOST_TEST(found == ids);
+    }
+    for (const world& alone : {along(row, dimensions<0>), along(column, dimensions<1>)}) BOOST_TEST(alone.size() == 1U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(parts_that_are_named_differently_are_an_error_on_all, *test::at_least(2)) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

@@ -128,6 +128,11 @@ BOOST_AUTO_TEST_CASE(widths_beyond_their_limits_are_refused_and_those_at_them_ta
       wide ==
       "partita::halo_exchange(p, widths, boundary): requires two widths along one dimension, before and after the "
       "block, got 3; write {.before = 1, .after = 1}");
+  for (const int width : {0, 1, 3}) {  // without names the first width is that before the block
+    const auto given = static_cast<std::size_t>(width);
+    BOOST_TEST((halo_exchange(p, {width, 1}, boundary::none).widths() == halo_widths<1>{{given}, {1}}));
+    BOOST_TEST((halo_exchange(p, {1, width}, boundary::none).widths() == halo_widths<1>{{1}, {given}}));
+  }
   for (const std::size_t width : {4U, 5U}) {
     const halo_exchange reflected(one, {.before = {width}, .after = {0}}, boundary::reflect);
     const xt::xtensor<double, 1> x = xt::ones<double>({everyone.id() == 0 ? 5U : 0U});

@@ -54,6 +54,36 @@ BOOST_AUTO_TEST_CASE(a_row_is_subtracted_from_the_rows_of_a_matrix) {
               block_from<double>(columns, large, [](auto i, auto j) { return minus(y_at(j), x_at(i, j)); })));
 }
 
+BOOST_AUTO_TEST_CASE(blocks_may_be_views_that_begin_anywhere_in_an_array) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n, one));
+  const auto last = everyone.partition(extents(one), workers(n - 1, n));
+  const auto op = partitioned_elementwise(minus, on(p, extents(n + 1, five)), on(last, extents(five)),
+                                          broadcast_dimensions_list{1}, p);
+  const auto x = block_from<double>(p, extents(n + 1, five), x_at);
+  const auto y = block_from<double>(last, extents(five), y_at);
+  const auto z = block_from<double>(p, extents(n + 1, five), [](auto i, auto j) { return minus(x_at(i, j), y_at(j)); });
+  const auto sums = block_from<double>(last, extents(five), [&](auto j) {
+    double sum = 0;
+    for (std::size_t i = 0; i <= n; ++i) sum += x_at(i, j);
+    return sum;
+  });
+  const std::size_t rows = x.shape()[0], numbers = y.shape()[0];
+  for (const std::size_t first : {0U, 1U, 3U})
+    for (const std::size_t step : {1U, 2U}) {
+      xt::xtensor<double, 2> around({3 + 2 * rows, 3 + 2 * five}, -1000);
+      xt::xtensor<double, 1> longer({3 + 2 * numbers}, -1000);
+      auto wide =
+          xt::view(around, xt::range(first, first + step * rows, step), xt::range(first, first + step * five, step));
+      auto line = xt::view(longer, xt::range(first, first + step * numbers, step));
+      wide = x, line = y;
+      BOOST_TEST((op(wide, line) == z), "from " << first << ", step " << step);
+      const auto dy = op.rhs().adjoint(wide);
+      BOOST_TEST((last.active() ? dy == sums : dy.size() == 0), "from " << first << ", step " << step);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(blocks_of_other_shapes_are_refused_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

@@ -120,6 +120,26 @@ BOOST_AUTO_TEST_CASE(an_all_gather_that_was_not_called_scatters_in_balance) {
   BOOST_TEST((back[1] == vector{2} && back[0] == vector{4, 6, 8, 10}));
 }
 
+BOOST_AUTO_TEST_CASE(an_adjoint_of_other_extents_than_those_of_the_last_call_goes_to_balanced_blocks) {
+  const line two(dynamic_extents<1>(2), workers{0, 1}), turned(dynamic_extents<1>(2), workers{1, 0});
+  sequentially::repartition move(two, turned);
+  sequentially::all_gather gather(two, dimensions<0>);
+  const std::vector<vector> x{vector{1, 2, 3, 4}, vector{5}};
+  BOOST_TEST((move(x)[1] == vector{1, 2, 3} && gather(x)[1] == vector{1, 2, 3, 4, 5}));
+  for (const std::size_t n : {5U, 4U, 7U, 5U, 1U, 0U, 6U}) {  // the last x had 5 elements, of which 4 on worker 0
+    const auto numbers = [](std::size_t from, std::size_t to, double factor) {
+      vector some(std::array<std::size_t, 1>{to - from});
+      for (std::size_t i = from; i < to; ++i) some(i - from) = factor * static_cast<double>(10 * i + 3);
+      return some;
+    };
+    const std::size_t half = (n + 1) / 2, first = n == 5 ? 4 : half;
+    const auto moved = move.adjoint(std::vector<vector>{numbers(half, n, 1), numbers(0, half, 1)});
+    BOOST_TEST((moved[0] == numbers(0, first, 1) && moved[1] == numbers(first, n, 1)), n << " elements");
+    const auto summed = gather.adjoint(std::vector<vector>{numbers(0, n, 1), numbers(0, n, 1)});
+    BOOST_TEST((summed[0] == numbers(0, first, 2) && summed[1] == numbers(first, n, 2)), n << " elements");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_of_rows_to_columns_has_a_box_for_each_worker) {
   const plane rows(dynamic_extents<2>(4, 1), workers(0, 4)), columns(dynamic_extents<2>(1, 4), workers(0, 4));
   const sequentially::repartition move(rows, columns);
