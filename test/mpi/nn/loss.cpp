@@ -190,6 +190,14 @@ BOOST_AUTO_TEST_CASE(a_smooth_loss_without_a_square_is_the_absolute_one_also_whe
   BOOST_TEST((smooth.each(x, t) == xt::xtensor<double, 1>{1, 0, 1}));
 }
 
+BOOST_AUTO_TEST_CASE(kl_of_an_infinite_target_is_the_difference_of_its_terms) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const detail::kl_function kl{{}};
+  BOOST_TEST(std::isnan(kl.value(1, infinity)));
+  BOOST_TEST(std::isnan(kl.value(0, infinity)));
+  BOOST_TEST(kl.value(-1, infinity) == infinity);
+}
+
 BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, everyone.size()));

@@ -29,7 +29,8 @@ PARTITA_DEF double bce_with_logits_function::derivative(double x, double t) cons
 
 PARTITA_DEF double kl_function::value(double x, double t) const {
   if (log_target) return std::exp(t) * (t - x);
-  if (t == 0) return std::isnan(x) ? x : 0;  // t log t has the limit 0, also where x is log 0
+  if (t == 0) return std::isnan(x) ? x : 0;           // t log t has the limit 0, also where x is log 0
+  if (std::isinf(t)) return t * std::log(t) - t * x;  // PyTorch's difference: NaN if both terms are infinite
   return t * (std::log(t) - x);
 }
 
