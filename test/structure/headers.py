@@ -61,7 +61,8 @@ def one_header_command(command):
     compiler = next(k for k, a in enumerate(command) if a != "ccache")
     if "clang" in pathlib.Path(command[compiler]).name or not shutil.which("clang++"):
         return command, "-include", ".gch" if "clang" not in command[compiler] else ".pch"   # clang finds it, too
-    kept = [a for a in command[compiler + 1:] if not re.match(r"--param|-falign|-fpch|-Wno-(array|restrict|stringop)", a)]
+    of_gcc = re.compile(r"--param|-falign|-fpch|-Wno-(array|restrict|stringop)")
+    kept = [a for a in command[compiler + 1:] if not of_gcc.match(a)]
     return ["clang++", *kept], "-include-pch", ".pch"
 
 
