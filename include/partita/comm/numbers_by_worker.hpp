@@ -28,6 +28,20 @@ struct number_lists_by_worker {
   const std::uint64_t* list_of_worker(std::size_t worker) const { return all.data() + first[worker]; }
 };
 
+/// Makes one list of numbers for each worker: the number `what(k)`, for k < n, is appended to the list of worker
+/// `to(k)`, in the order of k; the number is left out if to(k) is the number of workers.
+template <class To, class What>
+number_lists_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, What what) {
+  std::vector<std::size_t> lengths(workers + 1, 0);
+  for (std::size_t k = 0; k < n; ++k) ++lengths[to(k)];
+  lengths.pop_back();
+  auto lists = number_lists_by_worker::of(lengths);
+  std::vector<std::size_t> next(lists.first);
+  for (std::size_t k = 0; k < n; ++k)
+    if (const std::size_t worker = to(k); worker < workers) lists.all[next[worker]++] = what(k);
+  return lists;
+}
+
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
 /// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv. Because counts of MPI are ints, the
 ///       MPI_Alltoallv is repeated if some list has more than `most_per_call` / (number of workers) numbers.

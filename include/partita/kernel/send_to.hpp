@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <partita/comm/one_call.hpp>
+#include <partita/kernel/detail/receiver_pattern.hpp>
 #include <partita/kernel/index_exchange.hpp>
 #include <utility>
 

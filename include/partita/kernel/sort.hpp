@@ -18,6 +18,7 @@
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/index_movement.hpp>
 #include <partita/kernel/detail/radix_sort.hpp>
+#include <partita/kernel/detail/receiver_pattern.hpp>
 #include <partita/kernel/detail/sort_cuts.hpp>
 #include <string>
 #include <utility>

@@ -16,6 +16,7 @@
 #include <partita/kernel/detail/impl/part_movement.ipp>
 #include <partita/kernel/detail/impl/pencils.ipp>
 #include <partita/kernel/detail/impl/pending.ipp>
+#include <partita/kernel/detail/impl/receiver_pattern.ipp>
 #include <partita/kernel/detail/impl/repartition_movement.ipp>
 #include <partita/kernel/detail/impl/row_block.ipp>
 #include <partita/kernel/detail/impl/row_moves.ipp>

@@ -12,6 +12,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/detail/receiver_pattern.hpp>
 #include <partita/kernel/index_list.hpp>
 #include <partita/plan/cut.hpp>
 #include <partita/rule/reduction.hpp>
