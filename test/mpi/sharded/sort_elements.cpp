@@ -180,7 +180,8 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const auto rows = shard(everyone, m.layout("a", ""), xt::xtensor<double, 2>{{2, 1}});
   test::expect_refused<shape_error>([&] { sort(rows); }, "partita::sort(x): requires a tensor of rank 1, got");
   test::expect_refused<shape_error>([&] { top_k(x, 3); }, "requires at least k = 3");
-  test::expect_refused<shape_error>([&] { quantile(x, 1.5); }, "requires a probability from 0 to 1");
+  for (const double wrong : {1.5, 1 + 1e-9, -1e-9, -0.5, std::nan("")})
+    test::expect_refused<shape_error>([&] { quantile(x, wrong); }, "requires a probability from 0 to 1");
   const auto none = shard(everyone, m.layout("a"), numbers(std::array<std::size_t, 1>{0}));
   test::expect_refused<shape_error>([&] { quantile(none, 0.5); }, "from 0 to 1 and an element");
   if (everyone.size() > 1) {
