@@ -20,8 +20,7 @@
 
 namespace partita::detail {
 
-/// Whether X is an array of a rank that kernels support. This function gives an error message for a rank above 16; the
-/// kernels report all other errors.
+/// Whether X is an array of a rank that kernels support. Reports a rank above 16; kernels report all other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -87,7 +86,7 @@ class collective_kernel {
   arena* memory() const { return movement_.memory(); }
   /// This worker's plan: its groups of workers, and which worker of a group sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
-  /// How often the workers have exchanged the shapes of their blocks so far.
+  /// The number of plans made so far. A call that finds its plan in the cache makes none.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
@@ -98,6 +97,7 @@ class collective_kernel {
  private:
   friend struct kernel_access;
 
+  /// Whether View can be filled with the result for X; if not, the compiler prints one error message.
   template <class View, class X>
   static consteval bool fills() {
     constexpr bool fits = is_matching_view<View, X>();
@@ -131,7 +131,7 @@ class collective_kernel {
   }
 
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
-  kernel_identity identity_() const { return movement_.identity(); }
+  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
 
   template <group_direction Where, class T, std::size_t Rank>
   static collective_call make_call(const strided<const T, Rank>& x, const text& error_message) {
@@ -142,13 +142,13 @@ class collective_kernel {
                          .error_message = &error_message};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
-      call.operation = &element_operation_v<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
+      call.operation = &element_operation_v<reduction, T, Kernel::exact>,
+      call.steps = collective_transfer::steps_of_reductions();
     else if constexpr (std::is_same_v<reduction, mean_t>) call.operation = &element_operation_v<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
-  /// Allocates the result. A result of rank 0 always has one element; on a worker that receives no block, that element
-  /// is the identity of the reduction.
+  /// Allocates the result. A result of rank 0 has one element: on workers that receive no block, the identity.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
     auto tensor = make_pooled<T, Rank>(*movement_.memory(), unpad_shape<Rank>(shape));
@@ -204,7 +204,7 @@ class collective_kernel {
     }
   }
 
-  /// `fill()` is called after all workers have agreed on the call, and must have written x when it returns.
+  /// Starts a call. `fill()` is called after all workers have agreed on it, and must have written x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
   auto begin(const strided<const T, Rank>& x, const target<T, Rank>& output, const text& error_message,
              Fill fill) const {
@@ -227,7 +227,8 @@ class collective_kernel {
         try {
           fill();
         } catch (...) {  // other workers depend on this worker's messages
-          movement_.fail_together(call, result);
+          movement_.begin(call, result);
+          movement_.operation()->wait();
           throw;
         }
         const std::uint64_t number = movement_.begin(call, result);

@@ -18,7 +18,7 @@ class evicted_plans {
   /// Notes that the plan of a tensor of these extents was evicted. If `has_default_cuts` is true, the decomposition of
   /// the tensor follows from its extents, and the extents are removed from the list.
   template <std::size_t Rank>
-  void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
+  void note_eviction(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
     const std::uint64_t hash = hash_of(extents);
     const auto place = std::lower_bound(extents_hashes_.begin(), extents_hashes_.end(), hash);

@@ -1,5 +1,4 @@
-// Common parts of composed operators: the concept operator_like, and non-blocking steps that are followed by other
-// steps.
+// Common parts of composed operators: the concept operator_like, and non-blocking steps.
 #pragma once
 
 #include <partita/array/strided.hpp>
@@ -28,11 +27,13 @@ struct finished_step {
   Result result;
   Result finish() { return std::move(result); }
 };
+/// Starts operator k; an operator without start() is applied at once. The result has a function finish().
 template <class K, class X>
 auto start_step(const K& k, X&& x) {
   if constexpr (requires { k.start(std::forward<X>(x)); }) return k.start(std::forward<X>(x));
   else return finished_step<decltype(k(x))>{k(x)};
 }
+/// Starts the adjoint of operator k in the same way.
 template <class K, class Y>
 auto start_adjoint_step(const K& k, Y&& dy) {
   if constexpr (requires { k.start_adjoint(std::forward<Y>(dy)); }) return k.start_adjoint(std::forward<Y>(dy));

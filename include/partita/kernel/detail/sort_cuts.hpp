@@ -16,7 +16,7 @@ struct sorted_keys {
   /// Counts the elements of the block whose sort key is at most `key`.
   std::size_t (*count_keys_up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
-  std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
+  std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }  ///< of this block
 };
 
 /// Returns, for each position in the sorted order of the elements of all workers (counted from 0), the key of the
