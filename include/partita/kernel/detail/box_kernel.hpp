@@ -107,7 +107,7 @@ class box_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {
+  auto forward_(const X& x, const text& error_message) const {  // the error is this worker's, if not empty
     return call_and_wait_<true>(x, {}, "(x)", error_message);
   }
   template <class X, class View>
@@ -115,7 +115,7 @@ class box_kernel {
     call_and_wait_<true>(x, make_target<element_of<X>, rank_of<X>>(view), "(x)", error_message);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {
+  auto backward_(const Y& dy, const text& error_message) const {  // the error is this worker's, if not empty
     return call_and_wait_<false>(dy, {}, ".adjoint(dy)", error_message);
   }
   template <class Y, class View>
@@ -123,7 +123,7 @@ class box_kernel {
     call_and_wait_<false>(dy, make_target<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
   }
   template <class Y, class Fill>
-  auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {
+  auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {  // starts a pending adjoint call
     return start_pending_call_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
   }
 };

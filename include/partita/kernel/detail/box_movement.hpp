@@ -40,7 +40,7 @@ class box_movement {
   box_movement(std::shared_ptr<world_state> world, const char* name, std::uint64_t fingerprint)
       : world_(std::move(world)), name_(name), fingerprint_(fingerprint) {}
 
-  const char* name() const { return name_; }
+  const char* name() const { return name_; }  ///< the kernel in messages
   /// Returns the state of the world. Requires: a kernel that has not been moved from [error].
   world_state& state() const {
     require_valid_kernel(world_ != nullptr, name_);
@@ -79,7 +79,7 @@ class box_movement {
     last_exchange_ = exchange;
     return operation_->continue_exchange(exchange, x, x_strides);
   }
-  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
+  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }  ///< the pending exchange
   /// Lets the started exchange remain pending after the call; at checks::agree the next agreement completes it.
   void keep_call_pending() const {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
@@ -100,9 +100,9 @@ class box_movement {
   std::uint64_t transport_number() const { return transport_ ? transport_->number() : 0; }  ///< 0 before it is open
 
   std::shared_ptr<world_state> world_;
-  const char* name_;           ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
-  std::uint64_t fingerprint_;  ///< the kernel's fingerprint, equal on all workers
-  std::shared_ptr<transport> transport_;
+  const char* name_;                             ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
+  std::uint64_t fingerprint_;                    ///< the kernel's fingerprint, equal on all workers
+  std::shared_ptr<transport> transport_;         ///< null before the first plan
   std::shared_ptr<box_exchange> last_exchange_;  ///< the exchange that was started last, for counts()
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();  ///< the pending exchange
 };
@@ -113,7 +113,7 @@ PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transp
 /// The arguments of a kernel call, without the static element type: what the workers compare and the plan depends on.
 template <std::size_t Rank>
 struct box_call {
-  bool forward = true;
+  bool forward = true;                 ///< false in an adjoint call
   std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel, as 1 forward and 2 adjoint
   const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
   const void* data = nullptr;          ///< this worker's block, which is sent
@@ -181,7 +181,7 @@ class planned_movement : public box_movement {
       : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
 
   const Planner& planner() const { return planner_; }
-  std::size_t plans_made() const { return plans_.plans_made(); }
+  std::size_t plans_made() const { return plans_.plans_made(); }  ///< also those that were evicted
   kernel_counts counts() const { return box_movement::counts(plans_made()); }
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
@@ -205,6 +205,7 @@ class planned_movement : public box_movement {
 
   friend structure& agree_on_plan<Planner>(planned_movement&, const box_call<rank>&, bool);
 
+  /// Agrees on a call and starts its exchange, as forward() does.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
                                              const target<T, rank>& output, const char* direction,

@@ -36,12 +36,12 @@ block_shape to_block_shape(const X& x) {
 
 /// This worker's call of a chain of kernels.
 struct chained_call {
-  const char* name;            ///< the name of the call as the user writes it
-  std::size_t operator_count;  ///< the number of operators in the chain
-  kernel_identity chain_identity;
+  const char* name;                ///< the name of the call as the user writes it
+  std::size_t operator_count;      ///< the number of operators in the chain
+  kernel_identity chain_identity;  ///< the world, and a fingerprint of the chain
   std::uint64_t element_type_number;
   text (*element_type_name)();
-  std::size_t rank;
+  std::size_t rank;                   ///< the rank of the block
   block_shape shape{}, view_shape{};  ///< the shapes of this worker's block and of the view to fill
   bool fills_view = false;            ///< whether the caller passes the view to fill
 

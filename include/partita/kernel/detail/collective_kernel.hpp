@@ -106,7 +106,7 @@ class collective_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {
+  auto forward_(const X& x, const text& error_message) const {  // the error is this worker's, if not empty
     const block_argument<X> argument(x);
     return run_kernel_and_wait<Kernel::there>(argument.block(), error_message);
   }
@@ -115,7 +115,7 @@ class collective_kernel {
     fill_view_and_wait<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {
+  auto backward_(const Y& dy, const text& error_message) const {  // the error is this worker's, if not empty
     const block_argument<Y> argument(dy);
     return run_kernel_and_wait<Kernel::back>(argument.block(), error_message);
   }
@@ -130,9 +130,11 @@ class collective_kernel {
                                error_message, fill);
   }
 
+  /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
   kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
 
+  /// The arguments of a call in direction `Where`.
   template <group_direction Where, class T, std::size_t Rank>
   static collective_call make_call(const strided<const T, Rank>& x, const text& error_message) {
     collective_call call{.direction = Where,
@@ -160,6 +162,7 @@ class collective_kernel {
     return tensor;
   }
 
+  /// Runs a call that allocates its result, and returns the result.
   template <group_direction Where, class T, std::size_t Rank>
   auto run_kernel_and_wait(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {

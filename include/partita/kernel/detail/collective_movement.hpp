@@ -27,8 +27,8 @@ class collective_movement {
  public:
   /// The properties of the kernel to which a movement belongs; `name` must be a string literal.
   struct kernel_description {
-    const char* name;
-    text call;  ///< the kernel and its partitions, for messages
+    const char* name;  ///< the kernel in messages
+    text call;         ///< the kernel and its partitions, for messages
     std::uint64_t fingerprint = 0;
     bool keep_batch = true;               ///< whether a worker that only sends gets a result with x's batch extent
     bool sums_other_blocks_only = false;  ///< whether some worker receives a sum to which it contributes no block
@@ -84,12 +84,12 @@ class collective_movement {
     void mark_as_agreed() { movement_ = nullptr; }  ///< keeps what was sent; otherwise the destructor discards it
 
    private:
-    PARTITA_INLINE void begin_undoable_send() override;
-    PARTITA_INLINE void begin(std::uint64_t) override;
+    PARTITA_INLINE void begin_undoable_send() override;  ///< shows this worker's block to its node
+    PARTITA_INLINE void begin(std::uint64_t) override;   ///< sends its block or sum to other nodes
 
-    collective_movement* movement_;
+    collective_movement* movement_;  ///< null once all workers have agreed
     const collective_call* call_;
-    bool has_begun_movement_ = false;
+    bool has_begun_movement_ = false;  ///< whether anything was sent or shown
   };
 
   /// A cached plan: the shapes of a call, and the shape that follows for this worker.
@@ -98,10 +98,10 @@ class collective_movement {
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
-  bool sends_blocks(group_direction direction) const {
+  bool sends_blocks(group_direction direction) const {  // whether this worker contributes a block
     return direction == group_direction::spread ? plan_.small : plan_.large;
   }
-  bool receives_blocks(group_direction direction) const {
+  bool receives_blocks(group_direction direction) const {  // whether this worker gets a block
     return direction == group_direction::to_root ? plan_.small : plan_.large;
   }
   bool is_in_no_group() const { return !plan_.small && !plan_.large; }
@@ -125,6 +125,7 @@ class collective_movement {
   /// Opens the channels of all groups, once, when the first plan is made. Collective.
   PARTITA_DECL void open_channels();
 
+  /// The blocks and the operation of a call; `y` is the block that receives the result, if there is one.
   PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;
   PARTITA_DECL void set_dense_x(collective_job& job);  ///< packs x into a buffer unless x is contiguous
 
@@ -132,7 +133,7 @@ class collective_movement {
   group_plan plan_;
   kernel_description kernel_description_;
   plan_cache<structure> broadcast_plans_, reduction_plans_;
-  std::shared_ptr<collective_channels> channels_;
+  std::shared_ptr<collective_channels> channels_;       ///< null before the first plan
   std::shared_ptr<started_transfer> pending_transfer_;  ///< the transfer of non-blocking calls
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };

@@ -114,7 +114,7 @@ class started_transfer {
  private:
   std::shared_ptr<world_state> world_;
   std::shared_ptr<collective_channels> channels_;
-  untyped_block x_, y_;
+  untyped_block x_, y_;  ///< the blocks to which job_ points
   collective_job job_;
   std::optional<arena_block> packed_;  ///< the packed elements of x, if x is not contiguous
   std::optional<collective_transfer> transfer_;

@@ -13,17 +13,17 @@ template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;  ///< column numbers have 32 bits
 
-  std::vector<std::size_t> row_starts{0},
-      nonempty_rows{};                   ///< each row's first entry number; the rows that have entries
-  std::vector<std::uint32_t> columns{};  ///< the column number of each entry
-  std::vector<T> values{};               ///< the value of each entry
+  std::vector<std::size_t> row_starts{0};    ///< the number of each row's first entry, then that of all entries
+  std::vector<std::size_t> nonempty_rows{};  ///< the rows that have entries
+  std::vector<std::uint32_t> columns{};      ///< the column number of each entry
+  std::vector<T> values{};                   ///< the value of each entry
 
   std::size_t row_count() const { return row_starts.size() - 1; }
   /// Adds an entry to the last row, which end_row() completes.
   void add(std::size_t column, const T& v) {
     columns.push_back(static_cast<std::uint32_t>(column)), values.push_back(v);
   }
-  void end_row() {
+  void end_row() {  // completes a row; an entry that is added next is in the next row
     if (columns.size() != row_starts.back()) nonempty_rows.push_back(row_count());
     row_starts.push_back(columns.size());
   }

@@ -49,8 +49,8 @@ class evicted_plans {
     return hasher().mix(extents).value();
   }
 
-  std::vector<std::uint64_t> extents_hashes_;
-  bool is_full_ = false;
+  std::vector<std::uint64_t> extents_hashes_;  ///< sorted
+  bool is_full_ = false;                       ///< whether tensors were left out of the list
 };
 
 }  // namespace partita::detail

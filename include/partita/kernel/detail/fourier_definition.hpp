@@ -19,9 +19,9 @@ namespace partita::detail {
 /// dimensions in the opposite order.
 template <std::size_t Rank>
 struct fourier_stage {
-  dynamic_partition<Rank> p;  ///< the partition of the layout
-  std::array<std::size_t, Rank> extents_before{},
-      extents_after{};                                   ///< the extents of the tensor before and after the transforms
+  dynamic_partition<Rank> p;                             ///< the partition of the layout
+  std::array<std::size_t, Rank> extents_before{};        ///< the extents of the tensor before the transforms
+  std::array<std::size_t, Rank> extents_after{};         ///< and after them
   std::vector<line_transform> lines{}, adjoint_lines{};  ///< the transforms along dimensions, and their adjoints
   bool has_complex_result = false;                       ///< whether the transforms give complex numbers
 };

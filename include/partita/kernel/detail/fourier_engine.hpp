@@ -30,15 +30,15 @@ template <std::size_t Rank>
 struct fourier_structure {
   std::array<std::size_t, Rank> x_shape{}, y_shape{};  ///< the shapes of this worker's blocks, 0 if it has none
   bool gives = false, takes = false;                   ///< whether this worker is active in the first (last) layout
-  std::shared_ptr<const fourier_route<Rank>> route{};
-  std::vector<fields_repartition<Rank>*> moves{};  ///< the moves from each layout to the next
+  std::shared_ptr<const fourier_route<Rank>> route{};  ///< the layouts of the transform
+  std::vector<fields_repartition<Rank>*> moves{};      ///< the moves from each layout to the next
 };
 
 /// A call of a transform: the values that the workers compare, and this worker's shapes, equal for all fields.
 template <std::size_t Rank>
 struct fourier_call {
   bool forward = true;
-  std::size_t field_count = 1;
+  std::size_t field_count = 1;                                ///< the number of tensors that are transformed together
   std::array<std::size_t, Rank> shape{};                      ///< the shape of this worker's block
   std::optional<std::array<std::size_t, Rank>> view_shape{};  ///< the shape of the view to fill, if there is one
   std::uint64_t type = 0;                                     ///< the number of the element type
@@ -74,6 +74,7 @@ class fourier_engine {
     require_transform(global, ".result_partition(extents)");
     return definition_.route(global, true).back().p;
   }
+  /// This worker's plan for a tensor of these extents in balanced blocks, for the user to read.
   fourier_plan<Rank> plan(const shape_type& global) const {
     require_transform(global, ".plan(extents)");
     fourier_plan<Rank> all{global, definition_.result_extents(global), {}};
@@ -176,8 +177,8 @@ class fourier_engine {
  private:
   /// The move of fields from one layout to another.
   struct layout_move {
-    dynamic_partition<Rank> from, to;
-    bool are_blocks_of_x;  ///< whether `from` is the layout of x, whose blocks need not be balanced
+    dynamic_partition<Rank> from, to;  ///< the layouts
+    bool are_blocks_of_x;              ///< whether `from` is the layout of x, whose blocks need not be balanced
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
@@ -186,10 +187,11 @@ class fourier_engine {
     const text problem = definition_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name) << call << ": " << problem);
   }
-  static shape_type balanced_block_shape(const dynamic_partition<Rank>& p, const shape_type& global) {
+  static shape_type balanced_block_shape(const dynamic_partition<Rank>& p, const shape_type& global) {  // this worker's
     return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
   }
 
+  /// Makes the plan of a forward call. Collective.
   structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
     shape_type global = global_extents_of_blocks(definition_.p_x, own_shape);
     const bool balanced = is_true_on_all(
@@ -249,6 +251,7 @@ class fourier_engine {
     return s;
   }
 
+  /// Makes the plan for a tensor of these extents. `balanced`: whether x has balanced blocks.
   structure make_structure(const shape_type& global, bool balanced) {
     structure s;
     auto layouts = std::make_shared<fourier_route<Rank>>(definition_.route(global, balanced));

@@ -23,10 +23,10 @@ namespace partita::detail {
 /// A block of this worker: the caller's block, or a block that the call owns and may overwrite.
 template <class T, std::size_t Rank>
 struct fourier_block {
-  strided<const T, Rank> block{};
+  strided<const T, Rank> block{};        ///< the elements, in own_tensor or in memory of the caller
   pooled_tensor<T, Rank> own_tensor{};   ///< the memory of the block, if owns_block is true
   pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
-  bool owns_block = false;
+  bool owns_block = false;               ///< whether the block is in own_tensor
 
   void set_own_tensor(pooled_tensor<T, Rank> tensor) {
     own_tensor = std::move(tensor);
@@ -110,13 +110,13 @@ class fourier_run {
   }
   /// The layout in which the call transforms after k moves.
   const fourier_stage<Rank>& stage(std::size_t k) const { return (*route_)[forward_ ? k : route_->size() - 1 - k]; }
-  const std::vector<line_transform>& lines(std::size_t k) const {
+  const std::vector<line_transform>& lines(std::size_t k) const {  // the transforms in that layout
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
-  bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
+  bool is_last(std::size_t k) const { return k + 1 == route_->size(); }  ///< whether stage(k) is the last layout
   /// Whether the caller has passed views that the results are written to.
   bool has_views_to_fill() const { return outputs_[0].is_given; }
-  fields_repartition<Rank>& current_repartition() const {
+  fields_repartition<Rank>& current_repartition() const {  // to the next layout
     return *layout_moves_[forward_ ? finished_layout_count_ : layout_moves_.size() - 1 - finished_layout_count_];
   }
 
@@ -189,7 +189,7 @@ class fourier_run {
     fields_of_operand_type_[f] = {};
   }
 
-  bool start_move() {
+  bool start_move() {  // to the next layout; returns whether there is one
     if (is_last(finished_layout_count_)) return false;
     if (has_result_type_) start_move(fields<Out>(), pending_move_of_type<Out>());
     else start_move(fields<In>(), pending_move_of_type<In>());
@@ -235,7 +235,7 @@ class fourier_run {
            stage(finished_layout_count_ + 1).p.active();
   }
   template <class T>
-  void finish_move(pending_move<T>& later) {
+  void finish_move(pending_move<T>& later) {  // of the fields, which have elements T
     std::array<tensor<T>, N> moved;
     if constexpr (N == 1) moved[0] = later->finish();
     else moved = later->finish();
@@ -261,8 +261,8 @@ class fourier_run {
 
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<fields_repartition<Rank>*> layout_moves_;
-  shape_type result_block_shape_;  ///< the shape of this worker's block of the result
+  std::vector<fields_repartition<Rank>*> layout_moves_;  ///< in the order of a forward call
+  shape_type result_block_shape_;                        ///< the shape of this worker's block of the result
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
   std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the blocks have left

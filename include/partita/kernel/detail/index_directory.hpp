@@ -17,9 +17,9 @@ namespace partita::detail {
 /// are divided evenly into one range for each worker.
 class index_directory {
  public:
-  /// The indices from start to stop - 1, owned by one worker, whose row number `row` has index `start`.
+  /// Consecutive indices that one worker owns.
   struct run {
-    std::size_t start, stop, worker, row;
+    std::size_t start, stop, worker, row;  ///< indices [start, stop); their owner; its row with index start
   };
 
   index_directory(std::size_t n, std::size_t workers, std::size_t me)

@@ -48,14 +48,14 @@ class pending_rows {
   }
 
  private:
-  void complete() {
+  void complete() {  // waits, and then places or combines the received rows, once
     pending_movement_.finish();
     if (std::exchange(is_pending_, false)) complete_rows_();
   }
 
   Result result_;
   pending<written_in_place> pending_movement_;
-  Complete complete_rows_;
+  Complete complete_rows_;  ///< places or combines the received rows
   bool is_pending_ = true;
 };
 
@@ -192,6 +192,7 @@ class index_movement : public planned_movement<index_planner> {
     for (std::size_t d = 1; d < Rank; ++d) all = mixed(all, shape[d]);
     return all;
   }
+  /// The description of a call that moves rows from one block to another.
   template <class T, std::size_t Rank>
   static row_call<1> make_row_call(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
                                    const char* direction, const local_error& before) {
@@ -202,6 +203,7 @@ class index_movement : public planned_movement<index_planner> {
     call.inputs[0] = make_row_block(from), call.outputs[0] = make_row_block(to);
     return call;
   }
+  /// The description of a call that moves rows within each of its blocks.
   template <class... T, std::size_t... Rank>
   static row_call<sizeof...(T)> make_call_in_place(std::uint64_t number, const char* direction,
                                                    const strided<T, Rank>&... blocks) {
@@ -315,14 +317,14 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_returned_rows(const row_block& packed, const row_block& given) const {
+  void pack_returned_rows(const row_block& packed, const row_block& given) const {  // for the owners
     const row_transfers& p = pattern().transfers;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
     fill_rows(packed, p.received_count, reduction_identity<Reduction, T>());
     p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
-  void combine_returned_rows(const row_block& packed, const row_block& returned) const {
+  void combine_returned_rows(const row_block& packed, const row_block& returned) const {  // of this node
     for (const row_transfers::forwarded_part& part : pattern().transfers.forwarded_to_peers)
       combine_rows<T>(packed, returned, {part.first_return_row, part.first_row, part.rows}, Reduction());
   }

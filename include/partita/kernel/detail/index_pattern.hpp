@@ -49,7 +49,7 @@ struct row_transfers {
 struct index_pattern {
   std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of owned and of wanted rows
   row_moves kept;                                 ///< copies owned rows to wanted rows
-  row_transfers transfers;
+  row_transfers transfers;                        ///< the rows that this worker sends and receives
 };
 
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.

@@ -30,7 +30,7 @@ struct index_structure : planned_boxes<2> {
 
 /// Texts for error messages: how a call is written, and what an owned row and a wanted row belong to.
 struct index_call_texts {
-  const char *call, *owned, *wanted;
+  const char *call, *owned, *wanted;  ///< see index_exchange_texts
 };
 inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(everyone, owned, wanted)",
                                                        "index that its worker owns", "index that its worker wants"};
@@ -39,7 +39,7 @@ inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(
 /// receivers, the destination block those that it receives, by senders. A plan depends on the bytes of a row only.
 class index_planner {
  public:
-  static constexpr std::size_t rank = 2;
+  static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row
   static constexpr bool sums_back = false, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
   using structure = index_structure;                               ///< a cached plan
 
@@ -54,10 +54,10 @@ class index_planner {
         call_texts_(texts) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
-  const char* name() const { return call_texts_.call; }
+  const char* name() const { return call_texts_.call; }  ///< the kernel in messages
   const index_call_texts& call_texts() const { return call_texts_; }
   static std::uint64_t fingerprint() { return 131; }
-  static bool keeps_batch() { return false; }
+  static bool keeps_batch() { return false; }  ///< empty results have no rows
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks that the next `describe` writes into the description of its call.
   void describe_next_call(const described_block* blocks, std::size_t count) {
@@ -70,6 +70,7 @@ class index_planner {
   /// Makes the plan for rows of the number of bytes that a call has.
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const;
+  /// Makes the exchange that carries out plan s in one direction.
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
   /// Finds or makes the exchange of the adjoint in which rows return to the worker of this node that passed them on.

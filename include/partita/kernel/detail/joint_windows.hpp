@@ -48,7 +48,8 @@ template <class... Windows>
 class joint_windows_planner {
  public:
   using structure = joint_windows_structure<Windows::rank...>;  ///< a cached plan
-  static constexpr std::size_t field_count = sizeof...(Windows), rank = joint_dimension_count<Windows::rank...>;
+  static constexpr std::size_t field_count = sizeof...(Windows);
+  static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the dimensions of all fields
   static constexpr bool sums_back = true, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
 
   /// Requires: partitions of one world [partition_error].
@@ -87,6 +88,7 @@ class joint_windows_planner {
     });
     return s;
   }
+  /// Makes the exchange that carries out the plans of all fields in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
@@ -98,6 +100,7 @@ class joint_windows_planner {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.window_plan.ghost_exchange())...}; };
     return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.field_plans)), kind);
   }
+  /// Does what the planners of the fields do on their windows while the exchange is pending.
   template <class Blocks>
   void do_overlapped_work(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
     for_each_field<field_count>([&](auto f) {
@@ -117,9 +120,9 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
  public:
   using base::base, base::rank;
   template <class T>
-  using results = std::tuple<pooled_tensor<T, Windows::rank>...>;
+  using results = std::tuple<pooled_tensor<T, Windows::rank>...>;  ///< the results of all fields
   template <class T>
-  using blocks = std::tuple<strided<T, Windows::rank>...>;
+  using blocks = std::tuple<strided<T, Windows::rank>...>;  ///< this worker's blocks of all fields
 
   /// Starts to move blocks to windows or, if `forward` is false, to add up the cells of windows in blocks.
   template <class T>

@@ -61,7 +61,7 @@ text partition_text(const grid<Extents>& p) {
 
 /// The name and the arguments of a kernel between a small and a large partition.
 struct group_kernel_choices {
-  const char* name;
+  const char* name;                                       ///< the kernel in messages
   text reduction{};                                       ///< ", " and the reduction's name as in the call, or empty
   std::uint64_t fingerprint = 0;                          ///< a fingerprint of the reduction and the policies
   bool transpose_small = false, transpose_large = false;  ///< whether a partition's extents are reversed
@@ -174,7 +174,7 @@ PARTITA_COLLECTIVE_MOVEMENTS(extern)
 PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                                          const group_kernel_choices& choices, group_plan::kind kind);
 
-/// Whether a policy of a kernel concerns the reduction and not the partitions.
+/// Whether kernels in worker_groups accept a policy; the other policies concern two partitions.
 template <class Policy>
 inline constexpr bool is_group_policy = std::is_same_v<Policy, discard_batch_t> ||
                                         std::is_same_v<Policy, reproducible_t> || std::is_same_v<Policy, shared_view_t>;

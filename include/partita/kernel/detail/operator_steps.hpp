@@ -13,7 +13,7 @@ struct ambiguous_adjoint {
   void adjoint();
 };
 template <class K>
-struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};
+struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};  ///< see ambiguous_adjoint
 
 /// K is an operator on blocks with an adjoint: a kernel, or a composition of kernels; not an array. The adjoint itself
 /// is not instantiated, because it does not compile for an operator without an adjoint.
@@ -54,7 +54,7 @@ class pending_chain {
 
  private:
   First first_step_;
-  Rest remaining_steps_;
+  Rest remaining_steps_;  ///< a function of the first step's result
 };
 
 }  // namespace partita::detail

@@ -57,7 +57,7 @@ class part_planner {
   std::shared_ptr<world_state> world() const { return p_.world().state(); }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  static constexpr bool keeps_batch() { return true; }
+  static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
   const std::vector<std::size_t>& members() const { return group_.members; }  ///< the workers of this worker's group
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return describe_call(name_, direction, p_, shape, type);
@@ -129,6 +129,7 @@ class part_planner {
     return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
 
+  /// Makes the plan for a tensor in these parts.
   structure make_plan_of_parts(const tensor_parts<rank>& tensor, const transport& shared_transport) const {
     structure s;
     s.there = partita::plan_allgather(group_, tensor, p_.world().id());
@@ -146,15 +147,15 @@ class part_planner {
   }
 
   dynamic_partition<Rank> p_;
-  block_group<rank> group_;
+  block_group<rank> group_;  ///< this worker's group
   const char* name_;
-  accepted_cuts cuts_;
+  accepted_cuts cuts_;  ///< which decompositions of x are accepted
   std::uint64_t fingerprint_;
   std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();
 };
 
 template <std::size_t Rank>
-using part_movement = planned_movement<part_planner<Rank>>;
+using part_movement = planned_movement<part_planner<Rank>>;  ///< of all_gather and reduce_scatter
 
 #ifdef PARTITA_CORE
 #define PARTITA_PART_MOVEMENTS(EXTERN)                      \

@@ -115,10 +115,10 @@ class speculative_exchange final : public speculative_send {
     }
   }
 
-  const void* x_;
+  const void* x_;  ///< the block to send
   const std::ptrdiff_t* x_strides_;
   Structures& plans_;
-  exchanges_by_kind Structure::*pointer_to_exchanges_;
+  exchanges_by_kind Structure::*pointer_to_exchanges_;  ///< those of the call's direction
   const element_kind& kind_;
   box_exchange* sent_exchange_ = nullptr;  ///< the exchange that has sent before the agreement
 };
@@ -172,11 +172,11 @@ class pending {
   bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }
 
   Result result_;
-  std::shared_ptr<pending_operation> operation_;
+  std::shared_ptr<pending_operation> operation_;         ///< null if nothing is pending
   std::uint64_t operation_number_;                       ///< which of the operations that operation_ had so far
   std::shared_ptr<const void> kept_object_;              ///< an object that the operation needs
   std::thread::id thread_ = std::this_thread::get_id();  ///< the thread that began the operation
-  bool has_result_ = true;
+  bool has_result_ = true;                               ///< false after finish()
 };
 
 /// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a

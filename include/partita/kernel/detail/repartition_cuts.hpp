@@ -84,7 +84,7 @@ template <std::size_t Rank>
 class repartition_cuts {
  public:
   using shape_type = std::array<std::size_t, Rank>;
-  using cuts = decomposition<Rank>;
+  using cuts = decomposition<Rank>;  ///< how a tensor is divided into blocks
 
   /// Makes the cuts of a repartition; the arguments `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>

@@ -32,7 +32,7 @@ template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
   std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if they form no Cartesian grid
-  bool has_default_source_cuts = true;  ///< the decomposition of x follows from its extents: given, or balanced
+  bool has_default_source_cuts = true;  ///< whether x has the decomposition that its extents imply: given, or balanced
   bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
@@ -49,7 +49,7 @@ struct repartition_structure : planned_boxes<Rank> {
 template <std::size_t Rank>
 struct shared_plan_state {
   evicted_plans evicted_tensors;
-  bool has_evicted_plans = false;
+  bool has_evicted_plans = false;                     ///< whether the cache has evicted a plan
   repartition_structure<Rank> evicted_plan;           ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;         ///< the exchanges that new plans share, backward and forward
   lowered_plan scratch_plan{Rank};                    ///< memory for a plan that find_transient_exchange() passes on
@@ -99,7 +99,7 @@ class repartition_planner {
                        << " and a block of shape " << shape << " of " << type;
   }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
-  bool keeps_batch() const { return keeps_batch_; }
+  bool keeps_batch() const { return keeps_batch_; }  ///< whether empty results have the batch extent of x
   /// A fingerprint of the planner: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
@@ -166,6 +166,7 @@ class repartition_planner {
   }
 
  private:
+  /// Makes the plan of a forward call. Collective.
   structure plan_forward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                               local_error& found_error) const {
     if (cuts_.given_source_cuts()) {
@@ -234,6 +235,7 @@ class repartition_planner {
     s.is_known_to_all = false;
     return s;
   }
+  /// Makes the plan for an x in this decomposition.
   structure plan_for_cuts(const decomposition<rank>& source_cuts, std::shared_ptr<transport>& shared_transport) const {
     structure s = take_evicted_plan();
     s.source_cuts = source_cuts;
@@ -313,6 +315,7 @@ class repartition_planner {
     return s;
   }
 
+  /// Completes s, which has the decomposition of x, for a tensor of these extents; opens the transport if necessary.
   void make_both_plans(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
                        bool has_default_source_cuts) const {
     s.result_cuts = cuts_.result_cuts(global);
@@ -331,7 +334,7 @@ class repartition_planner {
 
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
-  repartition_cuts<rank> cuts_;
+  repartition_cuts<rank> cuts_;  ///< the decompositions that the policies set, or balanced ones
   strategy strategy_ = strategy::mixed;
   message_form message_form_ = message_form::by_size;
   bool keeps_batch_;  ///< whether the empty result of a worker that only sends keeps x's batch extent

@@ -102,7 +102,7 @@ class rows_to_gather : public block_writer {
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
 
  private:
-  struct field {
+  struct field {  // a block of the call
     row_block block;
     std::size_t offset;  ///< of the block's row in a packed row, in bytes
   };

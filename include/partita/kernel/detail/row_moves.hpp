@@ -33,7 +33,7 @@ class row_moves {
   /// Rows that are stored together: a run, or rows of which one side is listed.
   struct group {
     std::size_t from = 0, to = 0;  ///< the first row; on the listed side, the start of the list in listed_rows()
-    std::size_t rows = 0;
+    std::size_t rows = 0;          ///< the number of rows
     listed_side side = listed_side::none;
 
     /// The same group of rows, moved in the opposite direction.

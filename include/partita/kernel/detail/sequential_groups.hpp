@@ -170,7 +170,7 @@ class sequential_groups {
   grid<Small> small_grid_;
   grid<Large> large_grid_;
   worker_pairing<Large::rank()> pairing_;
-  group_plan::kind kind_;
+  group_plan::kind kind_;  ///< broadcast or reduction
   const char* name_;
   bool keep_batch_;  ///< whether zero-volume results keep the batch extent
 };

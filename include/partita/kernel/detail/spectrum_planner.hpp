@@ -21,7 +21,7 @@ namespace partita::detail {
 
 /// A factor for all elements of a block at one index along a dimension.
 struct scaled_plane {
-  std::size_t dimension = 0, index_in_block = 0;
+  std::size_t dimension = 0, index_in_block = 0;  ///< the dimension, and the plane's index along it
   double factor = 1;
 };
 
@@ -36,7 +36,7 @@ struct spectrum_structure : planned_boxes<Rank> {
 template <std::size_t Rank>
 class spectrum_planner {
   using shape_type = std::array<std::size_t, Rank>;
-  using line_list = std::array<resized_line, Rank>;
+  using line_list = std::array<resized_line, Rank>;  ///< how each dimension is resized
 
  public:
   static constexpr std::size_t rank = Rank;
@@ -62,7 +62,7 @@ class spectrum_planner {
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
-  static constexpr bool keeps_batch() { return true; }
+  static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return describe_call(name_, direction, p_x_, shape, type);
   }
@@ -91,7 +91,7 @@ class spectrum_planner {
     for (const resized_line& line : resized_lines_) all.accumulate = all.accumulate || line.adds_two_waves();
     return all;
   }
-  exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {
+  exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {  // the reverse of a plan
     exchange_plan<Rank> back = reversed(there);
     back.extents = y_cuts_.extents();
     back.accumulate = false;
@@ -131,6 +131,7 @@ class spectrum_planner {
     s.adjoint_scaled_planes = std::make_shared<const std::vector<scaled_plane>>(std::move(adjoint_scaled_planes));
     return s;
   }
+  /// Makes the exchange that carries out plan s in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
@@ -168,6 +169,7 @@ class spectrum_planner {
                         double factor) {
     if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
   }
+  /// Sets elements to zero whose index along a dimension from d on is not marked, or all of them if `zero` is true.
   template <class T>
   static void fill_unmarked_elements(const strided<T, Rank>& to,
                                      const std::array<std::vector<char>, Rank>& is_index_filled, std::size_t d, T* at,
@@ -193,6 +195,7 @@ class spectrum_planner {
       return cut::at(sizes);
     });
   }
+  /// Adds the boxes of the waves in these ranges to a plan.
   void add_boxes_of_wave_ranges(exchange_plan<Rank>& all, const std::array<wave_range, Rank>& waves) const {
     shape_type from{}, to{}, count{};
     for (std::size_t d = 0; d < Rank; ++d)
@@ -228,7 +231,7 @@ class spectrum_planner {
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
   line_list resized_lines_;
-  decomposition<Rank> x_cuts_, y_cuts_;
+  decomposition<Rank> x_cuts_, y_cuts_;  ///< the balanced decompositions of x and of the result
   std::uint64_t fingerprint_ = 0;
 };
 

@@ -32,7 +32,7 @@ PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);  ///< 
 
 /// A block in memory; its elements are known by their size only.
 struct untyped_block {
-  char* data = nullptr;
+  char* data = nullptr;                     ///< the element whose indices are 0
   std::size_t rank = 0, element_bytes = 1;  ///< the number of dimensions; the bytes of an element
   block_shape shape{};
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
@@ -48,7 +48,7 @@ struct untyped_block {
     std::copy(block.strides.begin(), block.strides.end(), strides.begin());
   }
 
-  std::size_t size() const { return element_count_of_shape(shape, rank); }
+  std::size_t size() const { return element_count_of_shape(shape, rank); }  ///< the number of elements
   /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool is_dense() const;
   /// A description of a contiguous block of the same shape at the address `where`; no element is copied.

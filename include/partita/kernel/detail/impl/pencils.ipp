@@ -174,9 +174,9 @@ class pencil_search {
   }
 
   pencil_request request_;
-  std::size_t element_count_ = 1;
+  std::size_t element_count_ = 1;  ///< the number of elements of the tensor
   bool has_route_ = false;
-  pencil_route route_;
+  pencil_route route_;                                     ///< the best route so far
   shape_list best_grid_, best_grid_with_fewest_parts_;     ///< the results of best_grids_of_set()
   std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of these grids: elements of the largest block
 };
