@@ -45,7 +45,7 @@ struct collective_call {
   /// because they send different messages. The parameter `channels_id` identifies the kernel's channels (0 before they
   /// are open); it distinguishes identically constructed kernels, which use separate shared memory.
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t channels_id) const;
-  PARTITA_DECL text describe(const text& kernel) const;  ///< the call in messages; `kernel` is the text before x
+  PARTITA_DECL text describe(const text& kernel) const;  ///< the call in messages, which begins with `kernel`
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call would write a view that shares memory with x although `in_place` is false.

@@ -79,7 +79,7 @@ class collective_transfer {
     const group_plan& plan = channels_->plan();
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->channel(k));
   }
-  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< sends and receives elements
+  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< sends and receives in a channel
   /// A buffer of the world for n elements; buffers in different slots exist side by side.
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }
 

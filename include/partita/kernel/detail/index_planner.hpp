@@ -40,7 +40,7 @@ inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(
 class index_planner {
  public:
   static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row
-  static constexpr bool sums_back = false, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
+  static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
   using structure = index_structure;                               ///< a cached plan
 
   /// Makes a planner with the pattern of the owned and wanted indices of all workers. Collective.

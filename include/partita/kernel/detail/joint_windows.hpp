@@ -50,7 +50,7 @@ class joint_windows_planner {
   using structure = joint_windows_structure<Windows::rank...>;  ///< a cached plan
   static constexpr std::size_t field_count = sizeof...(Windows);
   static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the dimensions of all fields
-  static constexpr bool sums_back = true, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
+  static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
 
   /// Requires: partitions of one world [partition_error].
   explicit joint_windows_planner(const Windows&... windows) : planners_({windows, name(), "all(x...)"}...) {

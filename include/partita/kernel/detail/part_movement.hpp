@@ -43,7 +43,7 @@ class part_planner {
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = true, checks_itself = true;  ///< whether the adjoint adds, needs no agreement
+  static constexpr bool sums_back = true, checks_itself = true;  ///< the adjoint adds; equal shapes show its plan
   using structure = part_structure<Rank>;                        ///< a cached plan
 
   /// The text `name` stands for the call in error messages: "partita::all_gather(p, dimensions)".

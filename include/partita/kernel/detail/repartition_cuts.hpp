@@ -18,9 +18,9 @@ namespace partita::detail {
 /// What policy T sets, and whether it fits tensors of rank Rank. A valid order of axes names each axis once.
 template <std::size_t Rank, class T>
 struct repartition_policy {
-  static constexpr bool is_known = false, is_valid_order = false, is_permutation = false, sets_source_cuts = false,
-                        sets_result_cuts = false, fits_rank = true;  ///< is_known: T is a policy of a repartition
-  static constexpr bool sets_strategy = false, sets_message_form = false;
+  static constexpr bool is_known = false, is_permutation = false, is_valid_order = false;  ///< is_known: T is a policy
+  static constexpr bool sets_source_cuts = false, sets_result_cuts = false, sets_strategy = false;
+  static constexpr bool sets_message_form = false, fits_rank = true;  ///< whether T fits tensors of rank Rank
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {

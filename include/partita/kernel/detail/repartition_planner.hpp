@@ -73,7 +73,7 @@ class repartition_planner {
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = false, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
+  static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
   using structure = repartition_structure<rank>;                   ///< a cached plan
 
   template <class... Policies>

@@ -40,7 +40,7 @@ class spectrum_planner {
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = true, checks_itself = false;  ///< whether the adjoint adds, needs no agreement
+  static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
   using structure = spectrum_structure<Rank>;                     ///< a cached plan
 
   spectrum_planner(const char* name, const dynamic_partition<Rank>& p_x, const dynamic_partition<Rank>& p_y,
