@@ -43,10 +43,12 @@ class box_kernel {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
+  /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, no_error);
   }
+  /// Starts the adjoint, as start() starts a call.
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
@@ -107,7 +109,7 @@ class box_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {  // the error is this worker's, if not empty
+  auto forward_(const X& x, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     return call_and_wait_<true>(x, {}, "(x)", error_message);
   }
   template <class X, class View>
@@ -115,7 +117,7 @@ class box_kernel {
     call_and_wait_<true>(x, make_target<element_of<X>, rank_of<X>>(view), "(x)", error_message);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {  // the error is this worker's, if not empty
+  auto backward_(const Y& dy, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     return call_and_wait_<false>(dy, {}, ".adjoint(dy)", error_message);
   }
   template <class Y, class View>

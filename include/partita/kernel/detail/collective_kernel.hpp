@@ -63,16 +63,19 @@ class collective_kernel {
                                  [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
+  /// Executes the adjoint and returns this worker's block of its result.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
+  /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
       fill_view_and_wait<Kernel::back>(dy, view, no_error, false);
   }
+  /// Starts the adjoint, as start() starts a call.
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
@@ -106,7 +109,7 @@ class collective_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {  // the error is this worker's, if not empty
+  auto forward_(const X& x, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     const block_argument<X> argument(x);
     return run_kernel_and_wait<Kernel::there>(argument.block(), error_message);
   }
@@ -115,7 +118,7 @@ class collective_kernel {
     fill_view_and_wait<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {  // the error is this worker's, if not empty
+  auto backward_(const Y& dy, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     const block_argument<Y> argument(dy);
     return run_kernel_and_wait<Kernel::back>(argument.block(), error_message);
   }
