@@ -164,7 +164,7 @@ class composition {
           &detail::type_name<T>,
           rank_of<X>,
           detail::to_block_shape(x)};
-      ((call.view = detail::to_block_shape(view), call.fills_view = true), ...);
+      ((call.view_shape = detail::to_block_shape(view), call.fills_view = true), ...);
       const auto made = [&] {
         return std::apply([](const auto&... k) { return (k.plans_made() + ...); }, parts_->operators);
       };

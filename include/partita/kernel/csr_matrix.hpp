@@ -111,7 +111,7 @@ class csr_matrix {
            x = zeros<rank_of<Y>>(columns_.size(), given.shape());
       if (error_message.empty()) ghost_entries_.multiply_transposed(given.data(), others.data(), width);
       auto later =
-          detail::kernel_access::start_adjoint(index_exchange_, others, error_message, detail::no_view_to_fill());
+          detail::kernel_access::start_adjoint(index_exchange_, others, error_message, detail::nothing_to_fill());
       own_entries_.multiply_transposed(given.data(), x.data(), width);
       x += later.finish();
       return x;
@@ -154,7 +154,7 @@ class csr_matrix {
   xt::xtensor<T, 1> values() const {
     auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
     auto to = all.begin();
-    for_each_entry(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
+    for_each_entry(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.values[k]; });
     return all;
   }
   /// Replaces the values of the entries of this worker's rows, in the order of values(). Collective. Requires: a number
@@ -170,16 +170,16 @@ class csr_matrix {
                       << ", got a block of " << given.shape() << "; values() has them in the same order";
       detail::kernel_access::throw_together(index_exchange_, error_message);
       auto from = given.begin();
-      for_each_entry(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
+      for_each_entry(*this, [&](std::size_t, auto& part, std::size_t k) { part.values[k] = *from++; });
     }
   }
   /// The entries of this worker's rows, in the order of values().
   std::vector<triplet<T>> triplets() const {
     std::vector<triplet<T>> all;
     for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
-      const std::size_t column = part.column[k];
+      const std::size_t column = part.columns[k];
       all.push_back({rows_.start + row, &part == &own_entries_ ? columns_.start + column : ghost_columns_[column],
-                     part.value[k]});
+                     part.values[k]});
     });
     return all;
   }
@@ -187,7 +187,7 @@ class csr_matrix {
   /// The rows and columns of this worker, and the number of entries in its rows.
   const interval& rows() const { return rows_; }
   const interval& columns() const { return columns_; }
-  std::size_t entries() const { return own_entries_.value.size() + ghost_entries_.value.size(); }
+  std::size_t entries() const { return own_entries_.values.size() + ghost_entries_.values.size(); }
   /// The index exchange by which products receive the needed elements of x from the workers that own them.
   const index_exchange& exchange() const { return index_exchange_; }
 
@@ -239,7 +239,7 @@ class csr_matrix {
     std::size_t own = 0, other = 0;
     for (std::size_t i = 0; i < a.rows_.size(); ++i) {
       for (; other < a.ghost_entries_.row_starts[i + 1] &&
-             a.ghost_columns_[a.ghost_entries_.column[other]] < a.columns_.start;
+             a.ghost_columns_[a.ghost_entries_.columns[other]] < a.columns_.start;
            ++other)
         f(i, a.ghost_entries_, other);
       for (; own < a.own_entries_.row_starts[i + 1]; ++own) f(i, a.own_entries_, own);
@@ -265,7 +265,7 @@ class csr_matrix {
     auto to = all.begin();
     const std::size_t width = detail::row_elements(dy.shape());
     for_each_entry(*this, [&](std::size_t row, const auto& part, std::size_t k) {
-      const T* const of_x = (&part == &own_entries_ ? x.data() : ghosts.data()) + part.column[k] * width;
+      const T* const of_x = (&part == &own_entries_ ? x.data() : ghosts.data()) + part.columns[k] * width;
       for (std::size_t c = 0; c < width; ++c) *to += dy.data()[row * width + c] * of_x[c];
       ++to;
     });

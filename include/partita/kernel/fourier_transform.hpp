@@ -233,7 +233,7 @@ class fourier_operator {
     using blocks = std::array<strided<const In, Rank>, N>;
     const auto x = std::apply([](const auto&... a) { return blocks{a.block()...}; }, arguments);
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
-    if (outputs[0].is_given) call.view = outputs[0].block.shape;
+    if (outputs[0].is_given) call.view_shape = outputs[0].block.shape;
     const auto& s = valid_engine().agree(call, detail::local_error(error_message));
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
@@ -252,7 +252,7 @@ class fourier_operator {
                               detail::to_block_shape(std::get<0>(x))};
     call.chain_identity.number = detail::mixed(call.chain_identity.number, Forward ? 1U : 2U);
     call.fills_view = outputs[0].is_given;
-    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = outputs[0].block.shape[d];
+    for (std::size_t d = 0; d < Rank; ++d) call.view_shape[d] = outputs[0].block.shape[d];
     return std::apply(
         [&](const X&... each) {
           const text problem =

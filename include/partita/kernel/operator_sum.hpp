@@ -68,7 +68,7 @@ class operator_sum {
   /// Non-blocking: starts both operators.
   template <class X>
   auto start(X&& x) const {
-    auto first = detail::start_step(a_, detail::keep_argument<X>(x));
+    auto first = detail::start_step(a_, detail::copy_if_temporary<X>(x));
     return add_pending_results(std::move(first), detail::start_step(b_, std::forward<X>(x)));
   }
   template <class Y>
@@ -92,7 +92,7 @@ class operator_sum {
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear) {
-      auto first = detail::start_adjoint_step(a_, detail::keep_argument<Y>(dy));
+      auto first = detail::start_adjoint_step(a_, detail::copy_if_temporary<Y>(dy));
       return add_pending_results(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }

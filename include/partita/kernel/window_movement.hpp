@@ -178,7 +178,7 @@ class refreshing_movement : public Base {
       structure& s = agree_on_plan<planner_of_movement>(*this, call, false);
       agreed = &s;
       const auto make = [&] { return this->planner_.refresh_exchange(s, call.kind, this->shared_transport()); };
-      return std::pair(&s, s.there.takes ? &s.refresh_exchanges.find(call.kind, make) : nullptr);
+      return std::pair(&s, s.there.takes ? &s.refresh_exchanges.find_or_make(call.kind, make) : nullptr);
     });
     if (!agreed->there.takes) return {{}, nullptr, 0};
     this->planner_.do_overlapped_work(*agreed, true, w, *this->operation());

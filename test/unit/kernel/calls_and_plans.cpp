@@ -217,14 +217,14 @@ BOOST_AUTO_TEST_CASE(a_chain_of_kernels_is_described_and_found_by_the_shapes_of_
       for (const int view : {0, 1, 2}) {
         calls.push_back(chain(rank, shape));
         calls.back().fills_view = view != 0;
-        calls.back().view = view == 1 ? shape_of({5, 6}) : shape_of({5, 7});
+        calls.back().view_shape = view == 1 ? shape_of({5, 6}) : shape_of({5, 7});
       }
   const auto same = [](const block_shape& a, const block_shape& b, std::size_t rank) {
     return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(rank), b.begin());
   };
   for (const chained_call& a : calls)
     for (const chained_call& b : calls) {
-      const bool views = a.fills_view == b.fills_view && (!a.fills_view || same(a.view, b.view, a.rank));
+      const bool views = a.fills_view == b.fills_view && (!a.fills_view || same(a.view_shape, b.view_shape, a.rank));
       BOOST_TEST(a.matches_key(b.key()) == (a.rank == b.rank && same(a.shape, b.shape, a.rank) && views));
     }
 }

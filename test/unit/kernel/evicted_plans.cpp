@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(the_last_plan_of_some_extents_tells_whether_they_are_listed
   for (std::size_t k = 0; k < 400; ++k) {
     const extents_of_matrix one{random() % 4, random() % 4};
     const bool has_default_cuts = random() % 2 == 0;
-    evicted.add_extents(one, has_default_cuts);
+    evicted.note_eviction(one, has_default_cuts);
     if (has_default_cuts) expected.erase(one);
     else expected.insert(one);
     for (std::size_t i = 0; i < 16; ++i) {
@@ -34,8 +34,8 @@ BOOST_AUTO_TEST_CASE(the_last_plan_of_some_extents_tells_whether_they_are_listed
 
 BOOST_AUTO_TEST_CASE(extents_of_all_ranks_are_told_apart) {
   partita::detail::evicted_plans evicted;
-  evicted.add_extents(std::array<std::size_t, 1>{6}, false);
-  evicted.add_extents(extents_of_matrix{2, 3}, false);
+  evicted.note_eviction(std::array<std::size_t, 1>{6}, false);
+  evicted.note_eviction(extents_of_matrix{2, 3}, false);
   BOOST_TEST(evicted.contains(std::array<std::size_t, 1>{6}));
   BOOST_TEST(evicted.contains(extents_of_matrix{2, 3}));
   BOOST_TEST(!evicted.contains(extents_of_matrix{3, 2}));
@@ -45,14 +45,14 @@ BOOST_AUTO_TEST_CASE(extents_of_all_ranks_are_told_apart) {
 
 BOOST_AUTO_TEST_CASE(a_full_list_contains_all_extents) {
   partita::detail::evicted_plans evicted;
-  for (std::size_t k = 0; k < 4096; ++k) evicted.add_extents(extents_of_matrix{k, 1}, false);
-  evicted.add_extents(extents_of_matrix{7, 1}, false);  // a known one needs no further place
+  for (std::size_t k = 0; k < 4096; ++k) evicted.note_eviction(extents_of_matrix{k, 1}, false);
+  evicted.note_eviction(extents_of_matrix{7, 1}, false);  // a known one needs no further place
   BOOST_TEST(evicted.contains(extents_of_matrix{4095, 1}));
   BOOST_TEST(!evicted.contains(extents_of_matrix{4096, 1}));
-  evicted.add_extents(extents_of_matrix{4096, 1}, false);
+  evicted.note_eviction(extents_of_matrix{4096, 1}, false);
   BOOST_TEST(evicted.contains(extents_of_matrix{4096, 1}));
   BOOST_TEST(evicted.contains(extents_of_matrix{9, 9}));
-  evicted.add_extents(extents_of_matrix{7, 1}, true);  // which of the others were not listed is not known any more
+  evicted.note_eviction(extents_of_matrix{7, 1}, true);  // which of the others were not listed is not known any more
   BOOST_TEST(evicted.contains(extents_of_matrix{7, 1}));
 }
 

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_block_counts_its_elements_and_its_copy_is_dense) {
   BOOST_TEST(block.size() == 24U);
   BOOST_TEST((unpad_shape<3>(block.shape) == std::array<std::size_t, 3>{2, 3, 4}));
   const char where = 'x';
-  const untyped_block dense = block.make_dense_copy(&where);
+  const untyped_block dense = block.dense_block_at(&where);
   BOOST_TEST((dense.data == &where && dense.shape == block.shape && dense.rank == 3 && dense.element_bytes == 4));
   BOOST_TEST((dense.strides[0] == 12 && dense.strides[1] == 4 && dense.strides[2] == 1));
   BOOST_TEST(dense.is_dense());

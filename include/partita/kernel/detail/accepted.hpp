@@ -12,27 +12,40 @@
 
 namespace partita::detail {
 
+/// Whether the rank of X is part of its type; a function, because g++ explains a concept in many lines.
 template <class X>
-constexpr bool has_known_rank() {  // a function and not a concept, because g++ explains a concept in many lines
+constexpr bool has_known_rank() {
   return ranked_array<X>;
 }
 template <class X, std::size_t Rank>
-constexpr bool has_rank() {
+constexpr bool has_rank() {  // whether X is an array of rank Rank
   if constexpr (ranked_array<X>) return rank_of<X> == Rank;
   else return false;
 }
 template <class X>
-constexpr bool has_addressable_elements() {
+constexpr bool has_addressable_elements() {  // whether MPI can move X's elements in place, without a copy
   if constexpr (ranked_array<X>) return element_in_place<element_of<X>>;
   else return false;
 }
 template <class X>
-constexpr bool has_summable_elements() {
+constexpr bool has_summable_elements() {  // whether they can also be added
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
-/// The type of a data member of a class whose template arguments were rejected: any arguments construct this type, so
-/// that the compiler prints no second error message.
+/// Whether the dimensions D... are below Rank.
+template <std::size_t Rank, std::size_t... D>
+constexpr bool below = ((D < Rank) && ...);
+/// Whether no two of the dimensions D... are equal.
+template <std::size_t... D>
+constexpr bool are_distinct() {
+  constexpr std::size_t named[] = {D..., 0};
+  for (std::size_t a = 0; a < sizeof...(D); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (named[a] == named[b]) return false;
+  return true;
+}
+/// The type of a data member of a class whose template arguments were rejected: any arguments construct it, so that the
+/// compiler prints no second error message.
 struct missing_member {
   template <class... Arguments>
   explicit missing_member(const Arguments&...) {}
@@ -48,10 +61,10 @@ inline constexpr bool is_temporary_tensor =
       []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
     };
 
-/// Returns x as the argument of a call after which x is used again. If X is the type of a temporary tensor, from which
-/// the call would move, the function returns a copy of x; otherwise it returns a reference to x.
+/// Returns x as the argument of a call after which x is used again: a copy if X is the type of a temporary tensor, from
+/// which the call would move, otherwise a reference.
 template <class X>
-std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> keep_argument(
+std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> copy_if_temporary(
     const std::remove_cvref_t<X>& x) {
   return x;
 }
@@ -63,10 +76,7 @@ constexpr bool is_view_of() {
       !is_temporary_tensor<View>,
       "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
       "tensor takes the result with it");
-  if constexpr (strided_array<View>)
-    return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
-           !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
-  else return false;
+  return is_writable_array<View, T, Rank>();
 }
 /// Whether View is an array in writable memory, of the rank of X and with elements of the type of those of X.
 template <class View, class X>
@@ -75,8 +85,7 @@ constexpr bool is_matching_view() {
   else return false;
 }
 
-/// Returns the error `before`, if there is one; otherwise an error if the block x and the view `output` share an
-/// element.
+/// Returns the error `before`, if there is one; otherwise an error if the block x and the view `output` overlap.
 template <class T, std::size_t Rank>
 local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* call) {

@@ -27,11 +27,10 @@ class box_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return start_pending_call_<true>(std::forward<X>(x), ".start(x)", no_error, no_view_to_fill{});
+      return start_pending_call_<true>(std::forward<X>(x), ".start(x)", no_error, nothing_to_fill{});
     else return rejected_call{};
   }
-  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
-  /// x [shape_error, on all workers].
+  /// Writes the result into an array or view of the shape of the result that shares no memory with x [shape_error].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, no_error);
@@ -44,20 +43,22 @@ class box_kernel {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
+  /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, no_error);
   }
+  /// Starts the adjoint, as start() starts a call.
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
-      return begin_backward_(std::forward<Y>(dy), no_error, no_view_to_fill{});
+      return begin_backward_(std::forward<Y>(dy), no_error, nothing_to_fill{});
     else return rejected_call{};
   }
 
   /// The memory pool from which results are allocated; null before the first call.
   arena* memory() const { return movement_.memory(); }
-  /// How often the workers have exchanged the shapes of their blocks so far.
+  /// The number of plans made so far. A call that finds its plan in the cache makes none.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
@@ -71,10 +72,11 @@ class box_kernel {
  private:
   friend struct kernel_access;
 
-  kernel_identity identity_() const { return movement_.identity(); }
+  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
   /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
+  /// Starts a call in one direction. A non-empty `error_message` is this worker's error; then all workers throw.
   template <bool Forward, class T, std::size_t Rank, class Fill>
   auto begin_call_(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
                    const text& error_message, Fill fill) const {
@@ -88,10 +90,11 @@ class box_kernel {
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
       return begin_call_<Forward, element_of<X>, rank_of<X>>(argument.block(), output, direction, error_message,
-                                                             no_view_to_fill{})
+                                                             nothing_to_fill{})
           .finish();
     });
   }
+  /// Starts a call that remains pending after this function.
   template <bool Forward, class X, class Fill>
   auto start_pending_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
     using argument_type = std::remove_cvref_t<X>;
@@ -106,7 +109,7 @@ class box_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {
+  auto forward_(const X& x, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     return call_and_wait_<true>(x, {}, "(x)", error_message);
   }
   template <class X, class View>
@@ -114,7 +117,7 @@ class box_kernel {
     call_and_wait_<true>(x, make_target<element_of<X>, rank_of<X>>(view), "(x)", error_message);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {
+  auto backward_(const Y& dy, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     return call_and_wait_<false>(dy, {}, ".adjoint(dy)", error_message);
   }
   template <class Y, class View>
@@ -122,7 +125,7 @@ class box_kernel {
     call_and_wait_<false>(dy, make_target<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
   }
   template <class Y, class Fill>
-  auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {
+  auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {  // starts a pending adjoint call
     return start_pending_call_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
   }
 };

@@ -27,8 +27,8 @@
 
 namespace partita::detail {
 
-/// The argument `fill` of a call whose block x is complete before the call, so that no element remains to be written.
-struct no_view_to_fill {
+/// The argument `fill` of a call whose block x is complete before the call: no element of x remains to be written.
+struct nothing_to_fill {
   void operator()() const {}
 };
 
@@ -40,7 +40,7 @@ class box_movement {
   box_movement(std::shared_ptr<world_state> world, const char* name, std::uint64_t fingerprint)
       : world_(std::move(world)), name_(name), fingerprint_(fingerprint) {}
 
-  const char* name() const { return name_; }
+  const char* name() const { return name_; }  ///< the kernel in messages
   /// Returns the state of the world. Requires: a kernel that has not been moved from [error].
   world_state& state() const {
     require_valid_kernel(world_ != nullptr, name_);
@@ -50,16 +50,15 @@ class box_movement {
   /// The transport, which all workers open together when they make the first plan; null before that.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
-  arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }
+  arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }  ///< the pool of the results
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }
-  PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
+  PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;  ///< with the traffic of the exchange used last
   /// The fingerprint of a call. Once the transport is open, the fingerprint includes the transport's number, so that
   /// the calls of two identically constructed kernels have different fingerprints.
-  std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
-    return mixed(mixed(fingerprint_, type), direction + 16 * transport_number());
+  std::uint64_t fingerprint(std::uint64_t type, std::uint64_t operation_number) const {
+    return mixed(mixed(fingerprint_, type), operation_number + 16 * transport_number());
   }
-  /// Whether workers may send before all workers have agreed on a call: true if the transport is open and its members
-  /// are on several nodes.
+  /// Whether workers may send before all agree on a call: the transport is open, and its members are on several nodes.
   bool may_send_early() const { return transport_ && transport_->members().has_other_nodes(); }
 
   /// Completes the pending operation of this movement.
@@ -80,9 +79,8 @@ class box_movement {
     last_exchange_ = exchange;
     return operation_->continue_exchange(exchange, x, x_strides);
   }
-  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
-  /// Lets the exchange that begin_exchange() started remain pending after the call; at checks::agree the next agreement
-  /// of all workers completes the exchange.
+  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }  ///< the pending exchange
+  /// Lets the started exchange remain pending after the call; at checks::agree the next agreement completes it.
   void keep_call_pending() const {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
   }
@@ -99,43 +97,41 @@ class box_movement {
   }
 
  private:
-  std::uint64_t transport_number() const { return transport_ ? transport_->number() : 0; }
+  std::uint64_t transport_number() const { return transport_ ? transport_->number() : 0; }  ///< 0 before it is open
 
   std::shared_ptr<world_state> world_;
-  const char* name_;
-  std::uint64_t fingerprint_;
-  std::shared_ptr<transport> transport_;
-  std::shared_ptr<box_exchange> last_exchange_;
-  std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
+  const char* name_;                             ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
+  std::uint64_t fingerprint_;                    ///< the kernel's fingerprint, equal on all workers
+  std::shared_ptr<transport> transport_;         ///< null before the first plan
+  std::shared_ptr<box_exchange> last_exchange_;  ///< the exchange that was started last, for counts()
+  std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();  ///< the pending exchange
 };
 
-/// Opens the transport when the first plan is made. Collective over the world: workers that report an error must call
-/// this function too.
+/// Opens the transport when the first plan is made. Collective: workers that report an error must call it too.
 PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world);
 
-/// The arguments of a kernel call, without the static element type: the values that the workers compare, and the values
-/// on which the plan depends.
+/// The arguments of a kernel call, without the static element type: what the workers compare and the plan depends on.
 template <std::size_t Rank>
 struct box_call {
-  bool forward = true;
+  bool forward = true;                 ///< false in an adjoint call
   std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel, as 1 forward and 2 adjoint
   const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
-  const void* data = nullptr;
-  std::array<std::ptrdiff_t, Rank> strides{};
+  const void* data = nullptr;          ///< this worker's block, which is sent
+  std::array<std::ptrdiff_t, Rank> strides{};  ///< the strides of the block in elements
   std::array<std::size_t, Rank> shape{};       ///< the shape of the block
   bool fills_view = false;                     ///< whether the caller passes the view to fill
   std::array<std::size_t, Rank> view_shape{};  ///< the shape of the view to fill
-  element_kind kind{};
-  std::uint64_t type = 0;
-  text (*name_of_type)() = nullptr;
-  local_error own_error{};    ///< this worker's error, if any
+  element_kind kind{};                         ///< how the elements are copied or added
+  std::uint64_t type = 0;                      ///< the number of the element type, or a fingerprint of several types
+  text (*name_of_type)() = nullptr;            ///< writes the element type in messages
+  local_error own_error{};                     ///< this worker's error, if any
   const cut* cuts = nullptr;  ///< the block boundaries along each dimension, if the call passes them instead of a block
 };
 
 /// The plans for blocks of certain shapes: one plan for each direction, and the exchanges that carry out these plans.
 template <std::size_t Rank>
 struct planned_boxes {
-  exchange_plan<Rank> there{}, back{};
+  exchange_plan<Rank> there{}, back{};  ///< the plans of the forward direction and of the adjoint
   exchanges_by_kind forward_exchanges{}, backward_exchanges{};
 
   const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
@@ -178,25 +174,25 @@ template <class Planner>
 class planned_movement : public box_movement {
  public:
   static constexpr std::size_t rank = Planner::rank;
-  using structure = typename Planner::structure;
+  using structure = typename Planner::structure;  ///< a cached plan
   using planner_type = Planner;
 
   explicit planned_movement(Planner planner)
       : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
 
   const Planner& planner() const { return planner_; }
-  std::size_t plans_made() const { return plans_.plans_made(); }
+  std::size_t plans_made() const { return plans_.plans_made(); }  ///< also those that were evicted
   kernel_counts counts() const { return box_movement::counts(plans_made()); }
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
   /// written the elements of x when it returns; if there is nothing to fill, x must be complete before the call.
-  template <class T, class Fill = no_view_to_fill>
+  template <class T, class Fill = nothing_to_fill>
   pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& output,
                                           const char* direction, const local_error& before, Fill fill = {}) {
     return begin_call<T>(true, element_kind::moved<T>(), x, output, direction, before, fill);
   }
   /// Agrees on a backward call and starts the exchange in the opposite direction, as forward() does.
-  template <class T, class Fill = no_view_to_fill>
+  template <class T, class Fill = nothing_to_fill>
   pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& output,
                                            const char* direction, const local_error& before, Fill fill = {}) {
     if constexpr (Planner::sums_back)
@@ -209,6 +205,7 @@ class planned_movement : public box_movement {
 
   friend structure& agree_on_plan<Planner>(planned_movement&, const box_call<rank>&, bool);
 
+  /// Agrees on a call and starts its exchange, as forward() does.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
                                              const target<T, rank>& output, const char* direction,
@@ -253,14 +250,38 @@ class planned_movement : public box_movement {
     }
     started_exchange.reset();
     x = from(*s);
-    return begin_exchange(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), no_view_to_fill());
+    return begin_exchange(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
   }
 
   /// Starts the exchange of boxes. A worker that only sends gets a result of zero volume; a worker that neither sends
   /// nor receives gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
-                                       const target<T, rank>& output, Fill fill);
+                                       const target<T, rank>& output, Fill fill) {
+    const exchange_plan<rank>& plan = s.plan(call.forward);
+    pooled_tensor<T, rank> y;
+    strided<T, rank> to = output.block;
+    if (plan.gives && !plan.takes) {
+      const bool keeps_no_batch = rank == 0 || !planner_.keeps_batch();
+      y = pooled_tensor<T, rank>(zero_volume<T, rank>(keeps_no_batch ? 0 : x.shape[plan.axes[0]]));
+      to = {};
+    } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
+               !output.is_given || volume_of(shape) == 0) {
+      y = make_pooled<T, rank>(*memory(), shape);
+      to = block_of(y);
+    }
+    if (!plan.takes && !plan.gives) {
+      fill();
+      copy(to, x);
+      return {std::move(y), nullptr, 0};
+    }
+    const auto strides = in_source_order(to.strides, plan.axes);
+    const std::uint64_t number = begin_exchange(find_exchange(*this, s, call.forward, call.kind), x.data,
+                                                x.strides.data(), to.data, strides.data(), fill);
+    if constexpr (requires { planner_.do_overlapped_work(s, call.forward, to, *operation()); })
+      planner_.do_overlapped_work(s, call.forward, to, *operation());
+    return {std::move(y), operation(), number};
+  }
 
   Planner planner_;
   plan_cache<structure> plans_;
@@ -279,34 +300,6 @@ auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kin
                               kind,      type_number<T>(),  &type_name<T>,   overlap_error(before, x, output, name())};
     return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, output, fill);
   });
-}
-
-template <class Planner>
-template <class T, class Fill>
-auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
-                                     const target<T, rank>& output, Fill fill) -> pending<pooled_tensor<T, rank>> {
-  const exchange_plan<rank>& plan = s.plan(call.forward);
-  pooled_tensor<T, rank> y;
-  strided<T, rank> to = output.block;
-  if (plan.gives && !plan.takes) {
-    y = pooled_tensor<T, rank>(zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
-    to = {};
-  } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
-             !output.is_given || volume_of(shape) == 0) {
-    y = make_pooled<T, rank>(*memory(), shape);
-    to = block_of(y);
-  }
-  if (!plan.takes && !plan.gives) {
-    fill();
-    copy(to, x);
-    return {std::move(y), nullptr, 0};
-  }
-  const auto strides = in_source_order(to.strides, plan.axes);
-  const std::uint64_t number = begin_exchange(find_exchange(*this, s, call.forward, call.kind), x.data,
-                                              x.strides.data(), to.data, strides.data(), fill);
-  if constexpr (requires { planner_.do_overlapped_work(s, call.forward, to, *operation()); })
-    planner_.do_overlapped_work(s, call.forward, to, *operation());
-  return {std::move(y), operation(), number};
 }
 
 template <class Planner>
@@ -346,7 +339,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
     if (const auto* const exchange_for_this_call =
             movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()))
       return *exchange_for_this_call;
-  return (forward ? s.forward_exchanges : s.backward_exchanges).find(kind, [&] {
+  return (forward ? s.forward_exchanges : s.backward_exchanges).find_or_make(kind, [&] {
     return movement.planner().exchange(s, forward, kind, movement.shared_transport());
   });
 }
@@ -363,7 +356,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 #define PARTITA_BEGIN_CALL(EXTERN, T, ...)                                                                        \
   EXTERN template pending<pooled_tensor<T, __VA_ARGS__::rank>> planned_movement<__VA_ARGS__>::begin_call<T>(      \
       bool, const element_kind&, const strided<const T, __VA_ARGS__::rank>&, const target<T, __VA_ARGS__::rank>&, \
-      const char*, const local_error&, no_view_to_fill);
+      const char*, const local_error&, nothing_to_fill);
 #endif
 
 }  // namespace partita::detail

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/fingerprint.hpp>
@@ -16,8 +17,8 @@
 
 namespace partita::detail {
 
-/// K is a kernel that has an identity: the shapes of its results follow from its arguments, and the only agreements of
-/// its calls are those on its plans.
+/// K is a kernel that has an identity: its arguments determine the shapes of its results, and its calls agree on plans
+/// only.
 template <class K>
 concept has_identity = requires(const K& k) {
   { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
@@ -35,28 +36,27 @@ block_shape to_block_shape(const X& x) {
 
 /// This worker's call of a chain of kernels.
 struct chained_call {
-  const char* name;  ///< the name of the call as the user writes it
-  std::size_t operators;
-  kernel_identity chain_identity;
+  const char* name;                ///< the name of the call as the user writes it
+  std::size_t operator_count;      ///< the number of operators in the chain
+  kernel_identity chain_identity;  ///< the world, and a fingerprint of the chain
   std::uint64_t element_type_number;
   text (*element_type_name)();
-  std::size_t rank;
-  block_shape shape{}, view{};
-  bool fills_view = false;
+  std::size_t rank;                   ///< the rank of the block
+  block_shape shape{}, view_shape{};  ///< the shapes of this worker's block and of the view to fill
+  bool fills_view = false;            ///< whether the caller passes the view to fill
 
   bool matches_key(const plan_key& key) const {
-    return key.block.equals(&shape, rank) && key.view.equals(fills_view ? &view : nullptr, rank);
+    return key.block.equals(&shape, rank) && key.view.equals(fills_view ? &view_shape : nullptr, rank);
   }
   plan_key key() const {
     plan_key found{{rank, shape}, {}};
-    if (fills_view) found.view = {rank, view};
+    if (fills_view) found.view = {rank, view_shape};
     return found;
   }
   text describe() const {
     text all("partita::");
-    all << name << " of " << operators << " operators with a block of shape [";
-    for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
-    return all << "] and elements of type " << element_type_name();
+    all << name << " of " << operator_count << " operators with a block of shape " << shape_text(shape, rank);
+    return all << " and elements of type " << element_type_name();
   }
 };
 
@@ -99,23 +99,19 @@ class chained_calls {
     }
     return result;
   }
+  /// A call on which all workers have agreed, in the form in which it is cached.
   struct agreed_call {
     plan_key key;
     std::uint64_t element_type_number = 0;
-    std::size_t plan_count = 0;
-    recorded_agreements steps;
+    std::size_t plan_count = 0;  ///< the number of plans that the kernels had made
+    recorded_agreements steps;   ///< the results of the kernels' agreements
   };
+  /// Returns run(); meanwhile the kernels' agreements are recorded in `steps`, or replayed from it.
   template <class Run>
   static auto run_recorded(world_state& world, recorded_agreements& steps, Run run) {
-    struct scope {
-      scope(world_state& of, recorded_agreements& run_recorded) : world(&of) {
-        world->use_recorded_steps(&run_recorded);
-      }
-      scope(const scope&) = delete;
-      scope& operator=(const scope&) = delete;
-      ~scope() { world->use_recorded_steps(nullptr); }
-      world_state* world;
-    } const here(world, steps);
+    const auto stop = [](world_state* of) { of->use_recorded_steps(nullptr); };
+    const std::unique_ptr<world_state, decltype(stop)> stop_at_end(&world, stop);
+    world.use_recorded_steps(&steps);
     return run();
   }
 

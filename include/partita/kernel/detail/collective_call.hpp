@@ -21,24 +21,21 @@ struct element_type_id {
 template <class T>
 inline constexpr element_type_id element_type_id_v{type_number<T>(), &type_name<T>};
 
-PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
-
 /// The arguments with which this worker calls a collective movement.
 struct collective_call {
   group_direction direction = group_direction::spread;
-  const element_kind* kind = nullptr;
+  const element_kind* kind = nullptr;            ///< how the elements are copied and sent
   const element_operation* operation = nullptr;  ///< only for a reduction
-  const reduction_steps* sums = nullptr;         ///< only for a reduction
+  const reduction_steps* steps = nullptr;        ///< only for a reduction
   const element_type_id* element_type = nullptr;
-  untyped_block x{};
+  untyped_block x{};                    ///< this worker's input block
   const untyped_block* view = nullptr;  ///< the caller's view to fill, or null
   bool in_place = false;                ///< whether `view` may be the memory of x
   bool shares = false;                  ///< whether the workers of a node share one result block
   bool is_non_blocking = false;         ///< whether the call only starts the operation, which is finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
-  /// The key of the call in the plan cache. If `includes_block` is true, this worker sends x, and the key includes the
-  /// shape of x.
+  /// The key of the call in the plan cache. `includes_block` is true if this worker sends x: the key has x's shape.
   PARTITA_DECL plan_key key(bool includes_block) const;
   /// Whether the call has a given key; compares without constructing a key.
   PARTITA_DECL bool matches_key(const plan_key& key, bool includes_block) const;
@@ -48,14 +45,13 @@ struct collective_call {
   /// because they send different messages. The parameter `channels_id` identifies the kernel's channels (0 before they
   /// are open); it distinguishes identically constructed kernels, which use separate shared memory.
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t channels_id) const;
-  PARTITA_DECL text describe(const text& kernel) const;
+  PARTITA_DECL text describe(const text& kernel) const;  ///< the call in messages, which begins with `kernel`
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call would write a view that shares memory with x although `in_place` is false.
   bool writes_what_it_reads() const { return view != nullptr && !in_place && blocks_share_memory(x, *view); }
-  /// The error that this worker has found in its arguments, if any. The function is not inlined, so that correct calls
-  /// do not reserve stack space for a long error message; reserving that space would take as long as moving a small
-  /// block.
+  /// The error that this worker has found in its arguments. The function is not inlined, so that correct calls do not
+  /// reserve stack space for a long message; reserving it would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
   /// Sets an error if the view to fill does not have the shape of the result.
   PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& found_error) const;

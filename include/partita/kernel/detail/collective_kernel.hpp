@@ -20,8 +20,7 @@
 
 namespace partita::detail {
 
-/// Whether X is an array of a rank that kernels support. This function gives an error message for a rank above 16; the
-/// kernels report all other errors.
+/// Whether X is an array of a rank that kernels support. Reports a rank above 16; kernels report all other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -64,16 +63,19 @@ class collective_kernel {
                                  [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
+  /// Executes the adjoint and returns this worker's block of its result.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
+  /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
       fill_view_and_wait<Kernel::back>(dy, view, no_error, false);
   }
+  /// Starts the adjoint, as start() starts a call.
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
@@ -87,7 +89,7 @@ class collective_kernel {
   arena* memory() const { return movement_.memory(); }
   /// This worker's plan: its groups of workers, and which worker of a group sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
-  /// How often the workers have exchanged the shapes of their blocks so far.
+  /// The number of plans made so far. A call that finds its plan in the cache makes none.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
@@ -98,6 +100,7 @@ class collective_kernel {
  private:
   friend struct kernel_access;
 
+  /// Whether View can be filled with the result for X; if not, the compiler prints one error message.
   template <class View, class X>
   static consteval bool fills() {
     constexpr bool fits = is_matching_view<View, X>();
@@ -106,7 +109,7 @@ class collective_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {
+  auto forward_(const X& x, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     const block_argument<X> argument(x);
     return run_kernel_and_wait<Kernel::there>(argument.block(), error_message);
   }
@@ -115,7 +118,7 @@ class collective_kernel {
     fill_view_and_wait<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {
+  auto backward_(const Y& dy, const text& error_message) const {  // a blocking call; the error is this worker's, if any
     const block_argument<Y> argument(dy);
     return run_kernel_and_wait<Kernel::back>(argument.block(), error_message);
   }
@@ -130,9 +133,11 @@ class collective_kernel {
                                error_message, fill);
   }
 
+  /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
-  kernel_identity identity_() const { return movement_.identity(); }
+  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
 
+  /// The arguments of a call in direction `Where`.
   template <group_direction Where, class T, std::size_t Rank>
   static collective_call make_call(const strided<const T, Rank>& x, const text& error_message) {
     collective_call call{.direction = Where,
@@ -142,13 +147,13 @@ class collective_kernel {
                          .error_message = &error_message};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
-      call.operation = &element_operation_v<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
+      call.operation = &element_operation_v<reduction, T, Kernel::exact>,
+      call.steps = collective_transfer::steps_of_reductions();
     else if constexpr (std::is_same_v<reduction, mean_t>) call.operation = &element_operation_v<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
-  /// Allocates the result. A result of rank 0 always has one element; on a worker that receives no block, that element
-  /// is the identity of the reduction.
+  /// Allocates the result. A result of rank 0 has one element: on workers that receive no block, the identity.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
     auto tensor = make_pooled<T, Rank>(*movement_.memory(), unpad_shape<Rank>(shape));
@@ -160,6 +165,7 @@ class collective_kernel {
     return tensor;
   }
 
+  /// Runs a call that allocates its result, and returns the result.
   template <group_direction Where, class T, std::size_t Rank>
   auto run_kernel_and_wait(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {
@@ -204,7 +210,7 @@ class collective_kernel {
     }
   }
 
-  /// `fill()` is called after all workers have agreed on the call, and must have written x when it returns.
+  /// Starts a call. `fill()` is called after all workers have agreed on it, and must have written x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
   auto begin(const strided<const T, Rank>& x, const target<T, Rank>& output, const text& error_message,
              Fill fill) const {
@@ -227,7 +233,8 @@ class collective_kernel {
         try {
           fill();
         } catch (...) {  // other workers depend on this worker's messages
-          movement_.fail_together(call, result);
+          movement_.begin(call, result);
+          movement_.operation()->wait();
           throw;
         }
         const std::uint64_t number = movement_.begin(call, result);

@@ -22,30 +22,29 @@
 
 namespace partita::detail {
 
+/// The movement of a broadcast or reduction kernel: its cached plans, its channels, and its pending operation.
 class collective_movement {
  public:
   /// The properties of the kernel to which a movement belongs; `name` must be a string literal.
   struct kernel_description {
-    const char* name;
-    text call;
+    const char* name;  ///< the kernel in messages
+    text call;         ///< the kernel and its partitions, for messages
     std::uint64_t fingerprint = 0;
-    bool keep_batch = true;
+    bool keep_batch = true;               ///< whether a worker that only sends gets a result with x's batch extent
     bool sums_other_blocks_only = false;  ///< whether some worker receives a sum to which it contributes no block
   };
 
   PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description description);
 
   const group_plan& plan() const { return plan_; }
-  /// How often the workers have exchanged the shapes of their blocks so far.
   std::size_t plans_made() const { return broadcast_plans_.plans_made() + reduction_plans_.plans_made(); }
-  PARTITA_DECL kernel_counts counts() const;
+  PARTITA_DECL kernel_counts counts() const;  ///< the plans made so far, and the traffic of the last call
   kernel_identity identity() const {
     return {world_.get(), mixed(kernel_description_.fingerprint, channels_ ? channels_->number() : 0)};
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
 
-  /// Completes the pending operation, and makes all workers agree on this call. Returns the shape of this worker's
-  /// result.
+  /// Completes the pending operation, makes all workers agree on a call, and returns the shape of this worker's result.
   PARTITA_DECL block_shape agree(const collective_call& call);
   /// Runs f() as one call, which all workers make and agree on.
   template <class F>
@@ -63,13 +62,9 @@ class collective_movement {
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
-  /// Starts the operation and waits for its completion although this worker has an error, because other workers wait
-  /// for the messages of this worker.
-  PARTITA_DECL void fail_together(const collective_call& call, const untyped_block& y);
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
-  /// Broadcasts blocks so that the workers of a node share one block in shared memory; returns null if this worker
-  /// receives no block.
+  /// Broadcasts blocks into memory that the workers of a node share; returns null if this worker receives no block.
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
@@ -85,27 +80,30 @@ class collective_movement {
     speculative_start(const speculative_start&) = delete;
     speculative_start& operator=(const speculative_start&) = delete;
     PARTITA_INLINE ~speculative_start();
-    PARTITA_DECL speculative_send* useful_send_or_null();
-    void mark_as_agreed() { movement_ = nullptr; }
+    PARTITA_DECL speculative_send* useful_send_or_null();  ///< this, if an early start saves time; otherwise null
+    void mark_as_agreed() { movement_ = nullptr; }  ///< keeps what was sent; otherwise the destructor discards it
 
    private:
-    PARTITA_INLINE void begin_undoable_send() override;
-    PARTITA_INLINE void begin(std::uint64_t) override;
+    PARTITA_INLINE void begin_undoable_send() override;  ///< shows this worker's block to its node
+    PARTITA_INLINE void begin(std::uint64_t) override;   ///< sends its block or sum to other nodes
 
-    collective_movement* movement_;
+    collective_movement* movement_;  ///< null once all workers have agreed
     const collective_call* call_;
-    bool has_begun_movement_ = false;
+    bool has_begun_movement_ = false;  ///< whether anything was sent or shown
   };
 
+  /// A cached plan: the shapes of a call, and the shape that follows for this worker.
   struct structure {
     plan_key key;
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
-  bool sends_blocks(group_direction direction) const {
+  bool sends_blocks(group_direction direction) const {  // whether this worker contributes a block
     return direction == group_direction::spread ? plan_.small : plan_.large;
   }
-  PARTITA_DECL bool receives_blocks(group_direction direction) const;
+  bool receives_blocks(group_direction direction) const {  // whether this worker gets a block
+    return direction == group_direction::to_root ? plan_.small : plan_.large;
+  }
   bool is_in_no_group() const { return !plan_.small && !plan_.large; }
   bool writes_result(group_direction direction) const { return receives_blocks(direction) || is_in_no_group(); }
 
@@ -113,30 +111,30 @@ class collective_movement {
     return call.fingerprint(kernel_description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
-  /// Agreement before blocks are spread: checks that all workers make equal calls; receivers learn the shape of their
-  /// block from a header.
+  /// Agrees on a call that spreads blocks: all workers make equal calls; receivers get their shapes in headers.
   PARTITA_DECL const structure& agree_on_block(const collective_call& call, const local_error& before,
                                                speculative_send* ahead);
 
-  /// Agreement before a reduction: checks that all workers make equal calls, and that the blocks of each sum have equal
-  /// shapes.
+  /// Agrees on a reduction: all workers make equal calls, and the blocks of each sum have equal shapes.
   PARTITA_DECL const structure& agree_on_sum(const collective_call& call, const local_error& before,
                                              speculative_send* ahead);
 
+  /// The shape of this worker's result with plan s, if it `takes` (receives) a block or `gives` (contributes) one.
   PARTITA_DECL block_shape result_shape(const untyped_block& x, const structure& s, bool takes, bool gives) const;
 
   /// Opens the channels of all groups, once, when the first plan is made. Collective.
   PARTITA_DECL void open_channels();
 
+  /// The blocks and the operation of a call; `y` is the block that receives the result, if there is one.
   PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;
-  PARTITA_DECL void make_dense_x(collective_job& job);
+  PARTITA_DECL void set_dense_x(collective_job& job);  ///< packs x into a buffer unless x is contiguous
 
   std::shared_ptr<world_state> world_;
   group_plan plan_;
   kernel_description kernel_description_;
   plan_cache<structure> broadcast_plans_, reduction_plans_;
-  std::shared_ptr<collective_channels> channels_;
-  std::shared_ptr<started_transfer> pending_transfer_;
+  std::shared_ptr<collective_channels> channels_;       ///< null before the first plan
+  std::shared_ptr<started_transfer> pending_transfer_;  ///< the transfer of non-blocking calls
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };
 

@@ -26,17 +26,16 @@ class collective_transfer;
 /// that programs without reductions do not compile them.
 struct reduction_steps {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
-  step send_speculatively, start, finish;
+  step send_speculatively, start, finish;  ///< called for each group of this worker, in this order
 };
 
-/// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: an
-/// untyped_block has room for 16 dimensions, and copying it would take longer than copying the elements of a small
-/// block.
+/// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: each
+/// has room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
   group_direction direction = group_direction::spread;
-  const element_kind* kind = nullptr;
+  const element_kind* kind = nullptr;            ///< how the elements are copied and sent
   const element_operation* operation = nullptr;  ///< only for a reduction
-  const reduction_steps* sums = nullptr;         ///< only for a reduction
+  const reduction_steps* steps = nullptr;        ///< only for a reduction
   const untyped_block* x = nullptr;              ///< the input
   const untyped_block* y = nullptr;              ///< the block that receives the result
   const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
@@ -52,6 +51,7 @@ struct collective_job {
   PARTITA_DECL void copy_to_own_result() const;
 };
 
+/// This worker's part in a call on which the workers agree, or may agree: what it sends and receives in its groups.
 class collective_transfer {
  public:
   /// All blocks and the job must stay in place until the end of the transfer. The messages of a transfer that stays
@@ -63,12 +63,11 @@ class collective_transfer {
         is_dense_y_(job.y != nullptr && job.y->is_dense()),
         stays_pending_(stays_pending) {}
 
-  /// The steps of the transfer that only reductions need.
-  PARTITA_DECL static const reduction_steps* sums();
+  PARTITA_DECL static const reduction_steps* steps_of_reductions();
 
-  /// Does the work that is possible once the workers of this node, but not yet all workers, have agreed on the call.
+  /// Once the workers of this node, but not yet all workers, have agreed on the call: sends to other nodes.
   PARTITA_DECL void send_speculatively();
-  /// Does the work that this worker can do alone before any agreement on the call.
+  /// Before any agreement on the call: shows this worker's block to the workers of its node.
   PARTITA_DECL void show_block_early();
   /// Starts the transfer in all groups of this worker, without waiting for another worker.
   PARTITA_DECL void start();
@@ -76,29 +75,30 @@ class collective_transfer {
 
  private:
   template <class F>
-  void for_each_group(F f) {
+  void for_each_group(F f) {  // calls f(group, channel) for this worker's groups
     const group_plan& plan = channels_->plan();
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->channel(k));
   }
-  PARTITA_DECL element_messages messages(const collective_channel& channel);
+  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< sends and receives in a channel
+  /// A buffer of the world for n elements; buffers in different slots exist side by side.
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }
 
   PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);
 
-  PARTITA_DECL void begin_sum_early(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void send_sum_early(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
 
   bool receives_result(const worker_group& g) const {
     return g.position == 0 || job_->direction == group_direction::to_all;
   }
-  PARTITA_DECL const char* input_data(const worker_group& g) const;
-  PARTITA_DECL std::size_t element_count(const worker_group& g) const;
+  PARTITA_DECL const char* input_data(const worker_group& g) const;     ///< null if this worker contributes no block
+  PARTITA_DECL std::size_t element_count(const worker_group& g) const;  ///< of this worker's block in the group
 
   world_state* world_;
   collective_channels* channels_;
   const collective_job* job_;
-  bool is_dense_y_, stays_pending_;
+  bool is_dense_y_, stays_pending_;  ///< whether the result block is contiguous; whether the call is non-blocking
 };
 
 /// A pending transfer, which owns the blocks, the buffers and the channels that it needs.
@@ -114,9 +114,9 @@ class started_transfer {
  private:
   std::shared_ptr<world_state> world_;
   std::shared_ptr<collective_channels> channels_;
-  untyped_block x_, y_;
+  untyped_block x_, y_;  ///< the blocks to which job_ points
   collective_job job_;
-  std::optional<arena_block> packed_;
+  std::optional<arena_block> packed_;  ///< the packed elements of x, if x is not contiguous
   std::optional<collective_transfer> transfer_;
 };
 

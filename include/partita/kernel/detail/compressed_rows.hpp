@@ -8,22 +8,24 @@
 namespace partita::detail {
 
 /// A part of a worker's rows in compressed-row storage. The column number of an entry is the row, in a block of x, by
-/// which the entry is multiplied. A product reads one column number for each value, so column numbers have 32 bits to
-/// save memory bandwidth.
+/// which the entry is multiplied. A product reads one for each value, so they have 32 bits to save memory bandwidth.
 template <class T>
 struct compressed_rows {
-  static constexpr std::size_t most_columns = std::size_t{1} << 32U;
+  static constexpr std::size_t most_columns = std::size_t{1} << 32U;  ///< column numbers have 32 bits
 
-  std::vector<std::size_t> row_starts{0},
-      nonempty_rows{};  ///< each row's first entry number; the rows that have entries
-  std::vector<std::uint32_t> column{};
-  std::vector<T> value{};
+  std::vector<std::size_t> row_starts{0};    ///< the number of each row's first entry, then that of all entries
+  std::vector<std::size_t> nonempty_rows{};  ///< the rows that have entries
+  std::vector<std::uint32_t> columns{};      ///< the column number of each entry
+  std::vector<T> values{};                   ///< the value of each entry
 
   std::size_t row_count() const { return row_starts.size() - 1; }
-  void add(std::size_t to, const T& v) { column.push_back(static_cast<std::uint32_t>(to)), value.push_back(v); }
-  void end_row() {
-    if (column.size() != row_starts.back()) nonempty_rows.push_back(row_count());
-    row_starts.push_back(column.size());
+  /// Adds an entry to the last row, which end_row() completes.
+  void add(std::size_t column, const T& v) {
+    columns.push_back(static_cast<std::uint32_t>(column)), values.push_back(v);
+  }
+  void end_row() {  // completes a row; an entry that is added next is in the next row
+    if (columns.size() != row_starts.back()) nonempty_rows.push_back(row_count());
+    row_starts.push_back(columns.size());
   }
 
   /// Adds the product of this matrix and the block x to y. x and y have `width` elements in each row. If `width` is 1
@@ -32,20 +34,20 @@ struct compressed_rows {
     const std::size_t *const end = row_starts.data() + 1, n = row_count();
     std::size_t k = 0;
     if (width == 1 && nonempty_rows.size() == n) {
-      for (std::size_t i = 0; i < n; ++i) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
+      for (std::size_t i = 0; i < n; ++i) y[i] += row_product(values.data(), columns.data(), x, k, end[i]);
     } else if (width == 1) {
-      for (const std::size_t i : nonempty_rows) y[i] += row_product(value.data(), column.data(), x, k, end[i]);
+      for (const std::size_t i : nonempty_rows) y[i] += row_product(values.data(), columns.data(), x, k, end[i]);
     } else {
       for (const std::size_t i : nonempty_rows)
         for (; k < end[i]; ++k)
-          for (std::size_t c = 0; c < width; ++c) y[i * width + c] += value[k] * x[column[k] * width + c];
+          for (std::size_t c = 0; c < width; ++c) y[i * width + c] += values[k] * x[columns[k] * width + c];
     }
   }
   /// Adds the product of the transposed matrix and the block y to x.
   void multiply_transposed(const T* y, T* x, std::size_t width) const {
     for (const std::size_t i : nonempty_rows)
       for (std::size_t k = row_starts[i]; k < row_starts[i + 1]; ++k)
-        for (std::size_t c = 0; c < width; ++c) x[column[k] * width + c] += value[k] * y[i * width + c];
+        for (std::size_t c = 0; c < width; ++c) x[columns[k] * width + c] += values[k] * y[i * width + c];
   }
 
  private:

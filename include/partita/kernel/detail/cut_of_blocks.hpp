@@ -33,6 +33,17 @@ std::array<std::size_t, Extents::rank()> global_extents_of_blocks(
   return global;
 }
 
+/// Gathers the shapes of the blocks of the given workers, in their order. Collective over the world.
+template <class Workers, std::size_t Rank>
+std::vector<std::array<std::size_t, Rank>> gather_block_shapes(world_state& world, const Workers& ids,
+                                                               const std::array<std::size_t, Rank>& own_shape) {
+  const auto numbers = gather_numbers(world, extents_and_zero(own_shape));
+  std::vector<std::array<std::size_t, Rank>> shapes(ids.size());
+  for (std::size_t k = 0; k < shapes.size(); ++k)
+    for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = numbers[ids[k]][d];
+  return shapes;
+}
+
 /// The decomposition of a tensor of which every worker of p holds a block. Collective. If the blocks do not fit
 /// together along each dimension, the same error is set on all workers.
 template <class Extents>
@@ -44,11 +55,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   const auto balanced = decomposition<rank>::balanced(global_extents_of_blocks(p, own_shape), p.grid().shape());
   // If the blocks of all workers are balanced, the shapes need not be gathered.
   if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
-  const auto shapes = gather_numbers(state, extents_and_zero(own_shape));
-  std::vector<std::array<std::size_t, rank>> by_place(p.size());
-  for (std::size_t k = 0; k < by_place.size(); ++k)
-    for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];
-  const layout_of_blocks<rank> layout = lay_out(by_place, p.grid().shape());
+  const auto layout = lay_out(gather_block_shapes(state, p.workers(), own_shape), p.grid().shape());
   if (!layout.error_message.empty() || !layout.cartesian) {
     found_error.kind = failure::shape;
     found_error.sentence << call << " with p = " << p.grid().shape() << ": ";

@@ -18,7 +18,7 @@ class evicted_plans {
   /// Notes that the plan of a tensor of these extents was evicted. If `has_default_cuts` is true, the decomposition of
   /// the tensor follows from its extents, and the extents are removed from the list.
   template <std::size_t Rank>
-  void add_extents(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
+  void note_eviction(const std::array<std::size_t, Rank>& extents, bool has_default_cuts) {
     if (is_full_) return;
     const std::uint64_t hash = hash_of(extents);
     const auto place = std::lower_bound(extents_hashes_.begin(), extents_hashes_.end(), hash);
@@ -49,8 +49,8 @@ class evicted_plans {
     return hasher().mix(extents).value();
   }
 
-  std::vector<std::uint64_t> extents_hashes_;
-  bool is_full_ = false;
+  std::vector<std::uint64_t> extents_hashes_;  ///< sorted
+  bool is_full_ = false;                       ///< whether tensors were left out of the list
 };
 
 }  // namespace partita::detail

@@ -17,11 +17,11 @@
 
 namespace partita::detail {
 
-/// The number of a field as a type; for_each_field calls f(number) for all fields.
+/// The number of a field as a type.
 template <std::size_t F>
 using field_number = std::integral_constant<std::size_t, F>;
 template <std::size_t Fields, class F>
-void for_each_field(F f) {
+void for_each_field(F f) {  // calls f(field_number<k>()) for k = 0, ..., Fields - 1
   [&]<std::size_t... K>(std::index_sequence<K...>) { (f(field_number<K>()), ...); }(std::make_index_sequence<Fields>());
 }
 
@@ -33,9 +33,8 @@ class fields_movement : public planned_movement<Planner> {
 
  protected:
   /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
-  /// `plan(f)` is the plan of the field with the field_number f, `exchange()` returns the exchange that carries out the
-  /// plans of all fields together, and `overlapped_work(y)` works on the blocks of the results while the exchange is
-  /// pending.
+  /// `plan(f)` is the plan of the field with the field_number f, `exchange()` returns the exchange that carries out all
+  /// plans together, and `overlapped_work(y)` works on the blocks of the results while the exchange is pending.
   template <class T, class Results, class X, class Outputs, class Plan, class Exchange, class OverlappedWork>
   pending<Results> move_all_fields(const X& x, const Outputs& output, Plan plan, Exchange exchange,
                                    OverlappedWork overlapped_work) {
@@ -48,7 +47,7 @@ class fields_movement : public planned_movement<Planner> {
       const blocks_side_by_side from(std::get<F>(x)...);
       const blocks_side_by_side there(std::get<F>(to)...);
       const std::uint64_t operation_number = this->begin_exchange(exchange(), from.data, from.strides.data(),
-                                                                  there.data, there.strides.data(), no_view_to_fill());
+                                                                  there.data, there.strides.data(), nothing_to_fill());
       overlapped_work(to);
       return pending<Results>(std::move(y), this->operation(), operation_number);
     }(std::make_index_sequence<std::tuple_size_v<X>>());
@@ -74,6 +73,7 @@ struct fields_structure : repartition_structure<Rank> {
   /// For n fields: entry 2 n for the adjoint, entry 2 n + 1 for the forward direction.
   std::vector<exchanges_by_kind> exchanges_by_field_count{};
 
+  /// The exchanges of `fields` fields in one direction.
   exchanges_by_kind& exchanges_for_fields(std::size_t fields, bool forward) {
     const std::size_t k = 2 * fields + (forward ? 1 : 0);
     if (k >= exchanges_by_field_count.size()) exchanges_by_field_count.resize(k + 1);
@@ -85,9 +85,10 @@ struct fields_structure : repartition_structure<Rank> {
 template <std::size_t Rank>
 class fields_planner : public repartition_planner<Rank> {
  public:
-  using structure = fields_structure<Rank>;
+  using structure = fields_structure<Rank>;  ///< a cached plan
   using repartition_planner<Rank>::repartition_planner;
 
+  /// Makes the plan of a call. Collective.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     return {repartition_planner<Rank>::learn(call, shared_transport, found_error)};
@@ -119,7 +120,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
         fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
         const exchange_plan<Rank>& plan = s.plan(forward);
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
-          return s.exchanges_for_fields(N, forward).find(call.kind, [&] {
+          return s.exchanges_for_fields(N, forward).find_or_make(call.kind, [&] {
             const std::vector<lowered_plan> each(N, lowered(plan));
             return lasting_exchange(this->shared_transport(), this->world(), join_plans(each), call.kind);
           });

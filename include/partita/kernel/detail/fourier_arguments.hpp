@@ -30,7 +30,7 @@ constexpr auto fourier_result() {
   else return std::complex<real>();
 }
 template <class Kind, class T, bool Forward>
-using fourier_result_type = decltype(fourier_result<Kind, T, Forward>());
+using fourier_result_type = decltype(fourier_result<Kind, T, Forward>());  ///< void if T is not accepted
 
 /// Whether the arguments of fourier_transform fit together; if not, the compiler prints one error message.
 template <class Kind, std::size_t RankX, std::size_t RankY, std::size_t... D>
@@ -43,16 +43,10 @@ consteval bool has_fourier_transform() {
       sizeof...(D) > 0 && sizeof...(D) <= most,
       "partita::fourier_transform<D...>(p_x, p_y): requires the dimensions to transform, 1 to 8 of them; write "
       "fourier_transform<0, 1>(p_x, p_y)");
-  constexpr bool inside = ((D < RankX) && ...);
+  constexpr bool inside = below<RankX, D...>;
   static_assert(inside,
                 "partita::fourier_transform<D...>(p_x, p_y): requires dimensions of the partitions, below their rank");
-  constexpr bool once = [] {
-    constexpr std::size_t all[] = {D..., 0};
-    for (std::size_t a = 0; a < sizeof...(D); ++a)
-      for (std::size_t b = 0; b < a; ++b)
-        if (all[a] == all[b]) return false;
-    return true;
-  }();
+  constexpr bool once = are_distinct<D...>();
   static_assert(once, "partita::fourier_transform<D...>(p_x, p_y): requires each dimension once; leave out the second");
   constexpr bool kinds = [] {
     if constexpr (is_real_to_real<Kind>) return Kind::size == 1 || Kind::size == sizeof...(D);

@@ -19,14 +19,14 @@ namespace partita::detail {
 /// dimensions in the opposite order.
 template <std::size_t Rank>
 struct fourier_stage {
-  dynamic_partition<Rank> p;
-  std::array<std::size_t, Rank> extents_before{},
-      extents_after{};  ///< the extents of the tensor before and after the transforms
-  std::vector<line_transform> lines{}, adjoint_lines{};
-  bool has_complex_result = false;
+  dynamic_partition<Rank> p;                             ///< the partition of the layout
+  std::array<std::size_t, Rank> extents_before{};        ///< the extents of the tensor before the transforms
+  std::array<std::size_t, Rank> extents_after{};         ///< and after them
+  std::vector<line_transform> lines{}, adjoint_lines{};  ///< the transforms along dimensions, and their adjoints
+  bool has_complex_result = false;                       ///< whether the transforms give complex numbers
 };
 template <std::size_t Rank>
-using fourier_route = std::vector<fourier_stage<Rank>>;
+using fourier_route = std::vector<fourier_stage<Rank>>;  ///< the layouts of a transform, from x to the result
 
 /// The arguments with which a transform is constructed.
 template <std::size_t Rank>
@@ -35,13 +35,14 @@ struct fourier_definition {
   static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
 
   dynamic_partition<Rank> p_x;
-  std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the transform chooses the layout of the result
-  shape_list dimensions{};
-  std::vector<line_kind> kinds{};
-  std::vector<real_transform> real_transforms{};
+  std::optional<dynamic_partition<Rank>> p_y{};   ///< empty if the transform chooses the layout of the result
+  shape_list dimensions{};                        ///< the dimensions to transform
+  std::vector<line_kind> kinds{};                 ///< the kind of transform along each of `dimensions`
+  std::vector<real_transform> real_transforms{};  ///< the sine or cosine transform along each of `dimensions`
   fourier_options options{};
 
-  bool has_kind(line_kind kind) const { return kinds.back() == kind; }
+  bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< of the last dimension
+  /// The transformed dimension that is listed last; real_to_complex halves the spectrum along it.
   std::size_t last_dimension() const { return dimensions[dimensions.size() - 1]; }
   std::uint64_t fingerprint() const {
     hasher hash(128);
@@ -49,8 +50,7 @@ struct fourier_definition {
     hash.mix(real_transforms).mix(options.norm).mix(options.inverse).mix(options.real_extent);
     return hash.value();
   }
-  /// Throws a shape_error if the options do not fit the kind of transform, and a partition_error if p_x and p_y are not
-  /// partitions of one world.
+  /// Throws an error if the options do not fit the kind of transform, or p_x and p_y are partitions of two worlds.
   void require_options() const {
     const bool half = has_kind(line_kind::real_to_complex) || has_kind(line_kind::complex_to_real);
     if (p_y) expect_one_world(p_x, *p_y, "partita::fourier_transform");
@@ -96,8 +96,7 @@ struct fourier_definition {
     return problem;
   }
 
-  /// The layouts in which a tensor of these extents is transformed; `balanced` is true if the blocks of x on p_x are
-  /// balanced.
+  /// The layouts in which a tensor of these extents is transformed. `balanced`: whether x has balanced blocks on p_x.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
     const bool real_x = has_kind(line_kind::real_to_complex), real_y = has_kind(line_kind::complex_to_real);
@@ -119,7 +118,9 @@ struct fourier_definition {
       const bool given = k + 1 == pencils.size() && p_y.has_value();
       fourier_stage<Rank> stage{k == 0 ? p_x : given ? *p_y : layout(workers_of_layouts, pencils[k].grid), now, now};
       for (const std::size_t d : pencils[k].dimensions) {
-        const std::size_t at = position_of_dimension(d), n = real_y ? result[d] : global[d];
+        const std::size_t n = real_y ? result[d] : global[d];
+        std::size_t at = 0;  // the position of d in `dimensions`
+        while (dimensions[at] != d) ++at;
         const bool inverse = options.inverse || real_y;  // complex_to_real is an inverse transform
         const line_transform line = make_transform(d, kinds[at], real_transforms[at], inverse, options.norm, n);
         stage.lines.push_back(line);
@@ -136,11 +137,6 @@ struct fourier_definition {
   }
 
  private:
-  std::size_t position_of_dimension(std::size_t dimension) const {
-    std::size_t k = 0;
-    while (dimensions[k] != dimension) ++k;
-    return k;
-  }
   /// Makes the partition of a layout, on as many of the first workers in `workers_of_layouts` as the grid needs.
   dynamic_partition<Rank> layout(const workers& workers_of_layouts, const shape_list& grid_of_layout) const {
     shape_type shape{};

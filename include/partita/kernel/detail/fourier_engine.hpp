@@ -28,31 +28,32 @@ namespace partita::detail {
 /// The plan of a transform for blocks of certain shapes.
 template <std::size_t Rank>
 struct fourier_structure {
-  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< this worker's blocks; all extents are 0 if it has none
+  std::array<std::size_t, Rank> x_shape{}, y_shape{};  ///< the shapes of this worker's blocks, 0 if it has none
   bool gives = false, takes = false;                   ///< whether this worker is active in the first (last) layout
-  std::shared_ptr<const fourier_route<Rank>> route{};
-  std::vector<fields_repartition<Rank>*> moves{};  ///< the moves from each layout to the next
+  std::shared_ptr<const fourier_route<Rank>> route{};  ///< the layouts of the transform
+  std::vector<fields_repartition<Rank>*> moves{};      ///< the moves from each layout to the next
 };
 
-/// A call of a transform: the values that the workers compare, and the shapes of this worker's block and view, which
-/// are equal for all fields.
+/// A call of a transform: the values that the workers compare, and this worker's shapes, equal for all fields.
 template <std::size_t Rank>
 struct fourier_call {
   bool forward = true;
-  std::size_t field_count = 1;
-  std::array<std::size_t, Rank> block{};
-  std::optional<std::array<std::size_t, Rank>> view{};  ///< the shape of the view to fill, if the caller passes one
-  std::uint64_t type = 0;
+  std::size_t field_count = 1;                                ///< the number of tensors that are transformed together
+  std::array<std::size_t, Rank> shape{};                      ///< the shape of this worker's block
+  std::optional<std::array<std::size_t, Rank>> view_shape{};  ///< the shape of the view to fill, if there is one
+  std::uint64_t type = 0;                                     ///< the number of the element type
   text (*name_of_type)() = nullptr;
 
+  /// A fingerprint of the call, without its shapes.
   std::uint64_t number() const { return mixed(mixed(type, field_count), forward ? 1U : 2U); }
 };
 
+/// The layouts of a transform, the moves between them, and the cached plans, for all element types.
 template <std::size_t Rank>
 class fourier_engine {
  public:
   using shape_type = std::array<std::size_t, Rank>;
-  using structure = fourier_structure<Rank>;
+  using structure = fourier_structure<Rank>;  ///< a cached plan
   static constexpr const char* name = fourier_definition<Rank>::name;
 
   explicit fourier_engine(fourier_definition<Rank> definition)
@@ -65,7 +66,7 @@ class fourier_engine {
   const fourier_definition<Rank>& definition() const { return definition_; }
   world_state& state() const { return *definition_.p_x.world().state(); }
   local_transforms& transforms() { return local_transforms_; }
-  chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
+  chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }  ///< the cached calls of one direction
 
   /// The partition of the result if a tensor of these extents is transformed.
   dynamic_partition<Rank> result_partition(const shape_type& global) const {
@@ -73,6 +74,7 @@ class fourier_engine {
     require_transform(global, ".result_partition(extents)");
     return definition_.route(global, true).back().p;
   }
+  /// This worker's plan for a tensor of these extents in balanced blocks, for the user to read.
   fourier_plan<Rank> plan(const shape_type& global) const {
     require_transform(global, ".plan(extents)");
     fourier_plan<Rank> all{global, definition_.result_extents(global), {}};
@@ -97,16 +99,16 @@ class fourier_engine {
     return agreed_structure(
         state(), plans_, {mixed(fingerprint_, call.number()), before, true},
         [&](const structure& known) {
-          if ((forward ? known.gives : known.takes) && (forward ? known.block_x : known.block_y) != call.block)
+          if ((forward ? known.gives : known.takes) && (forward ? known.x_shape : known.y_shape) != call.shape)
             return false;
-          const shape_type& filled = forward ? known.block_y : known.block_x;
-          return !call.view || volume_of(filled) == 0 || *call.view == filled;
+          const shape_type& filled = forward ? known.y_shape : known.x_shape;
+          return !call.view_shape || volume_of(filled) == 0 || *call.view_shape == filled;
         },
         [&](local_error& found_error) {
           structure s =
-              forward ? plan_forward_call(call.block, found_error) : plan_backward_call(call.block, found_error);
-          if (call.view && !found_error.any())
-            expect_shape(*call.view, forward ? s.block_y : s.block_x,
+              forward ? plan_forward_call(call.shape, found_error) : plan_backward_call(call.shape, found_error);
+          if (call.view_shape && !found_error.any())
+            expect_shape(*call.view_shape, forward ? s.y_shape : s.x_shape,
                          (text(name) << (forward ? "" : ".adjoint")).c_str(), found_error);
           return s;
         },
@@ -117,12 +119,11 @@ class fourier_engine {
               << " and ";
           if (call.field_count > 1) all << call.field_count << " blocks";
           else all << "a block";
-          return all << " of shape " << call.block << " of " << call.name_of_type();
+          return all << " of shape " << call.shape << " of " << call.name_of_type();
         });
   }
-  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange because their
-  /// shapes differ; empty if the shapes are equal. A worker that has no block in the first (last) layout may pass
-  /// fields (views) of different shapes.
+  /// The error message if the shapes of this worker's fields, or of the views to fill, differ; empty if they are equal.
+  /// A worker that has no block in the first (last) layout may pass fields (views) of different shapes.
   template <std::size_t N>
   text describe_unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool are_blocks_of_x, const char* what) {
@@ -145,7 +146,7 @@ class fourier_engine {
   }
   std::size_t plans_made() const {
     std::size_t n = plans_.plans_made();
-    for (const exchange_of_layouts& m : layout_moves_) n += m.movement->plans_made();
+    for (const layout_move& m : layout_moves_) n += m.movement->plans_made();
     return n;
   }
   /// The number of plans made so far, and the messages and bytes of all moves of the last call.
@@ -165,7 +166,7 @@ class fourier_engine {
   }
   kernel_identity identity() const {
     std::uint64_t number = 0;
-    for (const exchange_of_layouts& m : layout_moves_) number += m.movement->identity().number;
+    for (const layout_move& m : layout_moves_) number += m.movement->identity().number;
     return {&state(), mixed(fingerprint_, number)};
   }
   /// Collective: throws on all workers if one of them has an error.
@@ -174,30 +175,30 @@ class fourier_engine {
   }
 
  private:
-  struct exchange_of_layouts {
-    dynamic_partition<Rank> from, to;
-    bool are_blocks_of_x;  ///< whether `from` is the layout of x, whose blocks need not be balanced
+  /// The move of fields from one layout to another.
+  struct layout_move {
+    dynamic_partition<Rank> from, to;  ///< the layouts
+    bool are_blocks_of_x;              ///< whether `from` is the layout of x, whose blocks need not be balanced
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
+  /// Throws an error if a tensor of these extents cannot be transformed.
   void require_transform(const shape_type& global, const char* call) const {
     const text problem = definition_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name) << call << ": " << problem);
   }
-  static shape_type balanced_block(const dynamic_partition<Rank>& p, const shape_type& global) {
+  static shape_type balanced_block_shape(const dynamic_partition<Rank>& p, const shape_type& global) {  // this worker's
     return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
   }
 
+  /// Makes the plan of a forward call. Collective.
   structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
     shape_type global = global_extents_of_blocks(definition_.p_x, own_shape);
-    const bool balanced =
-        is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
+    const bool balanced = is_true_on_all(
+        state(), !definition_.p_x.active() || own_shape == balanced_block_shape(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the extents of the tensor
-      const auto shapes = gather_numbers(state(), extents_and_zero(own_shape));
-      std::vector<shape_type> by_place(definition_.p_x.size());
-      for (std::size_t k = 0; k < by_place.size(); ++k)
-        for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];
-      const layout_of_blocks<Rank> layout_of_x = lay_out(by_place, definition_.p_x.grid().shape());
+      const auto shapes = gather_block_shapes(state(), definition_.p_x.workers(), own_shape);
+      const layout_of_blocks<Rank> layout_of_x = lay_out(shapes, definition_.p_x.grid().shape());
       if (!layout_of_x.error_message.empty()) {
         found_error = local_error(text(name) << "(x) with p_x = " << definition_.p_x.grid().shape() << ": "
                                              << layout_of_x.error_message);
@@ -211,12 +212,11 @@ class fourier_engine {
       return {};
     }
     structure s = make_structure(global, balanced);
-    s.block_x = s.gives ? own_shape : shape_type{};
+    s.x_shape = s.gives ? own_shape : shape_type{};
     return s;
   }
 
-  /// Makes the plan of an adjoint call that no forward call preceded. The plan follows from the extents of dy, and the
-  /// blocks of x are balanced.
+  /// Makes the plan of an adjoint call before any forward call: from the extents of dy, for balanced blocks of x.
   structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);
@@ -244,30 +244,30 @@ class fourier_engine {
     const text problem = definition_.error_message(global);
     if (!problem.empty()) return refuse(problem);
     structure s = make_structure(global, true);
-    if (s.takes && own_shape != s.block_y)
+    if (s.takes && own_shape != s.y_shape)
       return refuse(text("requires dy in the balanced blocks of the result, which are ")
-                    << s.block_y << " on worker " << state().id() << ", got a block of " << own_shape);
-    s.block_x = balanced_block(definition_.p_x, global);
+                    << s.y_shape << " on worker " << state().id() << ", got a block of " << own_shape);
+    s.x_shape = balanced_block_shape(definition_.p_x, global);
     return s;
   }
 
+  /// Makes the plan for a tensor of these extents. `balanced`: whether x has balanced blocks.
   structure make_structure(const shape_type& global, bool balanced) {
     structure s;
     auto layouts = std::make_shared<fourier_route<Rank>>(definition_.route(global, balanced));
     s.gives = layouts->front().p.active();
     s.takes = layouts->back().p.active();
-    s.block_y = balanced_block(layouts->back().p, layouts->back().extents_after);
+    s.y_shape = balanced_block_shape(layouts->back().p, layouts->back().extents_after);
     for (std::size_t k = 0; k + 1 < layouts->size(); ++k)
       s.moves.push_back(&find_move((*layouts)[k].p, (*layouts)[k + 1].p, k == 0));
     s.route = std::move(layouts);
     return s;
   }
   /// Finds or makes the repartition between two layouts, which all calls share. A repartition from the layout of x is
-  /// kept apart from an equal repartition between later layouts, because the adjoint of the latter moves to balanced
-  /// blocks.
+  /// kept apart from an equal one between later layouts, because the adjoint of the latter moves to balanced blocks.
   fields_repartition<Rank>& find_move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to,
                                       bool are_blocks_of_x) {
-    for (const exchange_of_layouts& m : layout_moves_)
+    for (const layout_move& m : layout_moves_)
       if (m.from == from && m.to == to && m.are_blocks_of_x == are_blocks_of_x) return *m.movement;
     layout_moves_.push_back(
         {from, to, are_blocks_of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
@@ -277,10 +277,10 @@ class fourier_engine {
   fourier_definition<Rank> definition_;
   std::uint64_t fingerprint_;
   local_transforms local_transforms_;
-  std::vector<exchange_of_layouts> layout_moves_;
+  std::vector<layout_move> layout_moves_;
   plan_cache<structure> plans_;
-  kernel_counts counted_traffic_;
-  chained_calls calls_[2];
+  kernel_counts counted_traffic_;  ///< the traffic of the last call
+  chained_calls calls_[2];         ///< the cached forward calls and the cached adjoint calls
 };
 
 }  // namespace partita::detail

@@ -28,7 +28,7 @@ template <std::size_t Rank>
 struct fourier_plan {
   std::array<std::size_t, Rank> extents{};         ///< the extents of the tensor that is transformed
   std::array<std::size_t, Rank> result_extents{};  ///< the extents of the result
-  std::vector<fourier_step<Rank>> steps;
+  std::vector<fourier_step<Rank>> steps;           ///< the layouts, from x to the result
 
   /// The number of moves of the whole tensor from one layout to another.
   std::size_t moves() const { return steps.empty() ? 0 : steps.size() - 1; }
@@ -38,7 +38,7 @@ struct fourier_plan {
     for (const auto& step : steps) n += step.move.messages_sent();
     return n;
   }
-  std::size_t elements_sent() const {
+  std::size_t elements_sent() const {  // by this worker, in all moves
     std::size_t n = 0;
     for (const auto& step : steps) n += step.move.elements_sent();
     return n;

@@ -23,10 +23,10 @@ namespace partita::detail {
 /// A block of this worker: the caller's block, or a block that the call owns and may overwrite.
 template <class T, std::size_t Rank>
 struct fourier_block {
-  strided<const T, Rank> block{};
-  pooled_tensor<T, Rank> own_tensor{};
+  strided<const T, Rank> block{};        ///< the elements, in own_tensor or in memory of the caller
+  pooled_tensor<T, Rank> own_tensor{};   ///< the memory of the block, if owns_block is true
   pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
-  bool owns_block = false;
+  bool owns_block = false;               ///< whether the block is in own_tensor
 
   void set_own_tensor(pooled_tensor<T, Rank> tensor) {
     own_tensor = std::move(tensor);
@@ -54,7 +54,6 @@ auto join_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
 /// A call with N blocks of In whose results are blocks of Out: real or complex numbers of one precision.
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class fourier_run {
-  using real = real_of<In>;
   using shape_type = std::array<std::size_t, Rank>;
   template <class T>
   using tensor = pooled_tensor<T, Rank>;
@@ -65,26 +64,24 @@ class fourier_run {
       : engine_(std::move(engine)),
         route_(s.route),
         layout_moves_(s.moves),
-        result_block_shape_(forward ? s.block_y : s.block_x),
+        result_block_shape_(forward ? s.y_shape : s.x_shape),
         forward_(forward),
         outputs_(outputs) {
     for (std::size_t f = 0; f < N; ++f) fields<In>()[f].block = x[f];
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms the fields in the first layout and starts the move to the next layout. Returns whether a move was
-  /// started.
+  /// Transforms the fields in the first layout and starts the move to the next, if there is one; returns whether.
   bool begin() {
     engine_->reset_counted_traffic();
     transform_in_layout();
     return start_move();
   }
-  /// Completes the move that begin() has started, and all later moves. If the caller passed views to fill, the returned
-  /// tensors are default-constructed.
+  /// Completes the move that begin() started, and all later moves. Tensors are empty if the caller passed views.
   auto finish() {
-    while (pending_input_move_ || pending_output_move_) {
-      if (pending_input_move_) finish_move<In>(pending_input_move_);
-      else finish_move<Out>(pending_output_move_);
+    while (pending_move_of_operand_type_ || pending_move_of_result_type_) {
+      if (pending_move_of_operand_type_) finish_move<In>(pending_move_of_operand_type_);
+      else finish_move<Out>(pending_move_of_result_type_);
       ++finished_layout_count_;
       transform_in_layout();
       start_move();
@@ -107,18 +104,19 @@ class fourier_run {
   using pending_move = std::optional<pending<std::conditional_t<N == 1, tensor<T>, std::array<tensor<T>, N>>>>;
 
   template <class T>
-  field_blocks<T>& fields() {
+  field_blocks<T>& fields() {  // the blocks of this element type
     if constexpr (std::is_same_v<T, In>) return fields_of_operand_type_;
     else return fields_of_result_type_;
   }
+  /// The layout in which the call transforms after k moves.
   const fourier_stage<Rank>& stage(std::size_t k) const { return (*route_)[forward_ ? k : route_->size() - 1 - k]; }
-  const std::vector<line_transform>& lines(std::size_t k) const {
+  const std::vector<line_transform>& lines(std::size_t k) const {  // the transforms in that layout
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
-  bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
+  bool is_last(std::size_t k) const { return k + 1 == route_->size(); }  ///< whether stage(k) is the last layout
   /// Whether the caller has passed views that the results are written to.
   bool has_views_to_fill() const { return outputs_[0].is_given; }
-  fields_repartition<Rank>& current_repartition() const {
+  fields_repartition<Rank>& current_repartition() const {  // to the next layout
     return *layout_moves_[forward_ ? finished_layout_count_ : layout_moves_.size() - 1 - finished_layout_count_];
   }
 
@@ -130,7 +128,7 @@ class fourier_run {
     return false;
   }
 
-  void transform_in_layout() {
+  void transform_in_layout() {  // transforms all fields in the current layout
     const fourier_stage<Rank>& here = stage(finished_layout_count_);
     if (!here.p.active()) {  // use an empty block, with the element type after the transforms
       const auto cuts =
@@ -191,7 +189,7 @@ class fourier_run {
     fields_of_operand_type_[f] = {};
   }
 
-  bool start_move() {
+  bool start_move() {  // to the next layout; returns whether there is one
     if (is_last(finished_layout_count_)) return false;
     if (has_result_type_) start_move(fields<Out>(), pending_move_of_type<Out>());
     else start_move(fields<In>(), pending_move_of_type<In>());
@@ -199,8 +197,8 @@ class fourier_run {
   }
   template <class T>
   pending_move<T>& pending_move_of_type() {
-    if constexpr (std::is_same_v<T, In>) return pending_input_move_;
-    else return pending_output_move_;
+    if constexpr (std::is_same_v<T, In>) return pending_move_of_operand_type_;
+    else return pending_move_of_result_type_;
   }
   template <class T>
   void start_move(field_blocks<T>& here, pending_move<T>& later) {
@@ -216,8 +214,7 @@ class fourier_run {
                        can_move_to_views();
         if (fills_views_) to = outputs_;
       }
-      // Tensors x of different shapes may have results of one shape; then the shape of `next_tensor` shows to which x
-      // the adjoint belongs.
+      // Tensors x of different shapes may have results of one shape; the shape of `next_tensor` shows which x it is.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
         here[f].next_tensor = allocate_for_move<T>(move);
         to[f] = {true, block_of(here[f].next_tensor)};
@@ -238,7 +235,7 @@ class fourier_run {
            stage(finished_layout_count_ + 1).p.active();
   }
   template <class T>
-  void finish_move(pending_move<T>& later) {
+  void finish_move(pending_move<T>& later) {  // of the fields, which have elements T
     std::array<tensor<T>, N> moved;
     if constexpr (N == 1) moved[0] = later->finish();
     else moved = later->finish();
@@ -250,8 +247,7 @@ class fourier_run {
       if (!fills_views_) here.set_own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
     }
   }
-  /// Allocates memory for this worker's block in the first layout, with the extents after the forward transforms in
-  /// that layout.
+  /// Allocates this worker's block in the first layout, with the extents after the forward transforms in that layout.
   template <class T>
   tensor<T> allocate_for_move(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
@@ -265,8 +261,8 @@ class fourier_run {
 
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<fields_repartition<Rank>*> layout_moves_;
-  shape_type result_block_shape_;
+  std::vector<fields_repartition<Rank>*> layout_moves_;  ///< in the order of a forward call
+  shape_type result_block_shape_;                        ///< the shape of this worker's block of the result
   bool forward_;
   std::array<target<Out, Rank>, N> outputs_;
   std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the blocks have left
@@ -274,8 +270,8 @@ class fourier_run {
   bool fills_views_ = false;               ///< whether the last move writes into the caller's views
   field_blocks<In> fields_of_operand_type_;
   field_blocks<Out> fields_of_result_type_;
-  pending_move<In> pending_input_move_;
-  pending_move<Out> pending_output_move_;
+  pending_move<In> pending_move_of_operand_type_;
+  pending_move<Out> pending_move_of_result_type_;
 };
 
 }  // namespace partita::detail

@@ -17,8 +17,9 @@ namespace partita::detail {
 /// are divided evenly into one range for each worker.
 class index_directory {
  public:
+  /// Consecutive indices that one worker owns.
   struct run {
-    std::size_t start, stop, worker, row;
+    std::size_t start, stop, worker, row;  ///< indices [start, stop); their owner; its row with index start
   };
 
   index_directory(std::size_t n, std::size_t workers, std::size_t me)
@@ -37,7 +38,7 @@ class index_directory {
 
   /// The worker whose part of the directory has the entry of an index.
   std::size_t directory_worker(std::size_t index) const { return index / indices_per_worker_; }
-  std::size_t indices_per_worker() const { return indices_per_worker_; }
+  std::size_t indices_per_worker() const { return indices_per_worker_; }  ///< the length of each part of the directory
 
   /// Stores all runs of owned indices in this worker's part of the directory. Returns an error message if runs overlap
   /// or leave a gap, otherwise an empty text.
@@ -55,14 +56,14 @@ class index_directory {
     }
     return {};
   }
-  const run& find(std::size_t index) const {
+  const run& find(std::size_t index) const {  // the run that contains an index of this worker's part
     const run *const first = owned_runs_.data() + bucket_starts_[bucket_of_index(index)],
                      *const last = owned_runs_.data() + bucket_starts_[bucket_of_index(index) + 1];
     return *(std::upper_bound(first, last, index, [](std::size_t i, const run& r) { return i < r.start; }) - 1);
   }
 
  private:
-  static text begin_error(const char* name) {
+  static text begin_error(const char* name) {  // the beginning of all error messages
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 
@@ -83,10 +84,11 @@ class index_directory {
                   [](const run& x, const run& y) { return x.start < y.start; });
   }
 
-  std::size_t indices_per_worker_, first_index_, end_index_, bucket_shift_ = 0;
+  std::size_t indices_per_worker_, first_index_, end_index_;  ///< this part has the indices [first_index_, end_index_)
+  std::size_t bucket_shift_ = 0;                              ///< a bucket is for 2^bucket_shift_ indices
   bool knows_all_owners_ = false;
-  std::vector<run> owned_runs_;
-  std::vector<std::size_t> bucket_starts_;
+  std::vector<run> owned_runs_;             ///< the runs of this part, in ascending order
+  std::vector<std::size_t> bucket_starts_;  ///< the first run of each bucket
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.
@@ -100,8 +102,7 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
-/// Sends each run of owned indices to the workers whose parts of the directory have the entries of these indices.
-/// Returns the received runs.
+/// Sends each run of owned indices to the workers whose parts of the directory it is in; returns the received runs.
 inline std::vector<index_directory::run> send_runs(world_state& world, const index_directory& directory,
                                                    const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);
@@ -132,8 +133,7 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
 }
 
 /// Makes the directory of the owned indices of all workers. Collective. All workers throw if owned indices overlap or
-/// leave a gap, or if a worker wants an index that no worker owns; error messages call a wanted index by the text
-/// `wanted_name`.
+/// leave a gap, or if a worker wants an index that no worker owns; messages call a wanted index `wanted_name`.
 inline index_directory register_indices(world_state& world, const index_list& owned, const index_list& wanted,
                                         const char* name, const char* wanted_name) {
   constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: the sum of two numbers of indices does not overflow

@@ -48,25 +48,25 @@ class pending_rows {
   }
 
  private:
-  void complete() {
+  void complete() {  // waits, and then places or combines the received rows, once
     pending_movement_.finish();
     if (std::exchange(is_pending_, false)) complete_rows_();
   }
 
   Result result_;
   pending<written_in_place> pending_movement_;
-  Complete complete_rows_;
+  Complete complete_rows_;  ///< places or combines the received rows
   bool is_pending_ = true;
 };
 
 /// The values of a call with N blocks that all workers compare, and this worker's blocks.
 template <std::size_t N>
 struct row_call {
-  std::uint64_t operation_number = 0, type = 0;
-  const char* direction = "";
-  std::array<described_block, N> described_blocks{};
-  std::array<row_block, N> inputs{}, outputs{};
-  local_error own_error{};
+  std::uint64_t operation_number = 0, type = 0;       ///< the type is a hash of element types and shapes of rows
+  const char* direction = "";                         ///< the text after the kernel's name in messages
+  std::array<described_block, N> described_blocks{};  ///< the blocks in messages
+  std::array<row_block, N> inputs{}, outputs{};       ///< the blocks whose rows are sent, and those that are filled
+  local_error own_error{};                            ///< this worker's error, if any
 
   /// The offset in bytes of each block's row inside a packed row, which contains one row of every block.
   std::array<std::size_t, N> offsets() const {
@@ -78,15 +78,15 @@ struct row_call {
     }
     return all;
   }
-  std::size_t row_pitch() const {
+  std::size_t row_pitch() const {  // the bytes from the start of a packed row to the start of the next
     if constexpr (N == 1) return inputs[0].row_bytes();
     const std::size_t end = offsets()[N - 1] + inputs[N - 1].row_bytes();
     return align_up(end, 16);
   }
 
  private:
-  static std::size_t align_up(std::size_t offset, std::size_t element) {
-    const std::size_t unit = copy_unit_bytes(element);
+  static std::size_t align_up(std::size_t offset, std::size_t element_bytes) {
+    const std::size_t unit = copy_unit_bytes(element_bytes);
     return (offset + unit - 1) / unit * unit;
   }
 };
@@ -104,19 +104,19 @@ class index_movement : public planned_movement<index_planner> {
 
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
-               const local_error& before, no_view_to_fill) {
+               const local_error& before, nothing_to_fill) {
     return start_copying_rows(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
-                const local_error& before, no_view_to_fill) {
+                const local_error& before, nothing_to_fill) {
     return start_combining_rows<sum_t>(2, dy, output, direction, before);
   }
   /// Starts to copy the rows of x to the workers that want these rows.
   template <class T, std::size_t Rank>
   auto start_copying_rows(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* direction, const local_error& before) {
-    auto y = result<T, Rank>(x.shape, pattern().wanted_count, output);
+    auto y = make_result<T, Rank>(x.shape, pattern().wanted_count, output);
     const strided<T, Rank> to = output.is_given ? output.block : block_of(y);
     row_call<1> call = make_row_call<T>(number, x, to, direction, before);
     require_row_count(call.own_error, direction, x.shape, pattern().owned_count, planner().call_texts().owned);
@@ -127,15 +127,14 @@ class index_movement : public planned_movement<index_planner> {
   template <class Reduction, class T, std::size_t Rank>
   auto start_combining_rows(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
                             const char* direction, const local_error& before) {
-    auto dx = result<T, Rank>(dy.shape, pattern().owned_count, output);
+    auto dx = make_result<T, Rank>(dy.shape, pattern().owned_count, output);
     const strided<T, Rank> to = output.is_given ? output.block : block_of(dx);
     row_call<1> call = make_row_call<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     require_row_count(call.own_error, direction, dy.shape, pattern().wanted_count, planner().call_texts().wanted);
     require_fitting_output(call.own_error, dy, output, pattern().owned_count);
     return move_rows_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
-  /// Copies the rows of an expression in one blocking call of all workers. All workers throw if one of them passes an
-  /// error as `before`.
+  /// Copies the rows of an expression in one blocking call. All workers throw if one passes an error as `before`.
   template <class X>
   pooled_tensor<element_of<X>, rank_of<X>> copy(std::uint64_t number, const X& x, const char* direction,
                                                 const local_error& before = {}) {
@@ -145,6 +144,7 @@ class index_movement : public planned_movement<index_planner> {
           .finish();
     });
   }
+  /// Sends the rows of an expression to the owners, which combine them, in one blocking call.
   template <class Reduction, class X>
   pooled_tensor<element_of<X>, rank_of<X>> combine(std::uint64_t number, const X& x, const char* direction,
                                                    const local_error& before = {}) {
@@ -178,18 +178,21 @@ class index_movement : public planned_movement<index_planner> {
   }
 
  private:
+  /// Allocates a block of `rows` rows, unless the caller passes the block to fill.
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> result(std::array<std::size_t, Rank> shape, std::size_t rows, const target<T, Rank>& output) {
+  pooled_tensor<T, Rank> make_result(std::array<std::size_t, Rank> shape, std::size_t rows,
+                                     const target<T, Rank>& output) {
     if (output.is_given) return {};
     shape[0] = rows;
     return make_pooled<T, Rank>(*memory(), shape);
   }
   template <class T, std::size_t Rank>
-  static std::uint64_t hash_type_and_shape(const std::array<std::size_t, Rank>& shape) {
+  static std::uint64_t hash_type_and_shape(const std::array<std::size_t, Rank>& shape) {  // without the number of rows
     std::uint64_t all = mixed(type_number<T>(), Rank);
     for (std::size_t d = 1; d < Rank; ++d) all = mixed(all, shape[d]);
     return all;
   }
+  /// The description of a call that moves rows from one block to another.
   template <class T, std::size_t Rank>
   static row_call<1> make_row_call(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
                                    const char* direction, const local_error& before) {
@@ -200,6 +203,7 @@ class index_movement : public planned_movement<index_planner> {
     call.inputs[0] = make_row_block(from), call.outputs[0] = make_row_block(to);
     return call;
   }
+  /// The description of a call that moves rows within each of its blocks.
   template <class... T, std::size_t... Rank>
   static row_call<sizeof...(T)> make_call_in_place(std::uint64_t number, const char* direction,
                                                    const strided<T, Rank>&... blocks) {
@@ -210,21 +214,23 @@ class index_movement : public planned_movement<index_planner> {
     call.inputs = {make_row_block(blocks)...};
     return call;
   }
+  /// Sets an error if a block does not have `rows` rows.
   template <std::size_t Rank>
-  void require_row_count(local_error& before, const char* direction, const std::array<std::size_t, Rank>& shape,
+  void require_row_count(local_error& found_error, const char* direction, const std::array<std::size_t, Rank>& shape,
                          std::size_t rows, const char* required_row) const {
-    if (before.any() || shape[0] == rows) return;
-    before = local_error(text(name()) << direction << ": requires a block with a row for each " << required_row
-                                      << ", worker " << state().id() << " has " << rows << " and got a block of "
-                                      << shape << "; dimension 0 numbers the indices");
+    if (found_error.any() || shape[0] == rows) return;
+    found_error = local_error(text(name()) << direction << ": requires a block with a row for each " << required_row
+                                           << ", worker " << state().id() << " has " << rows << " and got a block of "
+                                           << shape << "; dimension 0 numbers the indices");
   }
+  /// Sets an error if the block to fill overlaps x or does not have `rows` rows.
   template <class T, std::size_t Rank>
-  void require_fitting_output(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
+  void require_fitting_output(local_error& found_error, const strided<const T, Rank>& x, const target<T, Rank>& output,
                               std::size_t rows) const {
-    before = overlap_error(before, x, output, name());
+    found_error = overlap_error(found_error, x, output, name());
     std::array<std::size_t, Rank> shape = x.shape;
     shape[0] = rows;
-    if (!before.any()) expect_shape(output, shape, name(), before);
+    if (!found_error.any()) expect_shape(output, shape, name(), found_error);
   }
 
   /// Packs the rows that other workers want (not needed if all workers share memory), starts to send these rows, copies
@@ -240,7 +246,7 @@ class index_movement : public planned_movement<index_planner> {
     const bool writes_unpacked = shared_transport()->shares_one_memory(),
                is_written_at_once = is_pooled && p.first_destination() == 0;
     const bool receives_in_place =
-        N == 1 && p.has_arrival_in_order() && call.outputs[0].is_dense && (is_written_at_once || !writes_unpacked);
+        N == 1 && p.arrives_in_order() && call.outputs[0].is_dense && (is_written_at_once || !writes_unpacked);
     auto packed = scratch(writes_unpacked ? 0 : p.sent_count, row_pitch),
          received = scratch(receives_in_place ? 0 : p.received_count, row_pitch);
     const auto pack = [&] {
@@ -261,9 +267,8 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Packs one row for each row that a forward call receives, starts to send these rows back to the owners, and
-  /// combines the rows that this worker receives at the end, in ascending order of their senders. The wanted rows of
-  /// the blocks `cleared_blocks` are set to zero at the end; without such blocks, the filled rows are first set to the
-  /// identity of the reduction.
+  /// combines the received rows at the end, in ascending order of their senders. The wanted rows of `cleared_blocks`
+  /// are set to zero at the end; without such blocks, filled rows are first set to the identity of the reduction.
   template <class Reduction, class... T, class Result>
   auto move_rows_backward(const row_call<sizeof...(T)>& call, Result result,
                           const std::array<row_block, sizeof...(T)>& cleared_blocks) {
@@ -272,7 +277,7 @@ class index_movement : public planned_movement<index_planner> {
     const row_transfers& p = pattern().transfers;
     const std::size_t row_pitch = call.row_pitch();
     const auto offsets = call.offsets();
-    const bool receives_in_place = N == 1 && p.has_arrival_in_order() && call.inputs[0].is_dense;
+    const bool receives_in_place = N == 1 && p.arrives_in_order() && call.inputs[0].is_dense;
     auto packed = scratch(receives_in_place ? 0 : p.received_count, row_pitch),
          received = scratch(p.sent_count, row_pitch);
     const auto pack = [&] {
@@ -285,8 +290,7 @@ class index_movement : public planned_movement<index_planner> {
     };
     const row_block from = receives_in_place ? call.inputs[0].skip_rows(p.first_destination())
                                              : packed_rows(packed.data(), 0, row_pitch, call.inputs[0]);
-    // Before rows are sent to other nodes, a representative combines the rows that the other workers of its node
-    // return.
+    // Before rows are sent to other nodes, a representative combines the rows that workers of its node return.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
       const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(row_pitch), 1};
       auto returned = scratch(p.returned_count, row_pitch);
@@ -313,17 +317,18 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_returned_rows(const row_block& packed, const row_block& given) const {
+  void pack_returned_rows(const row_block& packed, const row_block& given) const {  // for the owners
     const row_transfers& p = pattern().transfers;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
     fill_rows(packed, p.received_count, reduction_identity<Reduction, T>());
     p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
-  void combine_returned_rows(const row_block& packed, const row_block& returned) const {
+  void combine_returned_rows(const row_block& packed, const row_block& returned) const {  // of this node
     for (const row_transfers::forwarded_part& part : pattern().transfers.forwarded_to_peers)
-      combine_rows<T>(packed, returned, {part.first_return_row, part.first, part.rows}, Reduction());
+      combine_rows<T>(packed, returned, {part.first_return_row, part.first_row, part.rows}, Reduction());
   }
+  /// Combines the received rows and this worker's own rows in ascending order of their workers.
   template <class Reduction, class T>
   static void combine_all_rows(const index_pattern& p, std::size_t me, const row_block& filled,
                                const row_block& received, const row_block& given, const row_block& cleared_blocks) {
@@ -335,7 +340,7 @@ class index_movement : public planned_movement<index_planner> {
     bool kept = false;
     for (std::size_t k = 0; k < back.sent_parts.size(); ++k) {
       if (back.sent_parts[k].worker > me && !std::exchange(kept, true)) keep();
-      back.packed.for_each_run_in_rows(back.sent_parts[k].first, back.sent_parts[k].rows, [&](const row_run& run) {
+      back.packed.for_each_run_in_rows(back.sent_parts[k].first_row, back.sent_parts[k].rows, [&](const row_run& run) {
         combine_rows<T>(filled, received, run.reversed(), Reduction());
       });
     }

@@ -1,5 +1,4 @@
-// The rows that the workers of an index exchange send to each other, found from the indices that each worker owns and
-// wants by a distributed directory.
+// The rows that the workers of an index exchange send to each other, from the indices that they own and want.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ struct row_transfers {
   /// The rows that are sent between this worker and one other worker: their number, and the position of their first row
   /// in this worker's list and in the other worker's list of sent or received rows.
   struct part {
-    std::size_t worker = 0, first = 0, rows = 0, first_row_at_peer = 0;
+    std::size_t worker = 0, first_row = 0, rows = 0, first_row_at_peer = 0;  ///< positions in packed or received rows
   };
 
   std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that are sent and received
@@ -29,20 +28,20 @@ struct row_transfers {
   row_moves placed_rows;                           ///< copies received rows to wanted rows
   bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
   /// Whether rows from other nodes are passed on to other workers of this node in a second exchange. In the adjoint,
-  /// these workers first return the rows to the worker that passed the rows on, which receives the returned rows in
-  /// separate memory and combines them.
+  /// these workers first return the rows to the worker that passed them on, which combines them in separate memory.
   bool has_two_steps = false;
-  struct forwarded_part : part {
+  struct forwarded_part : part {       // rows that are passed on
     std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
   };
   std::size_t returned_count = 0;  ///< the number of rows in the memory for returned rows
-  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;
+  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that are passed on by it, and to it
 
   /// Whether the received rows are consecutive wanted rows in the same order.
-  bool has_arrival_in_order() const {
+  bool arrives_in_order() const {
     return !has_two_steps &&
            (placed_rows.empty() || (placed_rows.has_one_run() && placed_rows.rows() == received_count));
   }
+  /// The wanted row to which the first received row goes.
   std::size_t first_destination() const { return placed_rows.first().to; }
 };
 
@@ -50,7 +49,7 @@ struct row_transfers {
 struct index_pattern {
   std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of owned and of wanted rows
   row_moves kept;                                 ///< copies owned rows to wanted rows
-  row_transfers transfers;
+  row_transfers transfers;                        ///< the rows that this worker sends and receives
 };
 
 /// Makes the pattern from owned and wanted indices, and opens the transport. Collective.

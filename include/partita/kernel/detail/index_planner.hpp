@@ -18,31 +18,30 @@ namespace partita::detail {
 struct described_block {
   const std::size_t* shape = nullptr;
   std::size_t rank = 0;
-  text (*type)() = nullptr;
+  text (*type)() = nullptr;  ///< writes the element type
 };
 
 /// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind exchanges_that_return_rows{};  ///< return rows within a node before rows travel between nodes
+  exchanges_by_kind exchanges_that_return_rows{};  ///< used by adjoints before rows travel between nodes
   /// The rows that this worker sends, if all workers share memory, so that the rows need not be packed; otherwise null.
   std::shared_ptr<rows_to_gather> unpacked_rows{};
 };
 
 /// Texts for error messages: how a call is written, and what an owned row and a wanted row belong to.
 struct index_call_texts {
-  const char *call, *owned, *wanted;
+  const char *call, *owned, *wanted;  ///< see index_exchange_texts
 };
 inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(everyone, owned, wanted)",
                                                        "index that its worker owns", "index that its worker wants"};
 
-/// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends,
-/// grouped by receivers, the destination block has the rows that it receives, grouped by senders. A plan depends only
-/// on the number of bytes of a row.
+/// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends, by
+/// receivers, the destination block those that it receives, by senders. A plan depends on the bytes of a row only.
 class index_planner {
  public:
-  static constexpr std::size_t rank = 2;
-  static constexpr bool sums_back = false, checks_itself = false;
-  using structure = index_structure;
+  static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row
+  static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
+  using structure = index_structure;                               ///< a cached plan
 
   /// Makes a planner with the pattern of the owned and wanted indices of all workers. Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
@@ -55,22 +54,26 @@ class index_planner {
         call_texts_(texts) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
-  const char* name() const { return call_texts_.call; }
+  const char* name() const { return call_texts_.call; }  ///< the kernel in messages
   const index_call_texts& call_texts() const { return call_texts_; }
   static std::uint64_t fingerprint() { return 131; }
-  static bool keeps_batch() { return false; }
+  static bool keeps_batch() { return false; }  ///< empty results have no rows
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks that the next `describe` writes into the description of its call.
-  void describe_next_call(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
+  void describe_next_call(const described_block* blocks, std::size_t count) {
+    described_blocks_ = blocks, described_block_count_ = count;
+  }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
   /// The transport of the rows, which is open after construction.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
 
+  /// Makes the plan for rows of the number of bytes that a call has.
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& shared_transport,
                                local_error& found_error) const;
+  /// Makes the exchange that carries out plan s in one direction.
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
-  /// The exchange of the adjoint in which rows return to the worker of this node that passed the rows on.
+  /// Finds or makes the exchange of the adjoint in which rows return to the worker of this node that passed them on.
   PARTITA_DECL const std::shared_ptr<box_exchange>& find_return_exchange(structure& s, const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
@@ -80,8 +83,8 @@ class index_planner {
   std::shared_ptr<transport> transport_;
   std::shared_ptr<const index_pattern> pattern_;
   index_call_texts call_texts_;
-  const described_block* blocks_ = nullptr;
-  std::size_t count_ = 0;
+  const described_block* described_blocks_ = nullptr;  ///< the blocks of the next call, for messages
+  std::size_t described_block_count_ = 0;
 };
 
 #ifdef PARTITA_CORE

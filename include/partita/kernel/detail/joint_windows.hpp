@@ -1,5 +1,4 @@
-// The movement of several fields between blocks and windows (blocks with ghost cells); the fields may differ in
-// windows, ranks and partitions.
+// The movement of several fields, which may have different windows (blocks with ghosts), ranks and partitions.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +19,8 @@ namespace partita::detail {
 /// The plans of all fields that are exchanged together. The plans of the base class have no boxes.
 template <std::size_t... Rank>
 struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
-  std::tuple<window_structure<Rank>...> fields{};
-  exchanges_by_kind refresh_exchanges{};
+  std::tuple<window_structure<Rank>...> field_plans{};  ///< the plan of each field
+  exchanges_by_kind refresh_exchanges{};                ///< fill the ghosts of all fields
 
   /// Whether the plans of all fields fit a call, which has the shapes of the blocks of all fields one after another, or
   /// the block boundaries of all tensors one after another.
@@ -33,12 +32,13 @@ struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
       if (call.cuts != nullptr) return s.has_same_cuts(call.cuts + first);
       return !gives || std::equal(shape.begin(), shape.end(), call.shape.begin() + first);
     };
-    return std::apply([&](const auto&... s) { return (field_fits(s) && ...); }, fields);
+    return std::apply([&](const auto&... s) { return (field_fits(s) && ...); }, field_plans);
   }
+  /// The cells of windows w that are this worker's own blocks, without ghosts; all fields side by side.
   template <class T>
   auto own_cells(const std::tuple<strided<T, Rank>...>& w) const {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
-      return blocks_side_by_side(std::get<F>(fields).own_cells(std::get<F>(w))...);
+      return blocks_side_by_side(std::get<F>(field_plans).own_cells(std::get<F>(w))...);
     }(std::index_sequence_for<window_structure<Rank>...>());
   }
 };
@@ -47,9 +47,10 @@ struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
 template <class... Windows>
 class joint_windows_planner {
  public:
-  using structure = joint_windows_structure<Windows::rank...>;
-  static constexpr std::size_t field_count = sizeof...(Windows), rank = joint_dimension_count<Windows::rank...>;
-  static constexpr bool sums_back = true, checks_itself = false;
+  using structure = joint_windows_structure<Windows::rank...>;  ///< a cached plan
+  static constexpr std::size_t field_count = sizeof...(Windows);
+  static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the dimensions of all fields
+  static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
 
   /// Requires: partitions of one world [partition_error].
   explicit joint_windows_planner(const Windows&... windows) : planners_({windows, name(), "all(x...)"}...) {
@@ -70,6 +71,7 @@ class joint_windows_planner {
   /// The planners of the fields, in their order.
   const std::tuple<window_exchange_planner<Windows>...>& planners() const { return planners_; }
 
+  /// Makes the plan of a call. Collective.
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     structure s;
@@ -80,25 +82,29 @@ class joint_windows_planner {
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
       one.cuts = call.cuts == nullptr ? nullptr : call.cuts + first;
       first += one.shape.size();
-      if (!found_error.any()) std::get<f>(s.fields) = std::get<f>(planners_).learn(one, shared_transport, found_error);
-      if (std::get<f>(s.fields).there.takes) s.there.takes = true;
+      if (!found_error.any())
+        std::get<f>(s.field_plans) = std::get<f>(planners_).learn(one, shared_transport, found_error);
+      if (std::get<f>(s.field_plans).there.takes) s.there.takes = true;
     });
     return s;
   }
+  /// Makes the exchange that carries out the plans of all fields in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
-    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.field_plans)), kind);
   }
+  /// Makes the exchange that fills the ghosts of windows.
   std::shared_ptr<box_exchange> refresh_exchange(const structure& s, const element_kind& kind,
                                                  const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.window_plan.ghost_exchange())...}; };
-    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), join_plans(std::apply(plans, s.field_plans)), kind);
   }
+  /// Does what the planners of the fields do on their windows while the exchange is pending.
   template <class Blocks>
   void do_overlapped_work(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
     for_each_field<field_count>([&](auto f) {
-      std::get<f>(planners_).do_overlapped_work(std::get<f>(s.fields), forward, std::get<f>(windows), pending);
+      std::get<f>(planners_).do_overlapped_work(std::get<f>(s.field_plans), forward, std::get<f>(windows), pending);
     });
   }
 
@@ -114,9 +120,9 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
  public:
   using base::base, base::rank;
   template <class T>
-  using results = std::tuple<pooled_tensor<T, Windows::rank>...>;
+  using results = std::tuple<pooled_tensor<T, Windows::rank>...>;  ///< the results of all fields
   template <class T>
-  using blocks = std::tuple<strided<T, Windows::rank>...>;
+  using blocks = std::tuple<strided<T, Windows::rank>...>;  ///< this worker's blocks of all fields
 
   /// Starts to move blocks to windows or, if `forward` is false, to add up the cells of windows in blocks.
   template <class T>
@@ -129,7 +135,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     auto& s = agree_on_plan<joint_windows_planner<Windows...>>(*this, call, true);
     return this->template move_all_fields<T, results<T>>(
         x, std::tuple<target<T, Windows::rank>...>(),
-        [&](auto f) -> const auto& { return std::get<f>(s.fields).plan(forward); },
+        [&](auto f) -> const auto& { return std::get<f>(s.field_plans).plan(forward); },
         [&]() -> const auto& { return find_exchange(*this, s, forward, call.kind); },
         [&](const auto& y) { this->planner_.do_overlapped_work(s, forward, y, *this->operation()); });
   }
@@ -139,8 +145,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     return this->template start_refresh<T>(w, std::make_from_tuple<blocks_side_by_side<T, Windows::rank...>>(w),
                                            direction);
   }
-  /// Collective: all workers agree on the decompositions of tensors without passing blocks. Returns this worker's
-  /// windows, whose cells are zero.
+  /// Agrees on decompositions of tensors without passing blocks; returns this worker's windows, which are zero.
   template <class T>
   results<T> frames(const decomposition<Windows::rank>&... field_cuts, const char* direction) {
     std::vector<cut> cuts;
@@ -154,7 +159,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     const auto& s = this->template agree_on_frame<T>(cuts.data(), cuts.size(), {}, direction, found);
     results<T> y;
     for_each_field<sizeof...(Windows)>(
-        [&](auto f) { std::get<f>(y) = this->template make_zero_window<T>(std::get<f>(s.fields)); });
+        [&](auto f) { std::get<f>(y) = this->template make_zero_window<T>(std::get<f>(s.field_plans)); });
     return y;
   }
 };

@@ -20,8 +20,7 @@ void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* 
 }
 
 /// Whether some worker of the small partition receives a sum to which it contributes no block. Takes time in O(s), or
-/// O(s l) if the worker ids of the large partition are a list; s and l are the numbers of workers of the small and the
-/// large partition.
+/// O(s l) if the large partition has a list of worker ids, for s workers of the small and l of the large partition.
 template <class Small, class Large>
 bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
                             const worker_pairing<Large::rank()>& pairing) {
@@ -62,12 +61,12 @@ text partition_text(const grid<Extents>& p) {
 
 /// The name and the arguments of a kernel between a small and a large partition.
 struct group_kernel_choices {
-  const char* name;
-  text reduction{};               ///< ", " and the reduction's name as in the call, or empty
-  std::uint64_t fingerprint = 0;  ///< a fingerprint of the reduction and the policies
-  bool transpose_small = false, transpose_large = false;
-  bool to_root = false;  ///< whether blocks move from the large partition to the small one
-  bool keep_batch = true;
+  const char* name;                                       ///< the kernel in messages
+  text reduction{};                                       ///< ", " and the reduction's name as in the call, or empty
+  std::uint64_t fingerprint = 0;                          ///< a fingerprint of the reduction and the policies
+  bool transpose_small = false, transpose_large = false;  ///< whether a partition's extents are reversed
+  bool to_root = false;    ///< whether blocks move from the large partition to the small one
+  bool keep_batch = true;  ///< whether empty results keep the batch extent of x
 };
 
 /// The extents and the workers of a partition of rank Rank, whatever the type of the extents.
@@ -75,7 +74,7 @@ template <std::size_t Rank>
 struct placed_extents {
   const world& everyone;
   const std::array<std::size_t, Rank> shape;
-  const workers& ids;
+  const workers& ids;  ///< the workers of the partition
 
   template <class Extents>
   explicit placed_extents(const partition<Extents>& p)
@@ -139,6 +138,7 @@ collective_movement make_reduction_movement(const placed_extents<Rank>& p, const
   return {p.everyone.state(), plan_sum_groups(places, kept, p.everyone.id()), {name, call, fingerprint}};
 }
 
+/// Makes the movement of a reduction along the dimensions of a partition that are not kept.
 template <class Extents>
 collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
                                       const char* name, const text& reduction, std::uint64_t number) {
@@ -174,7 +174,7 @@ PARTITA_COLLECTIVE_MOVEMENTS(extern)
 PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                                          const group_kernel_choices& choices, group_plan::kind kind);
 
-/// Whether a policy of a kernel concerns the reduction and not the partitions.
+/// Whether kernels in worker_groups accept a policy; the other policies concern two partitions.
 template <class Policy>
 inline constexpr bool is_group_policy = std::is_same_v<Policy, discard_batch_t> ||
                                         std::is_same_v<Policy, reproducible_t> || std::is_same_v<Policy, shared_view_t>;

@@ -1,5 +1,4 @@
-// Common parts of composed operators: the concept operator_like, and non-blocking steps that are followed by other
-// steps.
+// Common parts of composed operators: the concept operator_like, and non-blocking steps.
 #pragma once
 
 #include <partita/array/strided.hpp>
@@ -14,7 +13,7 @@ struct ambiguous_adjoint {
   void adjoint();
 };
 template <class K>
-struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};
+struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};  ///< see ambiguous_adjoint
 
 /// K is an operator on blocks with an adjoint: a kernel, or a composition of kernels; not an array. The adjoint itself
 /// is not instantiated, because it does not compile for an operator without an adjoint.
@@ -28,11 +27,13 @@ struct finished_step {
   Result result;
   Result finish() { return std::move(result); }
 };
+/// Starts operator k; an operator without start() is applied at once. The result has a function finish().
 template <class K, class X>
 auto start_step(const K& k, X&& x) {
   if constexpr (requires { k.start(std::forward<X>(x)); }) return k.start(std::forward<X>(x));
   else return finished_step<decltype(k(x))>{k(x)};
 }
+/// Starts the adjoint of operator k in the same way.
 template <class K, class Y>
 auto start_adjoint_step(const K& k, Y&& dy) {
   if constexpr (requires { k.start_adjoint(std::forward<Y>(dy)); }) return k.start_adjoint(std::forward<Y>(dy));
@@ -53,7 +54,7 @@ class pending_chain {
 
  private:
   First first_step_;
-  Rest remaining_steps_;
+  Rest remaining_steps_;  ///< a function of the first step's result
 };
 
 }  // namespace partita::detail

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/evicted_plans.hpp>
 #include <partita/kernel/detail/wholes_by_node.hpp>
@@ -24,28 +24,27 @@ enum class accepted_cuts { any, balanced };
 /// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
-  tensor_parts<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
-  bool is_cut_balanced = true;  ///< whether the parts are balanced
-  std::shared_ptr<evicted_plans> eviction_list{};
+  tensor_parts<Rank> tensor{};                     ///< the tensor's parts, if the exchange takes two steps
+  bool is_cut_balanced = true;                     ///< whether the parts are balanced
+  std::shared_ptr<evicted_plans> eviction_list{};  ///< the list of the kernel
 
   /// The plan cache calls this when it evicts the plan; the eviction list then holds the plan's extents.
   void forget() const {
-    if (eviction_list && this->there.gives) eviction_list->add_extents(this->there.extents, is_cut_balanced);
+    if (eviction_list && this->there.gives) eviction_list->note_eviction(this->there.extents, is_cut_balanced);
   }
 };
 
 /// Each worker of a group holds a part of a tensor. The forward movement gives the whole tensor to all workers of the
-/// group; the adjoint takes a whole tensor from each worker of the group and gives each worker its part of the sum of
-/// these tensors, which are added in the order of the group's members. A worker outside the partition gets a copy of
-/// its own input.
+/// group; the adjoint takes a whole tensor from each of them and gives each its part of the sum of these tensors, which
+/// are added in the order of the group's members. A worker outside the partition gets a copy of its own input.
 template <std::size_t Rank>
 class part_planner {
   using shape_type = std::array<std::size_t, Rank>;
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = true, checks_itself = true;
-  using structure = part_structure<Rank>;
+  static constexpr bool sums_back = true, checks_itself = true;  ///< the adjoint adds; equal shapes show its plan
+  using structure = part_structure<Rank>;                        ///< a cached plan
 
   /// The text `name` stands for the call in error messages: "partita::all_gather(p, dimensions)".
   part_planner(const dynamic_partition<Rank>& p, const std::array<bool, rank>& kept, const char* name,
@@ -58,22 +57,22 @@ class part_planner {
   std::shared_ptr<world_state> world() const { return p_.world().state(); }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  static constexpr bool keeps_batch() { return true; }
-  const std::vector<std::size_t>& members() const { return group_.members; }
+  static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
+  const std::vector<std::size_t>& members() const { return group_.members; }  ///< the workers of this worker's group
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return describe_call(name_, direction, p_, shape, type);
   }
-  /// This worker's plan for gathering a tensor of these extents: each worker of the group holds a balanced part of the
-  /// tensor and gets the whole tensor.
+  /// This worker's plan for gathering a tensor of these extents from balanced parts.
   exchange_plan<rank> plan_allgather(const shape_type& whole) const {
     return partita::plan_allgather(group_, group_.active() ? balanced_parts(whole, group_.shape) : tensor_parts<rank>{},
                                    p_.world().id());
   }
 
+  /// Makes the plan of a call. Collective.
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     const transport& open = open_transport(shared_transport, *world());
-    const auto shapes = gather_group_shapes(call.shape);
+    const auto shapes = gather_block_shapes(*world(), group_.members, call.shape);
     tensor_parts<rank> tensor;
     if (group_.active() && call.forward) {
       tensor = tensor_of_blocks(shapes, group_.shape);
@@ -93,7 +92,7 @@ class part_planner {
         found_error = local_error(evicted_plans::error_message((text(name_) << call.direction).c_str()));
       tensor = balanced_parts(call.shape, group_.shape);
     }
-    return found_error.any() ? structure() : learn_plan(tensor, open);
+    return found_error.any() ? structure() : make_plan_of_parts(tensor, open);
   }
 
   /// If the group spans several nodes, the exchange takes two steps, so that a part (in the adjoint: a node's sum of a
@@ -118,7 +117,7 @@ class part_planner {
   }
 
  private:
-  std::vector<std::size_t> list_member_nodes(const transport& shared_transport) const {
+  std::vector<std::size_t> list_member_nodes(const transport& shared_transport) const {  // each member's node
     std::vector<std::size_t> nodes(group_.members.size());
     for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = shared_transport.members().node_of(group_.members[k]);
     return nodes;
@@ -130,16 +129,8 @@ class part_planner {
     return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
 
-  /// Gathers the shapes of the group's blocks. Collective over the world.
-  std::vector<shape_type> gather_group_shapes(const shape_type& own_shape) const {
-    const auto all = gather_numbers(*world(), extents_and_zero(own_shape));
-    std::vector<shape_type> shapes(group_.members.size());
-    for (std::size_t k = 0; k < shapes.size(); ++k)
-      for (std::size_t d = 0; d < rank; ++d) shapes[k][d] = all[group_.members[k]][d];
-    return shapes;
-  }
-
-  structure learn_plan(const tensor_parts<rank>& tensor, const transport& shared_transport) const {
+  /// Makes the plan for a tensor in these parts.
+  structure make_plan_of_parts(const tensor_parts<rank>& tensor, const transport& shared_transport) const {
     structure s;
     s.there = partita::plan_allgather(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
@@ -149,21 +140,22 @@ class part_planner {
     return s;
   }
 
+  /// Sets an error and returns its message, which names the call, to be continued.
   text& report_error(local_error& found_error, const box_call<rank>& call) const {
     found_error.kind = failure::shape;
     return found_error.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";
   }
 
   dynamic_partition<Rank> p_;
-  block_group<rank> group_;
+  block_group<rank> group_;  ///< this worker's group
   const char* name_;
-  accepted_cuts cuts_;
+  accepted_cuts cuts_;  ///< which decompositions of x are accepted
   std::uint64_t fingerprint_;
   std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();
 };
 
 template <std::size_t Rank>
-using part_movement = planned_movement<part_planner<Rank>>;
+using part_movement = planned_movement<part_planner<Rank>>;  ///< of all_gather and reduce_scatter
 
 #ifdef PARTITA_CORE
 #define PARTITA_PART_MOVEMENTS(EXTERN)                      \
@@ -173,17 +165,5 @@ using part_movement = planned_movement<part_planner<Rank>>;
   PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, part_planner<4>)
 PARTITA_PART_MOVEMENTS(extern)
 #endif
-
-/// Whether the dimensions D... are below Rank.
-template <std::size_t Rank, std::size_t... D>
-constexpr bool below = ((D < Rank) && ...);
-template <std::size_t... D>
-constexpr bool are_distinct() {
-  constexpr std::size_t named[] = {D..., 0};
-  for (std::size_t a = 0; a < sizeof...(D); ++a)
-    for (std::size_t b = 0; b < a; ++b)
-      if (named[a] == named[b]) return false;
-  return true;
-}
 
 }  // namespace partita::detail

@@ -12,7 +12,7 @@ namespace partita::detail {
 struct no_partitions {};
 
 template <class A>
-inline constexpr bool is_partition = false;
+inline constexpr bool is_partition = false;  // whether A is a partition
 template <class Extents>
 inline constexpr bool is_partition<partition<Extents>> = true;
 

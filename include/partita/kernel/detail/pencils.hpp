@@ -24,7 +24,7 @@ struct pencil_request {
 
 /// A layout of the route, and the dimensions that are transformed in this layout, in order.
 struct pencil {
-  shape_list grid;
+  shape_list grid;  ///< the number of parts along each dimension
   shape_list dimensions;
 
   friend bool operator==(const pencil&, const pencil&) = default;

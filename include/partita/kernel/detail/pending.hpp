@@ -21,8 +21,9 @@ namespace partita::detail {
 /// The exchanges that carry out a plan in one direction: one exchange for each kind of elements used.
 class exchanges_by_kind {
  public:
+  /// The exchange for a kind of elements; make() makes it if there is none yet.
   template <class Make>
-  const std::shared_ptr<box_exchange>& find(const element_kind& kind, Make make) {
+  const std::shared_ptr<box_exchange>& find_or_make(const element_kind& kind, Make make) {
     for (const entry& e : entries_)
       if (e.kind == kind) return e.exchange;
     entries_.push_back({kind, make()});
@@ -99,7 +100,7 @@ class speculative_exchange final : public speculative_send {
   void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*pointer_to_exchanges_).find_existing(kind_)); }
 
  private:
-  void begin(std::uint64_t choices) override {
+  void begin(std::uint64_t choices) override {  // the plans on which the workers of this node agree, as bits
     const Structure* const known = plans_.sole_plan(choices);
     sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).find_existing(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
@@ -114,15 +115,15 @@ class speculative_exchange final : public speculative_send {
     }
   }
 
-  const void* x_;
+  const void* x_;  ///< the block to send
   const std::ptrdiff_t* x_strides_;
   Structures& plans_;
-  exchanges_by_kind Structure::*pointer_to_exchanges_;
+  exchanges_by_kind Structure::*pointer_to_exchanges_;  ///< those of the call's direction
   const element_kind& kind_;
-  box_exchange* sent_exchange_ = nullptr;
+  box_exchange* sent_exchange_ = nullptr;  ///< the exchange that has sent before the agreement
 };
 
-PARTITA_DECL void require_valid_kernel(bool whole, const char* kernel);
+PARTITA_DECL void require_valid_kernel(bool is_valid, const char* kernel);  ///< throws if the kernel was moved from
 
 /// The result of an operation that writes into the caller's own block.
 struct written_in_place {};
@@ -149,8 +150,7 @@ class pending {
   /// Keeps an object alive until the operation is complete, such as a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> object_to_keep) { kept_object_ = std::move(object_to_keep); }
 
-  /// The result in its final memory before completion. It contains at least the elements that this worker contributes
-  /// itself.
+  /// The result in its final memory before completion, with at least the elements that this worker has itself.
   const Result& incomplete_result() const { return result_; }
 
   /// Waits for completion and returns the result; a second call is an error [error].
@@ -172,11 +172,11 @@ class pending {
   bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }
 
   Result result_;
-  std::shared_ptr<pending_operation> operation_;
-  std::uint64_t operation_number_;
-  std::shared_ptr<const void> kept_object_;
-  std::thread::id thread_ = std::this_thread::get_id();
-  bool has_result_ = true;
+  std::shared_ptr<pending_operation> operation_;         ///< null if nothing is pending
+  std::uint64_t operation_number_;                       ///< which of the operations that operation_ had so far
+  std::shared_ptr<const void> kept_object_;              ///< an object that the operation needs
+  std::thread::id thread_ = std::this_thread::get_id();  ///< the thread that began the operation
+  bool has_result_ = true;                               ///< false after finish()
 };
 
 /// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a
@@ -197,8 +197,7 @@ class kept_argument {
   block_argument<argument_type> argument_;
 };
 
-/// Returns begin(block) for the block of x; if the memory of the block would be destroyed after this call, it is kept
-/// until the operation is complete.
+/// Returns begin(block) for the block of x. Memory that would be destroyed after this call is kept until completion.
 template <class X, class Begin>
 auto start_call_on_block(X&& x, Begin begin) {
   using argument_type = std::remove_cvref_t<X>;

@@ -21,7 +21,7 @@ namespace partita::detail {
 struct plan_key {
   /// The shape of the caller's block or view; `rank` is `none` if the plan does not depend on this shape.
   struct shape {
-    static constexpr std::size_t none = ~std::size_t{0};
+    static constexpr std::size_t none = ~std::size_t{0};  ///< a rank that stands for any shape
     std::size_t rank = none;
     std::array<std::size_t, most_dimensions> extents{};
 
@@ -30,13 +30,13 @@ struct plan_key {
       return rank == other_rank && std::equal(extents.begin(), extents.begin() + rank, other->begin());
     }
   };
-  shape block, view;
+  shape block, view;  ///< the shape of the block, and of the view to fill
 };
 
 /// The world of a kernel's calls, and a number that identifies the kernel and is equal on all workers.
 struct kernel_identity {
   world_state* world = nullptr;
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  ///< a fingerprint of the kernel and its transport
 };
 
 /// A call of a kernel, in the form in which the workers compare their calls.
@@ -85,8 +85,7 @@ Plan& agreed_structure(world_state& world, plan_cache<Plan>& cache, const kernel
       agreed(call.own_error, own, describe, own == 0 && call.send_depends_on_plan ? nullptr : call.early_send);
   if (set != 0) return cache.use_last_plan(set);
   if (call.send_depends_on_plan) world.discard_speculative_messages();
-  // If no plan fits on all workers, all workers make a plan; if one worker alone may find an error, all then agree that
-  // no worker has found an error.
+  // If no plan fits on all workers, all workers make a plan; if one alone may find an error, all agree that none did.
   local_error found_error;
   auto structure = prepare_call<Plan>(world, found_error, [&](local_error& found) {
     cache.make_room();

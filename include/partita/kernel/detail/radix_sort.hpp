@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// Uninitialised elements from the memory pool: the page faults of new memory would take longer than one pass over the
-/// elements.
+/// Uninitialised elements from the memory pool, because page faults of new memory would take longer than one pass.
 template <class Element>
 using scratch_storage = typename pooled_tensor<Element, 1>::storage_type;
 
@@ -46,8 +45,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     std::uint32_t k = first_bits(all[j]);
     for (auto& digit_count : count) ++digit_count[k % values], k >>= bits;
   }
-  // 2. For each digit, from the last to the first: sort the elements by this digit; elements with equal digits keep
-  // their order.
+  // 2. Sort the elements by each digit, from the last to the first; elements with equal digits keep their order.
   scratch_storage<Element> other(size);
   Element *from = all, *to = other.data();
   for (std::size_t d = 0; d < digits && bits * d < width; ++d) {

@@ -16,8 +16,7 @@ text reduction_call_text() {
   else return named << type_name<R>();
 }
 
-/// The members of a kernel with the reduction R in direction `There` and its adjoint in direction `Back`, which the
-/// base class collective_kernel needs.
+/// What collective_kernel needs of a kernel with the reduction R in direction `There` and its adjoint in `Back`.
 template <class R, group_direction There, group_direction Back, bool Shares, bool Exact>
 struct reduction_checks {
   static_assert(std::is_empty_v<R> && std::is_default_constructible_v<R>,
@@ -29,10 +28,11 @@ struct reduction_checks {
 
   /// Whether the reduction is linear, and therefore has an adjoint.
   static constexpr bool is_linear = is_linear_reduction<R>;
-  static constexpr auto there = There, back = Back;
-  static constexpr bool shares = Shares, exact = Exact;
+  static constexpr auto there = There, back = Back;      ///< how blocks move in the call and in its adjoint
+  static constexpr bool shares = Shares, exact = Exact;  ///< one result for a node; sums that are rounded once
   using reduction = R;
 
+  /// Whether the kernel accepts a block X; if not, the compiler prints one error message.
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;

@@ -15,12 +15,12 @@
 
 namespace partita::detail {
 
-/// The kind of policy T, and whether T fits tensors of rank Rank.
+/// What policy T sets, and whether it fits tensors of rank Rank. A valid order of axes names each axis once.
 template <std::size_t Rank, class T>
 struct repartition_policy {
-  static constexpr bool is_known = false, is_valid_order = false, is_permutation = false, sets_source_cuts = false,
-                        sets_result_cuts = false, fits_rank = true;
-  static constexpr bool sets_strategy = false, sets_messages = false;
+  static constexpr bool is_known = false, is_permutation = false, is_valid_order = false;  ///< is_known: T is a policy
+  static constexpr bool sets_source_cuts = false, sets_result_cuts = false, sets_strategy = false;
+  static constexpr bool sets_message_form = false, fits_rank = true;  ///< whether T fits tensors of rank Rank
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {
@@ -32,7 +32,7 @@ struct repartition_policy<Rank, strategy> : repartition_policy<Rank, void> {
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, message_form> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_messages = true;
+  static constexpr bool is_known = true, sets_message_form = true;
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
@@ -48,8 +48,7 @@ struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, voi
   static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;
 };
 
-/// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header, near the
-/// call.
+/// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known_policies = (repartition_policy<Rank, Policies>::is_known && ...);
 template <std::size_t Rank, class... Policies>
@@ -58,7 +57,8 @@ inline constexpr bool has_no_repeated_policy =
     (0 + ... + (repartition_policy<Rank, Policies>::sets_source_cuts ? 1 : 0)) <= 1 &&
     (0 + ... + (repartition_policy<Rank, Policies>::sets_result_cuts ? 1 : 0)) <= 1 &&
     (0 + ... + (repartition_policy<Rank, Policies>::sets_strategy ? 1 : 0)) <= 1 &&
-    (0 + ... + (repartition_policy<Rank, Policies>::sets_messages ? 1 : 0)) <= 1;
+    (0 + ... + (repartition_policy<Rank, Policies>::sets_message_form ? 1 : 0)) <= 1;
+/// Whether permutations have as many axes as the tensor.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool do_permutations_fit =
     ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::fits_rank) && ...);
@@ -66,6 +66,7 @@ template <std::size_t Rank, class... Policies>
 inline constexpr bool are_permutations_valid =
     ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::is_valid_order) &&
      ...);
+/// Whether the caller's decompositions have the rank of the tensor.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool do_cuts_fit =
     ((!(repartition_policy<Rank, Policies>::sets_source_cuts || repartition_policy<Rank, Policies>::sets_result_cuts) ||
@@ -78,24 +79,17 @@ inline constexpr bool are_accepted_policies =
     do_permutations_fit<Rank, Policies...> && are_permutations_valid<Rank, Policies...> &&
     do_cuts_fit<Rank, Policies...>;
 
-template <std::size_t Rank>
-class repartition_cuts;
-/// Throws a partition_error if the caller's cuts do not fit the partitions, and a shape_error if they do not fit each
-/// other.
-template <std::size_t Rank>
-void require_fitting_cuts(const repartition_cuts<Rank>& cuts);
-
-/// The decompositions of x and of the result in a repartition of tensors of rank Rank. The object is equal on all
-/// workers.
+/// The decompositions of x and of the result in a repartition of tensors of rank Rank, equal on all workers.
 template <std::size_t Rank>
 class repartition_cuts {
  public:
   using shape_type = std::array<std::size_t, Rank>;
-  using cuts = decomposition<Rank>;
+  using cuts = decomposition<Rank>;  ///< how a tensor is divided into blocks
 
   /// Makes the cuts of a repartition; the arguments `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>
-  repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
+  repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies)
+      : p_x_shape_(p_x), p_y_shape_(p_y) {
     (apply_policy(policies), ...);
     if (source_cuts_ || result_cuts_) require_fitting_cuts(*this);
   }
@@ -107,10 +101,10 @@ class repartition_cuts {
 
   /// The decomposition of an x of the given extents: the one that the caller passed, or the balanced one.
   cuts source_cuts(const shape_type& extents) const {
-    return source_cuts_ ? *source_cuts_ : cuts::balanced(extents, p_x_);
+    return source_cuts_ ? *source_cuts_ : cuts::balanced(extents, p_x_shape_);
   }
   cuts result_cuts(const shape_type& extents) const {
-    return result_cuts_ ? *result_cuts_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
+    return result_cuts_ ? *result_cuts_ : cuts::balanced(in_result_order(extents, axes_), p_y_shape_);
   }
   /// The extents of the source tensor x if the result y has the given extents.
   shape_type source_extents(const shape_type& result_extents) const { return in_source_order(result_extents, axes_); }
@@ -141,8 +135,8 @@ class repartition_cuts {
     return hash.value();
   }
 
-  const shape_type& p_x_shape() const { return p_x_; }
-  const shape_type& p_y_shape() const { return p_y_; }
+  const shape_type& p_x_shape() const { return p_x_shape_; }
+  const shape_type& p_y_shape() const { return p_y_shape_; }
 
  private:
   void apply_policy(discard_batch_t) {}
@@ -161,11 +155,12 @@ class repartition_cuts {
     if constexpr (R == Rank) result_cuts_ = given.cuts;
   }
 
-  shape_type p_x_, p_y_;
-  axes_order<Rank> axes_ = same_axes<Rank>();
-  std::optional<cuts> source_cuts_, result_cuts_;
+  shape_type p_x_shape_, p_y_shape_;               ///< the extents of the partitions
+  axes_order<Rank> axes_ = same_axes<Rank>();      ///< the axes of x in the order of the result's dimensions
+  std::optional<cuts> source_cuts_, result_cuts_;  ///< what the caller passed, if anything
 };
 
+/// Throws a partition_error if the caller's cuts do not fit the partitions, or a shape_error if not each other.
 template <std::size_t Rank>
 void require_fitting_cuts(const repartition_cuts<Rank>& cuts) {
   const auto expect_parts = [](const char* name, const decomposition<Rank>& given, const char* partition,

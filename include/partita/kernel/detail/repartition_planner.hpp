@@ -32,7 +32,7 @@ template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
   std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if they form no Cartesian grid
-  bool has_default_source_cuts = true;  ///< the decomposition of x follows from its extents: given, or balanced
+  bool has_default_source_cuts = true;  ///< whether x has the decomposition that its extents imply: given, or balanced
   bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
@@ -44,21 +44,21 @@ struct repartition_structure : planned_boxes<Rank> {
   }
 };
 
-/// The data that all plans of one repartition kernel share. If blocks have different shapes in every call, each plan is
-/// used once: then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call
-/// opens and allocates nothing.
+/// The data that all plans of one repartition kernel share. If blocks have different shapes in every call, new plans
+/// take the memory of evicted plans, and one exchange carries out all of them: a call opens and allocates nothing.
 template <std::size_t Rank>
 struct shared_plan_state {
   evicted_plans evicted_tensors;
-  bool has_evicted_plans = false;
-  repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
-  std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
-  lowered_plan scratch_plan{Rank};
+  bool has_evicted_plans = false;                     ///< whether the cache has evicted a plan
+  repartition_structure<Rank> evicted_plan;           ///< the plan that was evicted last
+  std::array<exchanges_by_kind, 2> exchanges;         ///< the exchanges that new plans share, backward and forward
+  lowered_plan scratch_plan{Rank};                    ///< memory for a plan that find_transient_exchange() passes on
   std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks, in the order of p_x's workers
-  std::vector<std::size_t> scratch_sizes;
+  std::vector<std::size_t> scratch_sizes;             ///< memory of join_shapes()
 
+  /// Keeps the memory of a plan that the cache evicts.
   void take_over(repartition_structure<Rank>& plan) {
-    evicted_tensors.add_extents(plan.there.extents, plan.has_default_source_cuts);
+    evicted_tensors.note_eviction(plan.there.extents, plan.has_default_source_cuts);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -73,8 +73,8 @@ class repartition_planner {
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = false, checks_itself = false;
-  using structure = repartition_structure<rank>;
+  static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
+  using structure = repartition_structure<rank>;                   ///< a cached plan
 
   template <class... Policies>
   repartition_planner(const char* name, const dynamic_partition<Rank>& p_x, const dynamic_partition<Rank>& p_y,
@@ -99,7 +99,7 @@ class repartition_planner {
                        << " and a block of shape " << shape << " of " << type;
   }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
-  bool keeps_batch() const { return keeps_batch_; }
+  bool keeps_batch() const { return keeps_batch_; }  ///< whether empty results have the batch extent of x
   /// A fingerprint of the planner: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
@@ -126,8 +126,7 @@ class repartition_planner {
     return s.source_cuts ? made(*s.source_cuts) : made(s.boxes);
   }
 
-  /// In a forward call, publishes the shape of this worker's block to all workers together with the agreement, if all
-  /// workers share memory.
+  /// In a forward call of workers that share memory, publishes this worker's shape to all, with the agreement.
   void prepare_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::max_numbers) {
@@ -163,10 +162,11 @@ class repartition_planner {
       lower_plan(s.plan(forward), state_of_all_plans_->scratch_plan);
       shared_transport->follow(*open, state_of_all_plans_->scratch_plan);
     }
-    return &known.find(kind, [&] { return exchange(s, forward, kind, shared_transport); });
+    return &known.find_or_make(kind, [&] { return exchange(s, forward, kind, shared_transport); });
   }
 
  private:
+  /// Makes the plan of a forward call. Collective.
   structure plan_forward_call(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                               local_error& found_error) const {
     if (cuts_.given_source_cuts()) {
@@ -235,6 +235,7 @@ class repartition_planner {
     s.is_known_to_all = false;
     return s;
   }
+  /// Makes the plan for an x in this decomposition.
   structure plan_for_cuts(const decomposition<rank>& source_cuts, std::shared_ptr<transport>& shared_transport) const {
     structure s = take_evicted_plan();
     s.source_cuts = source_cuts;
@@ -242,9 +243,8 @@ class repartition_planner {
     return s;
   }
 
-  /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns true
-  /// if no worker alone can find an error: the agreement has passed the shapes, and no worker passes a view, whose
-  /// shape the other workers do not know.
+  /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed them. Returns whether no
+  /// worker alone can find an error: they were passed, and no worker fills a view, whose shape others do not know.
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = publishes_shapes_;
     std::vector<number_array<rank + 1>> gathered_shapes;
@@ -315,6 +315,7 @@ class repartition_planner {
     return s;
   }
 
+  /// Completes s, which has the decomposition of x, for a tensor of these extents; opens the transport if necessary.
   void make_both_plans(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
                        bool has_default_source_cuts) const {
     s.result_cuts = cuts_.result_cuts(global);
@@ -333,10 +334,10 @@ class repartition_planner {
 
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
-  repartition_cuts<rank> cuts_;
+  repartition_cuts<rank> cuts_;  ///< the decompositions that the policies set, or balanced ones
   strategy strategy_ = strategy::mixed;
   message_form message_form_ = message_form::by_size;
-  bool keeps_batch_;
+  bool keeps_batch_;  ///< whether the empty result of a worker that only sends keeps x's batch extent
   std::uint64_t fingerprint_;
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one

@@ -1,5 +1,4 @@
-// Rows of blocks of any rank: how selected rows are copied and combined. A row has all elements with one index of
-// dimension 0.
+// Copies and combines rows of blocks of any rank. A row has all elements with one index of dimension 0.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +17,13 @@ namespace partita::detail {
 
 /// The rows of a block in memory, for any rank and any element type. All strides are in bytes.
 struct row_block {
-  std::byte* data = nullptr;
-  std::ptrdiff_t row_stride = 0;  ///< the distance between consecutive rows in bytes
-  std::size_t element_bytes = 0;  ///< the number of bytes of an element
-  std::size_t elements = 1;       ///< the number of elements of a row
-  bool is_dense = true;           ///< whether the elements of a row are contiguous, in C order
-  shape_list extents{};           ///< the extents of a row
-  short_list<std::ptrdiff_t> strides{};
+  std::byte* data = nullptr;             ///< the first row
+  std::ptrdiff_t row_stride = 0;         ///< the distance between consecutive rows in bytes
+  std::size_t element_bytes = 0;         ///< the number of bytes of an element
+  std::size_t elements = 1;              ///< the number of elements of a row
+  bool is_dense = true;                  ///< whether the elements of a row are contiguous, in C order
+  shape_list extents{};                  ///< the extents of a row
+  short_list<std::ptrdiff_t> strides{};  ///< the strides of the dimensions of a row, in bytes
 
   std::size_t row_bytes() const { return elements * element_bytes; }
   /// The rows of this block from number `row` on.
@@ -99,16 +98,17 @@ class rows_to_gather : public block_writer {
   /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `row_pitch` bytes.
   void clear(std::size_t row_pitch) { fields_.clear(), row_pitch_ = row_pitch; }
   void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
+  /// Writes a box of the packed rows: `shape` rows and bytes, from row and byte `at` on.
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
 
  private:
-  struct field {
+  struct field {  // a block of the call
     row_block block;
-    std::size_t offset;
+    std::size_t offset;  ///< of the block's row in a packed row, in bytes
   };
-  std::shared_ptr<const row_moves> packed_;
+  std::shared_ptr<const row_moves> packed_;  ///< which rows of the blocks go to which packed rows
   std::vector<field> fields_;
-  std::size_t row_pitch_ = 0;
+  std::size_t row_pitch_ = 0;  ///< the number of bytes of a packed row
 };
 
 /// Combines rows with the rows of another block, element by element: to = op(to, from).

@@ -45,8 +45,7 @@ xt::xtensor<element_of<X>, rank_of<X>> copy_to_tensor(const X& x) {
   return y;
 }
 
-/// Makes a block of zero volume. Its batch extent is the extent of x along dimension `batch`, or 0 if `keep_batch` is
-/// false.
+/// Makes a block of zero volume. Its batch extent is x's extent along dimension `batch` if `keep_batch`, otherwise 0.
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> make_zero_volume(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
@@ -61,8 +60,7 @@ struct elementwise_sum {
   }
 };
 
-/// Reduces the blocks of the workers members[first], members[first + 1], ..., in this order; the blocks must have equal
-/// shapes.
+/// Reduces the blocks of the workers members[first], members[first + 1], ..., in this order. Requires equal shapes.
 template <class Reduction, ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> reduce_members(const std::vector<X>& x, const std::vector<std::size_t>& members,
                                                       std::size_t first, const char* call) {
@@ -172,9 +170,9 @@ class sequential_groups {
   grid<Small> small_grid_;
   grid<Large> large_grid_;
   worker_pairing<Large::rank()> pairing_;
-  group_plan::kind kind_;
+  group_plan::kind kind_;  ///< broadcast or reduction
   const char* name_;
-  bool keep_batch_;
+  bool keep_batch_;  ///< whether zero-volume results keep the batch extent
 };
 
 /// The adjoint of a linear reduction: each worker of the large grid gets the dy of its group; for a mean, dy is divided

@@ -26,8 +26,7 @@ worker_plans<Rank> reversed(const worker_plans<Rank>& plans) {
   return back;
 }
 
-/// Makes the repartition plans of all workers; `from` is the decomposition of the source tensor, or the boxes of its
-/// blocks.
+/// Makes the repartition plans of all workers; `from` is the decomposition of the source tensor, or its boxes.
 template <class Src, class Dst, class From, std::size_t Rank>
 worker_plans<Rank> make_repartition_plans(const grid<Src>& src, const From& from, const grid<Dst>& dst,
                                           const decomposition<Rank>& to, const axes_order<Rank>& axes,

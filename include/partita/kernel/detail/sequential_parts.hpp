@@ -27,7 +27,9 @@ class sequential_parts {
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const auto group = block_group_of(grid_, kept_dimensions_, worker);
       tensor_parts<rank>& cut = cuts[worker];
-      if (group.active()) cut = tensor_of_blocks(list_shapes(group, x), group.shape);
+      std::vector<std::array<std::size_t, rank>> shapes;
+      for (std::size_t member : group.members) shapes.push_back(shape_of(x[member]));
+      if (group.active()) cut = tensor_of_blocks(shapes, group.shape);
       if (!cut.error_message.empty())
         throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.error_message);
       if (group.active() && requires_balanced_cut && !cut.balanced(group.shape))
@@ -69,17 +71,9 @@ class sequential_parts {
     static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
     require_block_count(grid_, count, name_);
   }
-  template <ranked_array X>
-  static std::vector<std::array<std::size_t, rank>> list_shapes(const block_group<rank>& group,
-                                                                const std::vector<X>& x) {
-    std::vector<std::array<std::size_t, rank>> shapes;
-    shapes.reserve(group.members.size());
-    for (std::size_t member : group.members) shapes.push_back(shape_of(x[member]));
-    return shapes;
-  }
 
   grid<Extents> grid_;
-  std::array<bool, rank> kept_dimensions_;
+  std::array<bool, rank> kept_dimensions_;  ///< the dimensions along which groups do not extend
   const char* name_;
   std::vector<tensor_parts<rank>> cuts_;  ///< the parts of the last gather, by worker
 };

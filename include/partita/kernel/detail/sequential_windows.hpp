@@ -26,6 +26,7 @@ decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::
   return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
 }
 
+/// The exchange of each halo plan.
 template <std::size_t Rank>
 worker_plans<Rank> halo_exchange_plans(const std::vector<halo_plan<Rank>>& plans) {
   worker_plans<Rank> all;
@@ -34,6 +35,7 @@ worker_plans<Rank> halo_exchange_plans(const std::vector<halo_plan<Rank>>& plans
   return all;
 }
 
+/// Copies blocks into windows, and fills the cells of windows that are outside the tensor.
 template <ranked_array X>
 auto fill_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
                   const halo_boundaries<rank_of<X>>& boundaries,
@@ -44,6 +46,7 @@ auto fill_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::ve
       partita::detail::fill_outside(plans[worker], block_of(y[worker]), boundaries, outside);
   return y;
 }
+/// The adjoint of fill_windows: adds the cells of windows to the blocks' cells of which they are copies.
 template <ranked_array Y>
 auto sum_windows(const std::vector<halo_plan<rank_of<Y>>>& plans, const std::vector<Y>& dy, const char* name) {
   bool fit = plans.size() == dy.size();

@@ -11,12 +11,12 @@ namespace partita::detail {
 
 /// A sorted block and a function that counts its sort keys, for any type of elements.
 struct sorted_keys {
-  const void* elements = nullptr;
-  std::size_t size = 0;
+  const void* elements = nullptr;  ///< this worker's sorted block
+  std::size_t size = 0;            ///< the number of its elements
   /// Counts the elements of the block whose sort key is at most `key`.
   std::size_t (*count_keys_up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
-  std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }
+  std::size_t count_up_to(std::uint64_t key) const { return count_keys_up_to(elements, size, key); }  ///< of this block
 };
 
 /// Returns, for each position in the sorted order of the elements of all workers (counted from 0), the key of the

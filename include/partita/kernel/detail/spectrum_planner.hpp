@@ -21,10 +21,11 @@ namespace partita::detail {
 
 /// A factor for all elements of a block at one index along a dimension.
 struct scaled_plane {
-  std::size_t dimension = 0, index_in_block = 0;
+  std::size_t dimension = 0, index_in_block = 0;  ///< the dimension, and the plane's index along it
   double factor = 1;
 };
 
+/// The plan for a spectrum's blocks, and the elements of the results that are scaled or not filled by the exchange.
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< planes of the results
@@ -35,12 +36,12 @@ struct spectrum_structure : planned_boxes<Rank> {
 template <std::size_t Rank>
 class spectrum_planner {
   using shape_type = std::array<std::size_t, Rank>;
-  using line_list = std::array<resized_line, Rank>;
+  using line_list = std::array<resized_line, Rank>;  ///< how each dimension is resized
 
  public:
   static constexpr std::size_t rank = Rank;
-  static constexpr bool sums_back = true, checks_itself = false;
-  using structure = spectrum_structure<Rank>;
+  static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
+  using structure = spectrum_structure<Rank>;                     ///< a cached plan
 
   spectrum_planner(const char* name, const dynamic_partition<Rank>& p_x, const dynamic_partition<Rank>& p_y,
                    const line_list& lines)
@@ -61,22 +62,21 @@ class spectrum_planner {
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
-  static constexpr bool keeps_batch() { return true; }
+  static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return describe_call(name_, direction, p_x_, shape, type);
   }
 
   /// What a worker sends, keeps and receives. The waves that are kept form up to 2^Rank boxes. Each box moves as in a
-  /// repartition of a tensor that consists of this box only; its positions are then converted to positions in the whole
-  /// blocks.
+  /// repartition of a tensor that consists of this box only; then its positions are converted to those in the blocks.
   exchange_plan<Rank> plan_of(std::size_t worker) const {
     exchange_plan<Rank> all;
     all.worker = worker;
     all.extents = x_cuts_.extents();
     const std::size_t source_place = p_x_.grid().place(worker), destination_place = p_y_.grid().place(worker);
     all.gives = source_place < p_x_.size(), all.takes = destination_place < p_y_.size();
-    if (all.gives) all.source_shape = shape_of(x_cuts_, p_x_, worker);
-    if (all.takes) all.destination_shape = shape_of(y_cuts_, p_y_, worker);
+    if (all.gives) all.source_shape = x_cuts_.shape(block_index(p_x_, worker));
+    if (all.takes) all.destination_shape = y_cuts_.shape(block_index(p_y_, worker));
     for (std::size_t corner = 0; corner < std::size_t{1} << Rank; ++corner) {
       std::array<wave_range, Rank> waves{};
       bool none = false;
@@ -91,7 +91,7 @@ class spectrum_planner {
     for (const resized_line& line : resized_lines_) all.accumulate = all.accumulate || line.adds_two_waves();
     return all;
   }
-  exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {
+  exchange_plan<Rank> make_adjoint_plan(const exchange_plan<Rank>& there) const {  // the reverse of a plan
     exchange_plan<Rank> back = reversed(there);
     back.extents = y_cuts_.extents();
     back.accumulate = false;
@@ -99,6 +99,7 @@ class spectrum_planner {
     return back;
   }
 
+  /// Makes the plan of a call. Collective.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     open_transport(shared_transport, *world());
@@ -115,8 +116,8 @@ class spectrum_planner {
       const resized_line& line = resized_lines_[d];
       s.is_index_filled[d].assign(s.there.destination_shape[d], 0),
           s.is_adjoint_index_filled[d].assign(s.there.source_shape[d], 0);
-      const interval own_x = s.there.gives ? part(x_cuts_, p_x_, d) : interval{},
-                     own_y = s.there.takes ? part(y_cuts_, p_y_, d) : interval{};
+      const interval own_x = s.there.gives ? own_part(x_cuts_, p_x_, d) : interval{},
+                     own_y = s.there.takes ? own_part(y_cuts_, p_y_, d) : interval{};
       for (const wave_range& waves : line.wave_ranges()) {
         mark_filled(s.is_index_filled[d], own_y, waves.destination_start, waves.count);
         mark_filled(s.is_adjoint_index_filled[d], own_x, waves.source_start, waves.count);
@@ -130,6 +131,7 @@ class spectrum_planner {
     s.adjoint_scaled_planes = std::make_shared<const std::vector<scaled_plane>>(std::move(adjoint_scaled_planes));
     return s;
   }
+  /// Makes the exchange that carries out plan s in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
@@ -148,24 +150,26 @@ class spectrum_planner {
   }
 
  private:
-  static shape_type shape_of(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t worker) {
-    return cuts.shape(block_index(p, worker));
-  }
+  /// The index of a worker's block in the grid of p.
   static index<Rank> block_index(const dynamic_partition<Rank>& p, std::size_t worker) {
     return p.grid().index(p.grid().place(worker));
   }
-  static interval part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
+  /// This worker's indices along dimension d.
+  static interval own_part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
     return cuts.cuts[d].part(p.index()[d]);
   }
+  /// Marks the indices from, ..., from + count - 1, as far as they are in this worker's part.
   static void mark_filled(std::vector<char>& is_index_filled, const interval& own, std::size_t from,
                           std::size_t count) {
     for (std::size_t i = from; i < from + count; ++i)
       if (i >= own.start && i < own.stop) is_index_filled[i - own.start] = 1;
   }
+  /// Adds the plane with index i along dimension d to the list, if it is in this worker's part.
   static void add_plane(std::vector<scaled_plane>& all, const interval& own, std::size_t d, std::size_t i,
                         double factor) {
     if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
   }
+  /// Sets elements to zero whose index along a dimension from d on is not marked, or all of them if `zero` is true.
   template <class T>
   static void fill_unmarked_elements(const strided<T, Rank>& to,
                                      const std::array<std::vector<char>, Rank>& is_index_filled, std::size_t d, T* at,
@@ -191,6 +195,7 @@ class spectrum_planner {
       return cut::at(sizes);
     });
   }
+  /// Adds the boxes of the waves in these ranges to a plan.
   void add_boxes_of_wave_ranges(exchange_plan<Rank>& all, const std::array<wave_range, Rank>& waves) const {
     shape_type from{}, to{}, count{};
     for (std::size_t d = 0; d < Rank; ++d)
@@ -201,7 +206,7 @@ class spectrum_planner {
       for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
       return where;
     };
-    /// The position of a box of the tensor in the block of a worker.
+    // The position of a box of the tensor in the block of a worker.
     const auto at = [](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
                        std::size_t worker) {
       shape_type start = cuts.block(block_index(p, worker)).start;
@@ -210,7 +215,7 @@ class spectrum_planner {
     };
     const auto there = [&](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
                            std::size_t worker) {
-      return place_in_block<Rank>::of(at(where, cuts, p, worker), shape_of(cuts, p, worker));
+      return place_in_block<Rank>::of(at(where, cuts, p, worker), cuts.shape(block_index(p, worker)));
     };
     for (const transfer<Rank>& one : part.sends)
       all.sends.push_back({one.worker, moved(one.where, from), at(moved(one.where, from), x_cuts_, p_x_, all.worker),
@@ -226,7 +231,7 @@ class spectrum_planner {
   const char* name_;
   dynamic_partition<Rank> p_x_, p_y_;
   line_list resized_lines_;
-  decomposition<Rank> x_cuts_, y_cuts_;
+  decomposition<Rank> x_cuts_, y_cuts_;  ///< the balanced decompositions of x and of the result
   std::uint64_t fingerprint_ = 0;
 };
 
@@ -237,7 +242,7 @@ class pending_spectrum {
   pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
                    std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
       : pending_movement_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
-  void keep(std::shared_ptr<const void> needed) { pending_movement_.keep(std::move(needed)); }
+  void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   auto finish() {
     auto y = pending_movement_.finish();
     for (const scaled_plane& plane : *scaled_planes_) multiply(output_.is_given ? output_.block : block_of(y), plane);

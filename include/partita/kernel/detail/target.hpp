@@ -14,19 +14,23 @@ namespace partita::detail {
 /// A writable block that a kernel fills: the caller's block, or none (then the kernel allocates a tensor).
 template <class T, std::size_t Rank>
 struct target {
-  bool is_given = false;
+  bool is_given = false;  ///< whether the caller passed the block
   strided<T, Rank> block{};
 };
 
-/// Whether a caller's array or view can be filled with elements T of rank Rank.
+/// Whether View is an array in memory that is not const, of rank Rank and with elements T.
+template <class View, class T, std::size_t Rank>
+constexpr bool is_writable_array() {
+  if constexpr (strided_array<View>)
+    return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
+           !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
+  else return false;
+}
+
+/// Whether a caller's array or view can be filled with elements T of rank Rank; if not, the compiler says so.
 template <class T, std::size_t Rank, class View>
 consteval bool is_matching_result() {
-  constexpr bool fits = [] {
-    if constexpr (strided_array<View>)
-      return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
-             !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
-    else return false;
-  }();
+  constexpr bool fits = is_writable_array<View, T, Rank>();
   static_assert(fits, PARTITA_REQUIRES_VIEW("partita: kernel.into(x, view)"));
   return fits;
 }

@@ -8,6 +8,7 @@
 #include <partita/comm/element_operation.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
+#include <partita/core/text.hpp>
 
 namespace partita::detail {
 
@@ -15,21 +16,23 @@ namespace partita::detail {
 using block_shape = std::array<std::size_t, most_dimensions>;
 
 template <std::size_t Rank>
-block_shape pad_shape(const std::array<std::size_t, Rank>& shape) {
+block_shape pad_shape(const std::array<std::size_t, Rank>& shape) {  // appends zeros
   block_shape all{};
   std::copy(shape.begin(), shape.end(), all.begin());
   return all;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> unpad_shape(const block_shape& shape) {
+std::array<std::size_t, Rank> unpad_shape(const block_shape& shape) {  // the first Rank extents
   std::array<std::size_t, Rank> first{};
   std::copy_n(shape.begin(), Rank, first.begin());
   return first;
 }
 PARTITA_DECL std::size_t element_count_of_shape(const block_shape& shape, std::size_t rank);
+PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);  ///< writes a shape as "[2, 3]"
 
+/// A block in memory; its elements are known by their size only.
 struct untyped_block {
-  char* data = nullptr;
+  char* data = nullptr;                     ///< the element whose indices are 0
   std::size_t rank = 0, element_bytes = 1;  ///< the number of dimensions; the bytes of an element
   block_shape shape{};
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
@@ -45,11 +48,11 @@ struct untyped_block {
     std::copy(block.strides.begin(), block.strides.end(), strides.begin());
   }
 
-  std::size_t size() const { return element_count_of_shape(shape, rank); }
+  std::size_t size() const { return element_count_of_shape(shape, rank); }  ///< the number of elements
   /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool is_dense() const;
-  /// Describes a contiguous block with the shape of this block at the address `where`; no element is copied.
-  PARTITA_DECL untyped_block make_dense_copy(const char* where) const;
+  /// A description of a contiguous block of the same shape at the address `where`; no element is copied.
+  PARTITA_DECL untyped_block dense_block_at(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };
 

@@ -5,12 +5,6 @@
 
 namespace partita::detail {
 
-PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
-  text all("[");
-  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
-  return all << "]";
-}
-
 PARTITA_DEF plan_key collective_call::key(bool includes_block) const {
   plan_key found;
   if (includes_block) found.block = {x.rank, x.shape};

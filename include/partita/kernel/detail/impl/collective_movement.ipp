@@ -41,7 +41,7 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
 
 PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
   collective_job job = make_job(call, &y);
-  if (sends_blocks(call.direction)) make_dense_x(job);
+  if (sends_blocks(call.direction)) set_dense_x(job);
   collective_transfer transfer(*world_, *channels_, job, false);
   transfer.start();
   transfer.finish();
@@ -55,16 +55,11 @@ PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call
   return number;
 }
 
-PARTITA_DEF void collective_movement::fail_together(const collective_call& call, const untyped_block& y) {
-  begin(call, y);
-  operation_->wait();
-}
-
 PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
   lent_header* block = nullptr;
   channels_->start_traffic_count();
   collective_job job = make_job(call);
-  if (plan_.small) make_dense_x(job);
+  if (plan_.small) set_dense_x(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
     const worker_group& g = plan_.groups[k];
     const bool root = g.position == 0;
@@ -75,9 +70,9 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
         channels_->channel(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
-  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // a worker in no group copies its own input
+  if (is_in_no_group() && call.x.size() != 0) {  // the worker copies its own input
     block = lent_blocks::lend_block(channels_->memory(), call.x.size() * call.kind->bytes, 1);
-    copy(*call.kind, call.x.make_dense_copy(lent_blocks::elements(block)), call.x);
+    copy(*call.kind, call.x.dense_block_at(lent_blocks::elements(block)), call.x);
   }
   channels_->add_traffic_to_trace(false);
   return block;
@@ -111,21 +106,15 @@ PARTITA_DEF speculative_send* collective_movement::speculative_start::useful_sen
 void collective_movement::speculative_start::begin_undoable_send() {
   has_begun_movement_ = true;
   collective_job job = movement_->make_job(*call_);
-  movement_->make_dense_x(job);
+  movement_->set_dense_x(job);
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).show_block_early();
 }
 
 void collective_movement::speculative_start::begin(std::uint64_t) {
   has_begun_movement_ = true;
   collective_job job = movement_->make_job(*call_);
-  movement_->make_dense_x(job);
+  movement_->set_dense_x(job);
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).send_speculatively();
-}
-
-PARTITA_DEF bool collective_movement::receives_blocks(group_direction direction) const {
-  return direction == group_direction::spread    ? plan_.large
-         : direction == group_direction::to_root ? plan_.small
-                                                 : plan_.large;
 }
 
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_block(const collective_call& call,
@@ -164,8 +153,7 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
         open_channels();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
-          // One reduction finds the largest and the smallest extents of the group's blocks: the maximum of each extent
-          // n and of its complement ~n.
+          // One reduction finds the largest and the smallest extents of the blocks: the maxima of n and of ~n.
           std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
           for (std::size_t d = 0; d < rank; ++d) {
             mine[d] = call.x.shape[d];
@@ -209,13 +197,13 @@ PARTITA_DEF void collective_movement::open_channels() {
 }
 
 PARTITA_DEF collective_job collective_movement::make_job(const collective_call& call, const untyped_block* y) const {
-  collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
+  collective_job job{call.direction, call.kind, call.operation, call.steps, &call.x, y};
   if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
     job.contributor_count = plan_.root_group()->contributors();
   return job;
 }
 
-PARTITA_DEF void collective_movement::make_dense_x(collective_job& job) {
+PARTITA_DEF void collective_movement::set_dense_x(collective_job& job) {
   if (job.needs_packing()) job.pack(world_->buffer_in_slot<char>(0, job.x->size() * job.kind->bytes));
   else job.dense_x = job.x->data;
 }

@@ -6,20 +6,20 @@
 namespace partita::detail {
 
 PARTITA_DEF void collective_job::pack(char* packing_memory) {
-  copy(*kind, x->make_dense_copy(packing_memory), *x);
+  copy(*kind, x->dense_block_at(packing_memory), *x);
   if (contributor_count != 0) operation->complete(packing_memory, x->size(), contributor_count);
   is_completed = contributor_count != 0;
   dense_x = packing_memory;
 }
 
 PARTITA_DEF void collective_job::copy_to_own_result() const {
-  if (is_completed) copy(*kind, *y, x->make_dense_copy(dense_x));
+  if (is_completed) copy(*kind, *y, x->dense_block_at(dense_x));
   else copy(*kind, *y, *x);
 }
 
-PARTITA_DEF const reduction_steps* collective_transfer::sums() {
+PARTITA_DEF const reduction_steps* collective_transfer::steps_of_reductions() {
   static constexpr reduction_steps all{
-      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.begin_sum_early(g, channel); },
+      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.send_sum_early(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.start_sum(g, channel); },
       [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.finish_sum(g, channel); }};
   return &all;
@@ -30,7 +30,7 @@ PARTITA_DEF void collective_transfer::send_speculatively() {
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (job_->direction == group_direction::spread)
       channel.send_block_early(messages(channel), {input_data(g), nullptr, job_->x->size()});
-    else job_->sums->send_speculatively(*this, g, channel);
+    else job_->steps->send_speculatively(*this, g, channel);
   });
 }
 
@@ -44,7 +44,7 @@ PARTITA_DEF void collective_transfer::start() {
   channels_->start_traffic_count();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
-    if (job_->direction != group_direction::spread) return job_->sums->start(*this, g, channel);
+    if (job_->direction != group_direction::spread) return job_->steps->start(*this, g, channel);
     if (!stays_pending_ || g.position != 0) return;
     channel.start_spread(messages(channel),
                          {input_data(g), g.root_is_large && is_dense_y_ ? job_->y->data : nullptr, element_count(g)});
@@ -54,7 +54,7 @@ PARTITA_DEF void collective_transfer::start() {
 PARTITA_DEF void collective_transfer::finish() {
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (job_->direction == group_direction::spread) finish_spread(g, channel);
-    else job_->sums->finish(*this, g, channel);
+    else job_->steps->finish(*this, g, channel);
   });
   if (channels_->does_more_than_move()) {
     if (channels_->plan().groups.empty()) job_->copy_to_own_result();
@@ -77,11 +77,11 @@ PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, colle
   } else {
     char* const into = is_dense_y_ ? job_->y->data : buffer(1, job_->y->size());
     channel.spread(messages(channel), {nullptr, into, job_->y->size()});
-    if (!is_dense_y_) copy(*job_->kind, *job_->y, job_->y->make_dense_copy(into));
+    if (!is_dense_y_) copy(*job_->kind, *job_->y, job_->y->dense_block_at(into));
   }
 }
 
-PARTITA_DEF void collective_transfer::begin_sum_early(const worker_group& g, collective_channel& channel) {
+PARTITA_DEF void collective_transfer::send_sum_early(const worker_group& g, collective_channel& channel) {
   if (!g.root_is_large) return;  // the root has no block, and so does not know the length of the blocks
   channel.send_node_sum_early(messages(channel), *job_->operation, {input_data(g), nullptr, job_->x->size()},
                               job_->direction == group_direction::to_all);
@@ -102,7 +102,7 @@ PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collecti
   const auto into = [&] { return receives_result(g) && is_dense_y_ ? job_->y->data : buffer(1, n); };
   if (g.members.size() == 1) {
     if (is_dense_y_ || operation.complete == nullptr) job_->copy_to_own_result();
-    else copy(*job_->kind, job_->y->make_dense_copy(into()), *job_->x);
+    else copy(*job_->kind, job_->y->dense_block_at(into()), *job_->x);
   } else if (job_->direction == group_direction::to_all) {
     channel.finish_allreduce(messages(channel), operation, {input_data(g), into(), n}, incoming);
   } else {
@@ -111,13 +111,12 @@ PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collecti
   if (!receives_result(g)) return;
   if (operation.complete != nullptr) operation.complete(into(), n, g.contributors());
   if (!is_dense_y_ && (g.members.size() > 1 || operation.complete != nullptr))
-    copy(*job_->kind, *job_->y, job_->y->make_dense_copy(into()));
+    copy(*job_->kind, *job_->y, job_->y->dense_block_at(into()));
 }
 
 PARTITA_DEF const char* collective_transfer::input_data(const worker_group& g) const {
-  return job_->direction == group_direction::spread ? (g.position == 0 ? job_->dense_x : nullptr)
-         : g.position != 0 || g.root_is_large       ? job_->dense_x
-                                                    : nullptr;
+  const bool is_root = g.position == 0, spreads = job_->direction == group_direction::spread;
+  return (spreads ? is_root : !is_root || g.root_is_large) ? job_->dense_x : nullptr;
 }
 
 PARTITA_DEF std::size_t collective_transfer::element_count(const worker_group& g) const {

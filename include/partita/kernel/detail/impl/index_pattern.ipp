@@ -62,8 +62,7 @@ inline number_lists_by_worker exchange_list_starts(const world_state& world, con
   return exchange_lists(world, firsts);
 }
 
-/// Requests from each worker the rows in its list of `requests`, and plans which rows this worker receives and sends.
-/// Collective.
+/// Requests from each worker the rows in its list, and plans which rows this worker receives and sends. Collective.
 inline row_transfers request_rows(world_state& world, const number_lists_by_worker& requests) {
   const std::size_t workers = world.size();
   row_transfers transfers;
@@ -87,15 +86,14 @@ inline row_transfers request_rows(world_state& world, const number_lists_by_work
 
 /// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
 struct rows_with_owners {
-  std::vector<std::size_t> first_positions;  ///< for each wanted index, its first position
-  std::vector<std::size_t> owner, row;
+  std::vector<std::size_t> first_positions;  ///< for each wanted index, its first position in the list
+  std::vector<std::size_t> owner, row;       ///< for each wanted index
 
   std::size_t size() const { return first_positions.size(); }
   bool is_first(std::size_t j) const { return first_positions[j] == j; }
 };
 
-/// Asks the index directory for the owner and the row of each wanted index; sends no message if every worker has the
-/// whole directory.
+/// Finds the owner and the row of each wanted index in the directory; without messages if every worker has all of it.
 inline rows_with_owners find_row_owners(world_state& world, const index_directory& directory,
                                         const index_list& wanted) {
   rows_with_owners found{list_first_positions(wanted), std::vector<std::size_t>(wanted.size()),
@@ -135,8 +133,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   return found;
 }
 
-/// Plans where arriving rows are placed in the result: `arrival_positions[j]` is the number, among arriving rows, of
-/// the row wanted at position j.
+/// Plans where arriving rows are placed: arriving row number `arrival_positions[j]` is wanted at position j.
 inline void place_arriving_rows(row_transfers& transfers, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
@@ -183,7 +180,7 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   const auto requested_rows = lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.row[j]; });
   const auto owners = exchange_lists(world, requested_owners), rows = exchange_lists(world, requested_rows);
   struct row_request {
-    std::size_t owner, row, position;
+    std::size_t owner, row, position;  ///< the position in the received lists
   };
   std::vector<row_request> questions(owners.all.size());
   for (std::size_t k = 0; k < questions.size(); ++k) questions[k] = {owners.all[k], rows.all[k], k};
@@ -197,8 +194,7 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
   std::uint64_t repeated_requests = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) repeated_requests += is_new(k) ? 0 : 1;
   if (sum_of_all<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
-  // First exchange: each worker receives the rows that it wants from workers of its node, and the rows that were
-  // requested from it as a representative.
+  // First exchange: each worker receives the rows that it wants from its node, or that were requested from it.
   const auto owner_asked = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
     const bool is_on_this_node =

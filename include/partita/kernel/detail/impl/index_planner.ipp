@@ -17,8 +17,8 @@ PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const i
 PARTITA_DEF text index_planner::describe(const char* direction, const std::array<std::size_t, 2>&, const text&) const {
   text all(name());
   all << direction << " with ";
-  for (std::size_t k = 0; k < count_; ++k) {
-    const described_block& block = blocks_[k];
+  for (std::size_t k = 0; k < described_block_count_; ++k) {
+    const described_block& block = described_blocks_[k];
     all << (k == 0 ? "a block of shape [" : ", a block of shape [");
     for (std::size_t d = 0; d < block.rank; ++d) all << (d == 0 ? "" : ", ") << block.shape[d];
     all << "] of " << block.type();
@@ -26,8 +26,7 @@ PARTITA_DEF text index_planner::describe(const char* direction, const std::array
   return all;
 }
 
-/// Makes the exchange plan of a worker that sends rows of a block of `sent` rows and receives rows into a block of
-/// `received` rows.
+/// Makes a worker's plan to send rows of a block of `sent` rows and receive rows into a block of `received` rows.
 template <class Part>
 exchange_plan<2> make_parts_plan(std::size_t worker, const std::vector<Part>& to, const std::vector<Part>& from,
                                  std::size_t sent, std::size_t received, std::size_t row_elements) {
@@ -42,9 +41,10 @@ exchange_plan<2> make_parts_plan(std::size_t worker, const std::vector<Part>& to
   };
   const auto there = [&](std::size_t first) { return place_in_block<2>{first * row_elements, {row_elements}}; };
   for (const Part& p : to)
-    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_row_at_peer)});
+    plan.sends.push_back({p.worker, rows(p.first_row, p.rows), {p.first_row, 0}, there(p.first_row_at_peer)});
   for (const Part& p : from)
-    plan.receives.push_back({p.worker, rows(p.first_row_at_peer, p.rows), {p.first, 0}, there(p.first_row_at_peer)});
+    plan.receives.push_back(
+        {p.worker, rows(p.first_row_at_peer, p.rows), {p.first_row, 0}, there(p.first_row_at_peer)});
   return plan;
 }
 
@@ -75,12 +75,12 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
 
 PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::find_return_exchange(structure& s,
                                                                                      const element_kind& kind) const {
-  return s.exchanges_that_return_rows.find(kind, [&] {
+  return s.exchanges_that_return_rows.find_or_make(kind, [&] {
     const row_transfers& t = pattern_->transfers;
     std::vector<row_transfers::part> to(t.forwarded_by_peers.begin(), t.forwarded_by_peers.end());
     std::vector<row_transfers::part> from(t.forwarded_to_peers.begin(), t.forwarded_to_peers.end());
     for (std::size_t k = 0; k < to.size(); ++k) to[k].first_row_at_peer = t.forwarded_by_peers[k].first_return_row;
-    for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.forwarded_to_peers[k].first_return_row;
+    for (std::size_t k = 0; k < from.size(); ++k) from[k].first_row = t.forwarded_to_peers[k].first_return_row;
     return lasting_exchange(
         transport_, world_,
         lowered(make_parts_plan(world_->id(), to, from, t.received_count, t.returned_count, s.there.source_shape[1])),

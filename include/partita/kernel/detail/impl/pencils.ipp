@@ -8,11 +8,10 @@
 
 namespace partita::detail {
 
-/// The layouts through which a Fourier transform moves its tensor, and the estimated cost of these moves and
-/// transforms.
+/// The layouts through which a Fourier transform moves its tensor, and the estimated cost of moves and transforms.
 struct pencil_route {
   std::vector<pencil> layouts;
-  std::size_t cost = 0, peer_count = 0;
+  std::size_t cost = 0, peer_count = 0;  ///< in elements, see choose_pencils(); estimated exchanges per worker
 
   bool costs_less_than(const pencil_route& other) const {
     if (cost != other.cost) return cost < other.cost;
@@ -40,8 +39,7 @@ class pencil_search {
     for (const bool allows_gathering : {false, true}) {
       // For each set of transformed dimensions, layouts in which these dimensions are not distributed. Sets with the
       // last dimensions come first: a grid numbers its workers in row-major order, so that moves from {a, b, 1} to {a,
-      // 1, b} to {1, a, b} exchange elements only within rows and columns of the grid, and each worker keeps a part of
-      // its block.
+      // 1, b} to {1, a, b} stay within rows and columns of the grid, and each worker keeps a part of its block.
       std::vector<shape_list> between;
       for (std::size_t whole_dimension_set = subsets; --whole_dimension_set > 0;) {
         for (const shape_list& grid : best_grids_of_set(whole_dimension_set))
@@ -58,6 +56,7 @@ class pencil_search {
   }
 
  private:
+  /// Whether each line of the tensor along dimension d is on one worker.
   bool is_whole(const shape_list& grid, std::size_t d) const { return grid[d] == 1 || request_.extents[d] <= 1; }
 
   /// The number of elements of the largest block in a layout.
@@ -73,8 +72,7 @@ class pencil_search {
     return n;
   }
 
-  /// Removes from `left` the dimensions that can be transformed in the layout `grid`, and returns these dimensions in
-  /// the order of their transforms.
+  /// Removes from `left` the dimensions that can be transformed in the layout `grid`, and returns them in order.
   shape_list dimensions_to_transform(const shape_list& grid, shape_list& left) const {
     shape_list done, rest;
     const auto must_wait = [&](std::size_t d) {
@@ -140,12 +138,12 @@ class pencil_search {
     if (best_grid_with_fewest_parts_ == best_grid_) return {best_grid_};
     return {best_grid_, best_grid_with_fewest_parts_};
   }
-  static std::size_t part_count(const shape_list& grid) {
+  static std::size_t part_count(const shape_list& grid) {  // the sum of the extents
     std::size_t n = 0;
     for (const std::size_t parts : grid) n += parts;
     return n;
   }
-  bool keeps_dimension_whole(std::size_t whole_dimension_set, std::size_t d) const {
+  bool keeps_dimension_whole(std::size_t whole_dimension_set, std::size_t d) const {  // whether d is in the set
     for (std::size_t k = 0; k < request_.dimensions.size(); ++k)
       if (request_.dimensions[k] == d && (whole_dimension_set >> k & 1U) != 0) return true;
     return false;
@@ -176,11 +174,11 @@ class pencil_search {
   }
 
   pencil_request request_;
-  std::size_t element_count_ = 1;
+  std::size_t element_count_ = 1;  ///< the number of elements of the tensor
   bool has_route_ = false;
-  pencil_route route_;
-  shape_list best_grid_, best_grid_with_fewest_parts_;
-  std::size_t best_block_size_ = 0, best_peer_count_ = 0;
+  pencil_route route_;                                     ///< the best route so far
+  shape_list best_grid_, best_grid_with_fewest_parts_;     ///< the results of best_grids_of_set()
+  std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of these grids: elements of the largest block
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {

@@ -26,8 +26,8 @@ PARTITA_DEF std::uint64_t exchange_operation::continue_exchange(const std::share
   return number;
 }
 
-PARTITA_DEF void require_valid_kernel(bool whole, const char* kernel) {
-  if (!whole)
+PARTITA_DEF void require_valid_kernel(bool is_valid, const char* kernel) {
+  if (!is_valid)
     throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
 }
 

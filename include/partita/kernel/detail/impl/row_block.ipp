@@ -5,8 +5,7 @@
 
 namespace partita::detail {
 
-/// Copies a group of rows. A row has `Known` bytes, so that the compiler knows the number, or `bytes` bytes if `Known`
-/// is 0.
+/// Copies a group of rows of `Known` bytes, a number that the compiler knows, or of `bytes` bytes if `Known` is 0.
 template <std::size_t Known>
 void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
                      const std::uint32_t* listed_rows, std::size_t bytes) {
@@ -33,22 +32,13 @@ void copy_dense_rows(const row_block& to, const row_block& from, const row_moves
 
 /// Selects the function that copies rows of a number of bytes.
 inline auto select_row_copy(std::size_t bytes) {
-  switch (bytes) {
-    case 4:
-      return copy_dense_rows<4>;
-    case 8:
-      return copy_dense_rows<8>;
-    case 16:
-      return copy_dense_rows<16>;
-    case 24:
-      return copy_dense_rows<24>;
-    case 32:
-      return copy_dense_rows<32>;
-    case 64:
-      return copy_dense_rows<64>;
-    default:
-      return copy_dense_rows<0>;
-  }
+  return bytes == 4    ? copy_dense_rows<4>
+         : bytes == 8  ? copy_dense_rows<8>
+         : bytes == 16 ? copy_dense_rows<16>
+         : bytes == 24 ? copy_dense_rows<24>
+         : bytes == 32 ? copy_dense_rows<32>
+         : bytes == 64 ? copy_dense_rows<64>
+                       : copy_dense_rows<0>;
 }
 
 inline void copy_strided_rows(const row_block& to, const row_block& from, const row_run& run) {
@@ -106,8 +96,7 @@ void rows_to_gather::write(const std::size_t* shape, const std::size_t* at, char
                          *packed_, at[0], shape[0]);
     return;
   }
-  // A packed row that is longer than a slot of the ring buffer is written in several calls: this call copies its bytes
-  // from `first` to `last` - 1.
+  // A packed row that is longer than a slot of the ring buffer is written in parts: here bytes `first` to `last` - 1.
   const std::size_t first = at[1], last = first + shape[1];
   packed_->for_each_run_in_rows(at[0], shape[0], [&](const row_run& run) {
     for (std::size_t k = 0; k < run.rows; ++k)

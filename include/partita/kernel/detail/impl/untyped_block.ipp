@@ -13,6 +13,12 @@ PARTITA_DEF std::size_t element_count_of_shape(const block_shape& shape, std::si
   return product;
 }
 
+PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
+  text all("[");
+  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
+  return all << "]";
+}
+
 PARTITA_DEF bool untyped_block::is_dense() const {
   std::ptrdiff_t next = 1;
   for (std::size_t d = rank; d-- > 0;) {
@@ -22,7 +28,7 @@ PARTITA_DEF bool untyped_block::is_dense() const {
   return true;
 }
 
-PARTITA_DEF untyped_block untyped_block::make_dense_copy(const char* where) const {
+PARTITA_DEF untyped_block untyped_block::dense_block_at(const char* where) const {
   untyped_block other = *this;
   other.data = const_cast<char*>(where);
   std::ptrdiff_t next = 1;
