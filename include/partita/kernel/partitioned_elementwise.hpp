@@ -31,6 +31,7 @@ auto select_finer_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broad
                              : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
 }
 
+/// How the dimensions of two operands are broadcast, or a shape_error.
 template <class F, class Lhs, class Rhs, class Dims>
 resolved_broadcast resolve_placed_operands(const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
   using left = decltype(lhs.extents);

@@ -50,13 +50,15 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
 
  private:
   friend detail::collective_kernel<sum_reduce>;
+  /// The directions in which blocks move in the groups, in a call and in its adjoint.
   // [members]
   static constexpr auto there = detail::group_direction::to_root, back = detail::group_direction::spread;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,
-                        exact = has_policy<reproducible_t, Policies...>;
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< workers of a node share one result
+      exact = has_policy<reproducible_t, Policies...>;                    ///< each sum is rounded once
   using reduction = sum_t;
   // [/members]
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
@@ -69,6 +71,7 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
       return false;
     }
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     constexpr bool is_expression = ranked_array<Y>;

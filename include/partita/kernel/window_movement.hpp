@@ -26,10 +26,10 @@ namespace partita::detail {
 /// the ghosts.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {
-  halo_plan<Rank> window_plan{};
+  halo_plan<Rank> window_plan{};              ///< the plan of this worker's window
   std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
   std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty if all ghosts travel in one round
-  exchanges_by_kind refresh_exchanges{};
+  exchanges_by_kind refresh_exchanges{};      ///< the exchanges that fill only the ghosts, by the kind of elements
 
   bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
   bool matches_call(const box_call<Rank>& call) const {
