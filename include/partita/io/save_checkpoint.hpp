@@ -40,7 +40,7 @@ auto named(std::string name, const partition<Extents>& p, const extents<E...>& g
 namespace detail {
 
 template <class T>
-inline constexpr bool is_named_tensor = false;
+inline constexpr bool is_named_tensor = false;  ///< whether T is a named_tensor
 template <class Extents, std::size_t Rank, class X, class... Policies>
 inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...>> = true;
 

@@ -127,6 +127,7 @@ struct shardy_reader {
       here.implicit_replicate = true;
     }
   }
+  /// Whether two or more operands and no result have the factor f.
   constexpr bool is_summed_between_operands(std::size_t f) const {
     std::size_t operands = 0, results = 0;
     for (std::size_t t = 0; t < parsed.tensor_count(); ++t)
@@ -188,7 +189,7 @@ struct as_shardy {
   }
 
  private:
-  struct notation_writer {
+  struct notation_writer {  ///< numbers the factors of a rule, and writes it
     static constexpr std::size_t most_written_factors = rule::most_dimensions_in_all + most_factors;
     const rule& r;                               ///< the rule to write
     std::size_t number[most_written_factors]{};  ///< the number of each factor, then of each dimension of extent 1

@@ -74,8 +74,8 @@ class broadcast : public detail::broadcast_checks<Policies...>,
   static_assert(
       Src::rank() <= Dst::rank(),
       "partita::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
   static_assert(
       Src::rank() > Dst::rank() || static_cast<bool>(judge_static_broadcast<Src, Dst>(from_transposed, to_transposed)),
       "partita::broadcast(p_x, p_y): requires every extent of p_x, extended on the left with ones, to be 1 or the "

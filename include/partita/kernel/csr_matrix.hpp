@@ -134,6 +134,7 @@ class csr_matrix {
       return detail::rejected_call();
     }
   }
+  /// The same without an index exchange: `ghosts` are those that product_and_ghosts(x) has returned.
   template <class X, class Ghosts, class Y>
   auto values_adjoint(const X& x, const Ghosts& ghosts, const Y& dy) const {
     if constexpr (accepts_block<X>() && accepts_block<Ghosts>() && accepts_block<Y>()) {
@@ -349,7 +350,7 @@ class csr_matrix {
     return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, call_texts));
   }
 
-  interval rows_, columns_;
+  interval rows_, columns_;                 ///< of this worker
   std::vector<std::size_t> ghost_columns_;  ///< the columns of other workers in this worker's rows, in ascending order
   detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< in this worker's columns, and in ghost_columns_
   index_exchange index_exchange_;

@@ -57,7 +57,7 @@ using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, Vi
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
-  using result_element = detail::fourier_result_type<Kind, T, Forward>;
+  using result_element = detail::fourier_result_type<Kind, T, Forward>;  ///< for fields of elements T
 
  public:
   fourier_operator(const dynamic_partition<Rank>& p_x, const std::optional<dynamic_partition<Rank>>& p_y, Kind kind,
@@ -151,7 +151,7 @@ class fourier_operator {
 
   /// The memory pool for the results of repartitions between layouts; null before the first repartition.
   detail::arena* memory() const { return valid_engine().memory(); }
-  std::size_t plans_made() const { return valid_engine().plans_made(); }
+  std::size_t plans_made() const { return valid_engine().plans_made(); }  ///< The number of plans made so far.
   /// The number of plans made so far, and what this worker sent in all repartitions of the last call.
   kernel_counts counts() const { return valid_engine().counts(); }
 

@@ -22,7 +22,7 @@ class halo_exchanges {
   static constexpr std::size_t field_count = sizeof...(Extents);
   using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;
   template <class T>
-  using blocks = typename movement::template blocks<T>;
+  using blocks = typename movement::template blocks<T>;  ///< a block of elements T for each field
   static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:

@@ -118,8 +118,8 @@ class partitioned_broadcast {
     prepare();
   }
 
-  const From& from() const { return operand_; }
-  const To& to() const { return result_placement_; }
+  const From& from() const { return operand_; }       ///< The tensor that is moved and repeated.
+  const To& to() const { return result_placement_; }  ///< The result.
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 

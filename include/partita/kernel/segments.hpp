@@ -78,6 +78,7 @@ class segments {
       return detail::rejected_call();
     }
   }
+  /// The adjoint of mean: each row gets dy of its segment, divided by the size of the segment.
   template <class Y>
   auto mean_adjoint(const Y& dy) const {
     if constexpr (accepts_floating_elements<Y>()) {

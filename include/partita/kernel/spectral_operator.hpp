@@ -29,7 +29,7 @@ constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
 /// A box with periodic boundaries: its numbers of points along each dimension, and its lengths, 2 pi by default.
 template <std::size_t Rank>
 struct periodic_box {
-  std::array<std::size_t, Rank> points{};
+  std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
   std::array<double, Rank> lengths = [] {
     std::array<double, Rank> all{};
     all.fill(2 * std::numbers::pi);

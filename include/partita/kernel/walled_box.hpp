@@ -20,7 +20,7 @@ enum class wall { dirichlet, neumann, periodic };
 /// by default). Point i of n is in the middle of cell i of n cells.
 template <std::size_t Rank>
 struct walled_box {
-  std::array<std::size_t, Rank> points{};
+  std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
   std::array<double, Rank> lengths = [] {
     std::array<double, Rank> all{};
     all.fill(std::numbers::pi);

@@ -15,9 +15,9 @@ PARTITA_DECL std::string step_folder_name(std::uint64_t step);
 
 /// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
 struct checkpoint_list {
-  std::vector<std::uint64_t> steps;
+  std::vector<std::uint64_t> steps;  ///< ascending
   std::vector<std::string> leftover_names;
-  int error = 0;
+  int error = 0;  ///< 0 or an errno
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
 

@@ -130,8 +130,8 @@ class checkpoint_writer {
   std::uint64_t step_;
   checkpoint_options options_;
   temporary_folder folder_guard_;  ///< removes the leader's temporary folder after an error
-  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;
-  file_error call_error_;  ///< this worker's error while it writes
+  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;  ///< one for each tensor
+  file_error call_error_;                                       ///< this worker's error while it writes
 };
 
 template <class Extents, std::size_t Rank, class X, class... Policies>

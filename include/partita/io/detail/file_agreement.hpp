@@ -22,7 +22,7 @@ namespace partita::detail {
 struct file_error {
   enum class kind : char { io, shape, partition };  ///< io_error, shape_error or partition_error
   kind error_kind = kind::io;
-  text sentence;
+  text sentence;  ///< empty if there is no error
 
   bool empty() const { return sentence.empty(); }
   PARTITA_DECL [[noreturn]] void raise() const;  ///< throws the error

@@ -33,13 +33,13 @@ constexpr permute_t<(sizeof...(D) - 1 - D)...> policy_of_reversed_dimensions(std
 /// The owners of a file, and the box of the tensor that each owner holds. All dimensions are in the order of the file.
 template <std::size_t Rank>
 struct slab_partition {
-  partition<dynamic_extents<Rank>> owners;
-  decomposition<Rank> cuts;  ///< the slab of each owner
-  file_domains domains;      ///< the bytes of the file that each owner holds and writes
+  partition<dynamic_extents<Rank>> owners;  ///< the workers that have a slab each
+  decomposition<Rank> cuts;                 ///< the slab of each owner
+  file_domains domains;                     ///< the bytes of the file that each owner holds and writes
 
   /// The position of this worker among the owners; the number of owners if this worker is not an owner.
   std::size_t owner_position() const { return owners.grid().place(owners.world().id()); }
-  bool is_owner() const { return owners.active(); }
+  bool is_owner() const { return owners.active(); }  ///< whether this worker is an owner
   /// The shape of this worker's slab; zeros if this worker is not an owner.
   std::array<std::size_t, Rank> own_shape() const {
     return is_owner() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
