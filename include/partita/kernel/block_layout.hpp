@@ -120,9 +120,9 @@ class block_layout {
   text describe(const shape_type& own_shape) const { return describe() << " and a block of shape " << own_shape; }
 
   partition<dynamic_extents<Rank>> p_;
-  const char* call_;
+  const char* call_;  ///< the name of the layer in error messages
   std::uint64_t fingerprint_;
-  plan_cache<tensor_layout<Rank>> known_layouts_;
+  plan_cache<tensor_layout<Rank>> known_layouts_;  ///< by the shape of this worker's block
 };
 
 }  // namespace partita::detail

@@ -73,8 +73,8 @@ class partitioned_elementwise {
 
   /// The broadcasts of lhs and rhs: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
-  const auto& rhs() const { return rhs_; }
-  const result_placement& result() const { return result_; }
+  const auto& rhs() const { return rhs_; }                    ///< See lhs().
+  const result_placement& result() const { return result_; }  ///< The partition and the extents of the result.
   elementwise_plan plan() const {
     return {shape_list(result_.extents), shape_list(result_.partition.extents()), lhs_.plan(), rhs_.plan()};
   }

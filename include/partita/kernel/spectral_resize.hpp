@@ -34,7 +34,7 @@ template <std::size_t Rank>
 class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail::spectrum_movement<Rank>> {
   using base = detail::box_kernel<spectral_resize, detail::spectrum_movement<Rank>>;
   friend base;
-  static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";
+  static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";  ///< for error messages
 
  public:
   template <class P, class Q, std::size_t... N, std::size_t... M, std::size_t... D>
