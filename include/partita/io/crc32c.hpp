@@ -12,7 +12,7 @@ namespace detail {
 
 inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // written with its bits reversed
 
-using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
+using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;  ///< as make_crc32c_tables describes
 
 /// Computes the checksum of n bytes with eight tables. `before` is the checksum of the preceding bytes.
 PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <partita/kernel/given_cuts.hpp>
-#include <type_traits>
 
 namespace partita {
 
@@ -27,11 +26,11 @@ struct file_options {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_source_cuts = false;
+inline constexpr bool is_source_cuts = false;  ///< whether T is the type of the policy source_cuts(...)
 template <std::size_t Rank>
 inline constexpr bool is_source_cuts<source_cuts_t<Rank>> = true;
 template <class T>
-inline constexpr bool is_result_cuts = false;
+inline constexpr bool is_result_cuts = false;  ///< whether T is the type of the policy result_cuts(...)
 template <std::size_t Rank>
 inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 
@@ -39,7 +38,7 @@ inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 template <std::size_t Rank>
 struct file_request {
   file_options options;
-  std::optional<decomposition<Rank>> from, to;
+  std::optional<decomposition<Rank>> from, to;  ///< the cuts of source_cuts(...) and of result_cuts(...)
 
   template <class... Policies>
   static file_request of(const Policies&... policies) {

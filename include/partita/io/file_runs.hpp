@@ -1,7 +1,6 @@
 // The runs of consecutive elements that a block of a tensor occupies in a file of the whole tensor.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <partita/core/index.hpp>
 #include <partita/plan/decomposition.hpp>
@@ -18,13 +17,14 @@ std::size_t last_divided_dimension(Whole whole) {
   return Rank;
 }
 
+/// Visits the runs of a block by a recursion over its dimensions.
 template <std::size_t Rank, class F>
 struct file_run_walk {
   const decomposition<Rank>& cuts;
-  const index<Rank>& position;
-  std::size_t last, elements_per_index;  // the last divided dimension, and the number of elements per index of it
+  const index<Rank>& position;           ///< the index of the block among all blocks
+  std::size_t last, elements_per_index;  ///< the last divided dimension, and the number of elements per index of it
   F& f;
-  std::size_t local = 0;
+  std::size_t local = 0;  ///< the index in the block of the first element of the next run
 
   /// Visits the runs of the block in dimensions d to Rank - 1; `at` is the flat index, in C order, over the dimensions
   /// before d.

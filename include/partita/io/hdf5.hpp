@@ -52,16 +52,16 @@ class hdf5_id {
 class hdf5_error_silencer {
  public:
   hdf5_error_silencer() {
-    H5Eget_auto2(H5E_DEFAULT, &error_handler_, &handler_data_);
+    H5Eget_auto2(H5E_DEFAULT, &previous_handler_, &previous_handler_data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
   hdf5_error_silencer(const hdf5_error_silencer&) = delete;
   hdf5_error_silencer& operator=(const hdf5_error_silencer&) = delete;
-  ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, error_handler_, handler_data_); }
+  ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, previous_handler_, previous_handler_data_); }
 
  private:
-  H5E_auto2_t error_handler_ = nullptr;
-  void* handler_data_ = nullptr;
+  H5E_auto2_t previous_handler_ = nullptr;
+  void* previous_handler_data_ = nullptr;
 };
 
 /// The HDF5 type of an element: the native type of a number; for bool and complex numbers the type that h5py uses.
@@ -103,7 +103,7 @@ hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {
 /// Selects this worker's box in a dataspace, or no element if this worker does not own a slab.
 template <std::size_t Rank>
 bool select_slab(hid_t space, const slab_partition<Rank>& where) {
-  if (!where.is_owner() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
+  if (!where.is_owner() || volume_of(where.own_shape()) == 0) return H5Sselect_none(space) >= 0;
   if constexpr (Rank == 0) {
     return true;
   } else {
@@ -180,9 +180,9 @@ template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id file_space(H5Dget_space(data), H5Sclose);
   const hdf5_id memory_space(
-      make_hdf5_dataspace<Rank>(where.is_owner() ? where.shape() : std::array<std::size_t, Rank>{}), H5Sclose);
+      make_hdf5_dataspace<Rank>(where.is_owner() ? where.own_shape() : std::array<std::size_t, Rank>{}), H5Sclose);
   if (!file_space.is_valid() || !memory_space.is_valid() || !select_slab(file_space, where)) return false;
-  if (!where.is_owner() || volume_of(where.shape()) == 0) return true;
+  if (!where.is_owner() || volume_of(where.own_shape()) == 0) return true;
   return move(memory_space, file_space) >= 0;
 }
 
@@ -254,7 +254,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
       call.throw_together(hdf5_error(call, data.is_valid(), "make the dataset in", path, error_advice));
       const bool written = move_slab(data, slab.slabs(), [&](hid_t memory_space, hid_t file_space) {
-        return H5Dwrite(data, type, memory_space, file_space, H5P_DEFAULT, slab.bytes());
+        return H5Dwrite(data, type, memory_space, file_space, H5P_DEFAULT, slab.data());
       });
       call_error = hdf5_error(call, written, "write", path, error_advice);
       const bool closed = data.close() && file.close();  // collective: a worker whose write failed closes, too
@@ -312,7 +312,8 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
       const auto where = assign_slabs(p, metadata.extents, sizeof(T), 0, request.options);
       pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
-      if (where.is_owner()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+      if (where.is_owner())
+        slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.own_shape()));
       const char* const error_advice = "all workers must see the same file, and no program may write to it";
       call_error = call.errno_error("read", path, source.open(), error_advice);
       if (!source.is_same_on_all(call_error)) return std::nullopt;
@@ -320,7 +321,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
         call.throw_together(hdf5_error(call, file.is_valid(), "open", path, error_advice));
         // HDF5 opened the same file as this worker if the name `path` still refers to the file that this worker opened.
-        if (!call.all(source.file().has_name(path))) return std::nullopt;
+        if (!call.is_true_on_all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
         const bool has_succeeded = data.is_valid() && move_slab(data, where, [&](hid_t memory_space, hid_t file_space) {
                                      return H5Dread(data, type, memory_space, file_space, H5P_DEFAULT, slab.data());

@@ -122,9 +122,9 @@ class checkpoint {
   }
 
   world everyone_;
-  std::string path_;
+  std::string path_;  ///< the folder of the step
   manifest manifest_;
-  std::vector<std::size_t> sorted_positions_;
+  std::vector<std::size_t> sorted_positions_;  ///< the indices of the tensors in the manifest, sorted by name
 };
 
 /// The steps that were saved completely in a folder, in ascending order; empty if the folder does not exist. All

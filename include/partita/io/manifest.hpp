@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
 #include <partita/io/crc32c.hpp>
@@ -24,6 +23,7 @@ struct manifest_tensor {
   friend bool operator==(const manifest_tensor&, const manifest_tensor&) = default;
 };
 
+/// The contents of a manifest.
 struct manifest {
   std::uint64_t step = 0;
   std::size_t slab_bytes = 0;  ///< the number of bytes of a file per checksum
@@ -46,9 +46,9 @@ PARTITA_DECL bool is_tensor_name(const std::string& name);
 
 namespace detail {
 
-inline constexpr std::size_t manifest_seal_bytes = 27;
+inline constexpr std::size_t manifest_seal_bytes = 27;  ///< the size of the result of manifest_seal
 
-PARTITA_DECL std::string to_hexadecimal(std::uint32_t sum);
+PARTITA_DECL std::string to_hexadecimal(std::uint32_t sum);  ///< the eight digits of a checksum
 /// The last lines of a manifest, which hold the checksum of the n characters before them.
 inline std::string manifest_seal(const char* text, std::size_t n) {
   return "  \"checksum\": \"" + to_hexadecimal(crc32c(text, n)) + "\"\n}\n";
@@ -56,32 +56,17 @@ inline std::string manifest_seal(const char* text, std::size_t n) {
 
 /// Parses a manifest: JSON with known entries in any order, strings without escapes, and whole numbers. The grammar
 /// limits the nesting, so hostile input cannot nest deeply.
-class manifest_reader {
+class manifest_reader : private token_reader {
  public:
-  explicit manifest_reader(const std::string& text)
-      : next_character_(text.data()), text_end_(text.data() + text.size()) {}
+  explicit manifest_reader(const std::string& text) : token_reader(text.data(), text.data() + text.size()) {}
 
   PARTITA_DECL manifest_found read();
 
  private:
-  PARTITA_DECL bool set_error(const char* what);
+  PARTITA_DECL bool set_error(const char* what);  ///< keeps the first error; returns false
   PARTITA_DECL void check_manifest();
 
-  PARTITA_DECL void skip_space();
-  PARTITA_DECL bool consume_if_next(char c);
   PARTITA_DECL bool read_json_string(std::string& out);
-  template <class Number>
-  bool read_number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
-    skip_space();
-    const char* const first = next_character_;
-    value = 0;
-    for (; next_character_ != text_end_ && *next_character_ >= '0' && *next_character_ <= '9'; ++next_character_) {
-      const auto digit = static_cast<Number>(*next_character_ - '0');
-      if (value > (most - digit) / 10) return false;
-      value = value * 10 + digit;
-    }
-    return next_character_ != first && (next_character_ - first == 1 || *first != '0');
-  }
   PARTITA_DECL bool read_checksum(std::uint32_t& sum);
 
   template <class Item>
@@ -112,8 +97,6 @@ class manifest_reader {
   }
   PARTITA_DECL bool read_tensor();
 
-  const char* next_character_;
-  const char* text_end_;
   manifest_found parsed_;
 };
 

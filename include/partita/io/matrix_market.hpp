@@ -18,9 +18,9 @@ namespace detail {
 /// The header in the first lines of a Matrix Market file. The text `error_message` describes an error in these lines.
 struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
-  std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
-  std::size_t data_at = 0;                         // the byte of the file at which the entries begin
-  bool has_no_values = false;
+  std::size_t rows = 0, columns = 0, entries = 0;  ///< entries: how many lines of entries the file has
+  std::size_t data_at = 0;                         ///< the byte of the file at which the entries begin
+  bool has_no_values = false;                      ///< a pattern, whose values are 1
   symmetry kind = symmetry::general;
   text error_message;
 };

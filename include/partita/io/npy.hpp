@@ -10,7 +10,6 @@
 #include <partita/io/file_policy.hpp>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace partita {
 
@@ -21,20 +20,19 @@ namespace detail {
 template <class T, std::size_t Rank, bool FortranOrder, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
-  using slab_type = slab_to_write<T, Rank>;
   const std::size_t bytes =
       make_npy_header(npy_type_of<T>(), FortranOrder, global.data(), Rank).size() + volume_of(global) * sizeof(T);
   replace_file(call, path, bytes, request.options.sync, [&](posix_file& file, const std::string& temporary) {
     // 1. Move the tensor to the owners of the slabs, and the bytes at the ends of slabs to the owner of their page.
-    const auto slab = slab_type::template of<FortranOrder, CutsGiven>(call, p, global, x, request);
+    const auto slab = slab_to_write<T, Rank>::template of<FortranOrder, CutsGiven>(call, p, global, x, request);
     const slab_partition<Rank>& where = slab.slabs();
-    const auto received = exchange_shared_pages(where.owners, where.domains, slab.bytes());
+    const auto received = exchange_shared_pages(where.owners, where.domains, slab.data());
     // 2. On each owner, write the range of the file that belongs to it.
     if (!where.is_owner() ||
         where.domains.write_starts[where.owner_position()] >= where.domains.write_starts[where.owner_position() + 1])
       return file_error();
     int error = call.is_leader() ? 0 : file.open(temporary, O_WRONLY);
-    if (error == 0) error = write_domain(file, where, slab.header(), slab.bytes(), received);
+    if (error == 0) error = write_domain(file, where, slab.header(), slab.data(), received);
     if (error == 0 && request.options.sync) error = file.sync();
     if (error == 0) error = file.close();
     return call.errno_error("write", temporary, error, write_error_advice);

@@ -5,7 +5,7 @@
 #include <bit>
 #include <complex>
 #include <cstddef>
-#include <cstdint>
+#include <limits>
 #include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
 #include <string>
@@ -56,6 +56,7 @@ inline constexpr char native_byte_order = std::endian::native == std::endian::li
 
 /// The name of an element type in a .npy file, such as "<f4", "|b1" or "<c16".
 PARTITA_DECL text npy_type_text(char byte_order, char kind, std::size_t item_bytes);
+/// The name of the type T in a .npy file of this machine.
 template <npy_element T>
 text npy_type_of() {
   return npy_type_text(native_byte_order, npy_kind<T>, sizeof(T));
@@ -68,35 +69,65 @@ PARTITA_DECL std::string make_npy_header(const text& type, bool is_fortran_order
 
 namespace detail {
 
+/// Reads the tokens of a header or of a manifest one after the other, and skips the spaces before each token.
+class token_reader {
+ protected:
+  token_reader(const char* begin, const char* end) : next_character_(begin), text_end_(end) {}
+
+  void skip_space() {
+    while (next_character_ != text_end_ && (*next_character_ == ' ' || *next_character_ == '\n' ||
+                                            *next_character_ == '\t' || *next_character_ == '\r'))
+      ++next_character_;
+  }
+  /// Whether c is the next character that is not a space.
+  bool is_next_char(char c) {
+    skip_space();
+    return next_character_ != text_end_ && *next_character_ == c;
+  }
+  bool consume_if_next(char c) {
+    if (!is_next_char(c)) return false;
+    ++next_character_;
+    return true;
+  }
+  /// Parses a decimal number of at most `most`, for std::size_t 2^63 - 1. Returns whether there is such a number.
+  template <class Number>
+  bool read_number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
+    skip_space();
+    const char* const first = next_character_;
+    value = 0;
+    for (; next_character_ != text_end_ && *next_character_ >= '0' && *next_character_ <= '9'; ++next_character_) {
+      const auto digit = static_cast<Number>(*next_character_ - '0');
+      if (value > (most - digit) / 10) return false;
+      value = value * 10 + digit;
+    }
+    return next_character_ != first && (next_character_ - first == 1 || *first != '0');
+  }
+
+  const char* next_character_;
+  const char* text_end_;
+};
+
 /// Parses the Python literal in a header, which must be a dictionary with three known entries.
-class npy_header_parser {
+class npy_header_parser : private token_reader {
  public:
-  npy_header_parser(const unsigned char* begin, const unsigned char* end) : next_character_(begin), text_end_(end) {}
+  npy_header_parser(const char* begin, const char* end) : token_reader(begin, end) {}
 
   PARTITA_DECL npy_header_found read();
 
  private:
   PARTITA_DECL npy_header_found header_with_error(const char* what);
-  PARTITA_DECL bool set_error(const char* what);
+  PARTITA_DECL bool set_error(const char* what);  ///< keeps the first error; returns false
 
-  PARTITA_DECL void skip_space();
-  PARTITA_DECL bool is_next_char(char c);
-  PARTITA_DECL bool consume_if_next(char c);
   PARTITA_DECL bool consume_word(const char* word);
   /// Parses a string in single or double quotes, without escapes.
   PARTITA_DECL bool read_string(std::string& out);
-  /// Parses a decimal number of at most 2^63 - 1.
-  PARTITA_DECL bool read_number(std::size_t& value);
 
-  PARTITA_DECL bool read_type();
-  PARTITA_DECL bool read_order();
+  PARTITA_DECL bool read_type();   ///< the value of the entry descr
+  PARTITA_DECL bool read_order();  ///< the value of the entry fortran_order
   PARTITA_DECL bool read_shape();
 
-  PARTITA_DECL npy_header_found check_total_size();
+  PARTITA_DECL npy_header_found check_total_size();  ///< computes data_bytes; an error if it is above 2^63
 
-  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-  const unsigned char* next_character_;
-  const unsigned char* text_end_;
   npy_header_found parsed_;
 };
 

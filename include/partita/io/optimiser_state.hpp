@@ -50,7 +50,8 @@ class flat_state {
     for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);
     return sum;
   }
-  auto workers_in_order() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
+  auto partition_of_all_workers() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
+  /// Returns this worker's part of the sequence. Collective.
   xt::xtensor<T, 1> flatten_state() const {
     const interval mine = part(everyone_.id());
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
@@ -62,9 +63,7 @@ class flat_state {
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
-      const std::size_t at =
-          flat[everyone_.id()].has_box ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      mesh_->move(held, flat, there.data(), all.data() + at);
+      mesh_->move(held, flat, there.data(), all.data() + index_in_part(flat));
     });
     return all;
   }
@@ -72,32 +71,36 @@ class flat_state {
   /// `all` is this worker's part of the file. All workers get the same result. Collective.
   bool matches_parameters(const xt::xtensor<T, 1>& all) const {
     return file_numbers_ == state_numbers_ ||
-           real_of(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
+           to_real_number(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
   }
+  /// Sets the optimiser's state from a file; `all` is this worker's part of the file. Collective.
   void restore(const xt::xtensor<T, 1>& all) {
-    const interval mine = part(everyone_.id());
     const std::array<T, 2> front = broadcast_file_numbers<2>(all, 0);
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T>& old = optimiser_.state(p, s);
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
-      const std::size_t at =
-          flat[everyone_.id()].has_box ? next_state_start_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      mesh_->move(flat, held, all.data() + at, block.data());
+      mesh_->move(flat, held, all.data() + index_in_part(flat), block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
     });
-    optimiser_.restore_steps(static_cast<std::size_t>(real_of(front[0])) * steps_per_unit +
-                             static_cast<std::size_t>(real_of(front[1])));
+    optimiser_.restore_steps(static_cast<std::size_t>(to_real_number(front[0])) * steps_per_unit +
+                             static_cast<std::size_t>(to_real_number(front[1])));
   }
 
  private:
-  static double real_of(const T& x) {
+  static double to_real_number(const T& x) {
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
+  /// The range of the numbers in the file that a worker has.
   interval part(std::size_t worker) const { return balanced_part(file_numbers_, everyone_.size(), worker); }
+  /// The index, in this worker's part, of the first number of the visited state; `flat` is that of for_each_state.
+  std::size_t index_in_part(const std::vector<worker_box>& flat) const {
+    const worker_box& own = flat[everyone_.id()];
+    return own.has_box ? state_start_ + own.box[0].start - part(everyone_.id()).start : 0;
+  }
   /// A fingerprint of the number and the extents of the optimiser states, small enough to be exact in a float.
   std::size_t fingerprint() const {
     hasher number;
@@ -125,13 +128,14 @@ class flat_state {
                 all.data() + (begin > mine && owned_boxes[everyone_.id()].has_box ? begin - mine : 0), numbers.data());
     return numbers;
   }
+  /// The extents of state s of parameter p.
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
   /// Calls f(held, flat, rows, p, s) for each state s of each parameter p. The sharding `rows` divides the rows of the
   /// state over the workers of its mesh. held[w] is the range of the state's elements that worker w has with this
   /// sharding, and flat[w] is the range that worker w has in the file.
   template <class F>
   void for_each_state(F f) const {
-    next_state_start_ = 2;
+    state_start_ = 2;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
         const sharded_tensor<T>& x = optimiser_.state(p, s);
@@ -148,21 +152,20 @@ class flat_state {
           }
           held[w] = {{own}, 0, !x.state()->on || held[w].has_box};
           const interval mine = part(w);
-          const std::size_t from = mine.start > next_state_start_ ? mine.start : next_state_start_,
-                            to = mine.stop < next_state_start_ + n ? mine.stop : next_state_start_ + n;
-          flat[w] = {
-              {from < to ? interval{from - next_state_start_, to - next_state_start_} : interval{0, 0}}, 0, from < to};
+          const std::size_t from = mine.start > state_start_ ? mine.start : state_start_,
+                            to = mine.stop < state_start_ + n ? mine.stop : state_start_ + n;
+          flat[w] = {{from < to ? interval{from - state_start_, to - state_start_} : interval{0, 0}}, 0, from < to};
         }
         f(held, flat, rows, p, s);
-        next_state_start_ += n;
+        state_start_ += n;
       }
   }
 
   world everyone_;
   std::shared_ptr<bound_mesh> mesh_;
   sharded_optimiser<T, Options>& optimiser_;
-  std::size_t state_numbers_ = 2, file_numbers_ = 3;
-  mutable std::size_t next_state_start_ = 2;
+  std::size_t state_numbers_ = 2, file_numbers_ = 3;  ///< the length of the sequence without and with a fingerprint
+  mutable std::size_t state_start_ = 2;               ///< the index in the sequence of the state that is visited
 };
 
 }  // namespace detail
@@ -178,7 +181,7 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
     flat.require_agreement("save_optimiser");
     return flat.flatten_state();
   });
-  save_npy(path, flat.workers_in_order(), extents<dynamic>(flat.numbers_in_file()), all);
+  save_npy(path, flat.partition_of_all_workers(), extents<dynamic>(flat.numbers_in_file()), all);
 }
 /// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
 /// which may have any layouts on any number of workers.
@@ -188,7 +191,7 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);
-  const auto places = flat.workers_in_order();
+  const auto places = flat.partition_of_all_workers();
   const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
   detail::one_call(*everyone.state(), [&] {
     flat.require_agreement("load_optimiser");

@@ -40,7 +40,7 @@ auto named(std::string name, const partition<Extents>& p, const extents<E...>& g
 namespace detail {
 
 template <class T>
-inline constexpr bool is_named_tensor = false;
+inline constexpr bool is_named_tensor = false;  ///< whether T is a named_tensor
 template <class Extents, std::size_t Rank, class X, class... Policies>
 inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...>> = true;
 
@@ -99,6 +99,7 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint_of_tensors(const char* name,
     return made;
   });
 }
+/// Begins a checkpoint of the tensors in the argument list, which `named` has made. Collective.
 template <class First, class... Rest>
 std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std::string& folder, std::uint64_t step,
                                                     const checkpoint_options& options, bool copies, const First& first,
@@ -195,8 +196,8 @@ class checkpoint_saver {
  private:
   std::string folder_;
   checkpoint_options options_;
-  std::unique_ptr<detail::checkpoint_writer> pending_;
-  std::thread thread_;
+  std::unique_ptr<detail::checkpoint_writer> pending_;  ///< the checkpoint that is being written, or null
+  std::thread thread_;                                  ///< writes this worker's bytes
 };
 
 PARTITA_FALLBACK_OVERLOAD(named) {

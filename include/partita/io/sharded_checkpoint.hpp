@@ -20,6 +20,7 @@
 namespace partita {
 namespace detail {
 
+/// Whether X is a sharded tensor, with a typed or a run-time layout, or a reference to a parameter.
 template <class X>
 inline constexpr bool is_sharded_value = false;
 template <class T>
@@ -52,6 +53,7 @@ void for_each_tensor(All& all, F f) {
     for (auto& x : all) f(x);
 }
 
+/// Returns the value of a tensor or a parameter as a tensor with a run-time layout.
 template <class T>
 const sharded_tensor<T>& run_time_value(const sharded_tensor<T>& x) {
   return x;
@@ -64,6 +66,7 @@ template <class T>
 sharded_tensor<T> run_time_value(const parameter_ref<T>& x) {
   return x.read();
 }
+/// Assigns a value with the same layout to a tensor or a parameter.
 template <class T>
 void assign_value(const parameter_ref<T>& x, const sharded_tensor<T>& value) {
   x.write(value);
@@ -85,23 +88,12 @@ void call_with_rank(const X& x, const char* call, F f) {
     static_assert(X::rank() > 0, "partita::save_tensors(folder, step, tensors): requires tensors of rank 1 or more");
     f(std::integral_constant<std::size_t, X::rank()>());
   } else {
-    switch (run_time_value(x).rank()) {
-      case 1:
-        return f(std::integral_constant<std::size_t, 1>());
-      case 2:
-        return f(std::integral_constant<std::size_t, 2>());
-      case 3:
-        return f(std::integral_constant<std::size_t, 3>());
-      case 4:
-        return f(std::integral_constant<std::size_t, 4>());
-      case 5:
-        return f(std::integral_constant<std::size_t, 5>());
-      case 6:
-        return f(std::integral_constant<std::size_t, 6>());
-      default:
-        throw shape_error(text("partita::") << call << ": requires tensors of rank 1 to 6, got one of rank "
-                                            << run_time_value(x).rank() << "; reshape it");
-    }
+    const std::size_t rank = run_time_value(x).rank();
+    [&]<std::size_t... R>(std::index_sequence<R...>) {
+      if (((rank == R + 1 && (f(std::integral_constant<std::size_t, R + 1>()), true)) || ...)) return;
+      throw shape_error(text("partita::")
+                        << call << ": requires tensors of rank 1 to 6, got one of rank " << rank << "; reshape it");
+    }(std::make_index_sequence<6>());
   }
 }
 
@@ -113,12 +105,13 @@ const std::shared_ptr<bound_mesh>& require_mesh_of_tensor(const sharded_tensor<T
   return x.state()->on;
 }
 
+/// The tensors in All are named parameters.
 template <class All>
-concept with_names = requires(const All& all) { all.name(std::size_t{0}); };
+concept has_tensor_names = requires(const All& all) { all.name(std::size_t{0}); };
 /// The name of tensor k in a checkpoint: the name of a named parameter, or the number k.
 template <class All>
 std::string tensor_name(const All& all, std::size_t k) {
-  if constexpr (with_names<All>) return all.name(k);
+  if constexpr (has_tensor_names<All>) return all.name(k);
   else return std::to_string(k);
 }
 
@@ -127,17 +120,17 @@ std::string tensor_name(const All& all, std::size_t k) {
 struct saved_tensors {
   std::size_t count = 0;
   std::shared_ptr<bound_mesh> first_mesh{};
-  hasher content{};
+  hasher content_hash{};
 
   template <class All>
   saved_tensors(const All& all, const char* call) {
     for_each_tensor(all, [&](const auto& x) {
       const auto& value = run_time_value(x);
-      content.mix(tensor_name(all, count).c_str());
+      content_hash.mix(tensor_name(all, count).c_str());
       if (count++ == 0) first_mesh = require_mesh_of_tensor(value, call);
       else require_mesh_of_tensor(value, call);
-      content.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
-      content.mix(value.extents()).mix(fingerprint_of(value.layout()));
+      content_hash.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
+      content_hash.mix(value.extents()).mix(fingerprint_of(value.layout()));
     });
     if (count == 0) throw shape_error(text("partita::") << call << ": requires at least one tensor");
   }
@@ -159,7 +152,7 @@ sharded_tensor<T> load_in_layout(const checkpoint& from, const std::string& name
 template <class All>
 text describe_difference(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
-  if (!with_names<All> && from.tensors().size() != count)
+  if (!has_tensor_names<All> && from.tensors().size() != count)
     return problem << "requires as many tensors as were saved, got " << count << " and a checkpoint of "
                    << from.tensors().size();
   std::size_t k = 0;
@@ -169,9 +162,9 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
     const shape_list wanted = run_time_value(x).extents();
     const manifest_tensor* const saved = from.find(name);
     if (saved != nullptr && !(shape_list(saved->extents) == wanted))
-      problem << "requires tensors of the extents that were saved; " << (with_names<All> ? "" : "number ")
+      problem << "requires tensors of the extents that were saved; " << (has_tensor_names<All> ? "" : "number ")
               << name.c_str() << " has " << wanted << ", and the checkpoint holds " << saved->extents;
-    if (with_names<All> && saved == nullptr)
+    if (has_tensor_names<All> && saved == nullptr)
       problem << "requires names that were saved; the checkpoint does not have " << name.c_str();
   });
   return problem;
@@ -258,7 +251,7 @@ std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64
   const checkpoint from =
       step == ~std::uint64_t{0} ? load_checkpoint(folder, everyone) : load_checkpoint(folder, everyone, step);
   const text problem = describe_difference(from, tensors, given.count);
-  agree_if_checked(*everyone.state(), hasher(given.content).mix(call).mix(given.count).value(),
+  agree_if_checked(*everyone.state(), hasher(given.content_hash).mix(call).mix(given.count).value(),
                    local_error(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
   std::vector<std::function<void()>> assign;  // called after all tensors are loaded

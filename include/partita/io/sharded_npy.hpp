@@ -7,7 +7,6 @@
 #include <partita/sharded/sharded.hpp>
 #include <partita/sharded/sharded_partition.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace partita {
@@ -26,8 +25,9 @@ std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const 
 /// Makes a tensor with this layout from blocks that some workers hold. Each worker receives the elements of its block
 /// from workers that hold them. Collective.
 template <class T>
-sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& held_boxes,
-                         const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
+sharded_tensor<T> shard_held_blocks(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& held_boxes,
+                                    const T* given, const sharding& layout, const shape_list& extents,
+                                    std::uint64_t number) {
   const sharding finished = layout_of(layout.without_partials());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
   on->move(held_boxes, on->boxes_of(finished, extents), given, block.data());
@@ -44,7 +44,7 @@ sharded_tensor<T> shard_from_partition(const char* call, const std::shared_ptr<b
     held_boxes[w].has_box = held_boxes[w].has_box && p.workers().find(w) < p.size();
   return on->one_call([&] {
     on->template agree<T>(call, layout, layout, extents);
-    return spread(on, held_boxes, given, layout, extents, number);
+    return shard_held_blocks(on, held_boxes, given, layout, extents, number);
   });
 }
 
@@ -117,7 +117,7 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
     held_boxes[worker].has_box = true;
     detail::tensor_block<element_of<X>> block;
     if (mine) block = detail::block_of_array(x);
-    return detail::spread(on, held_boxes, block.data(), layout, extents, number);
+    return detail::shard_held_blocks(on, held_boxes, block.data(), layout, extents, number);
   });
 }
 

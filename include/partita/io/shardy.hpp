@@ -15,14 +15,15 @@ constexpr char shardy_letter(std::size_t k) {
   return static_cast<char>(k < 18 ? 'i' + static_cast<int>(k) : 'A' + static_cast<int>(k - 18));
 }
 
+/// Parses a rule in Shardy's notation. The functions read_… parse what comes next in the text, or throw a shape_error.
 struct shardy_reader {
   const char* source;
   rule parsed{};
-  std::size_t position = 0;
-  std::uint8_t groups = 0;
+  std::size_t position = 0;  ///< the index of the next character of `source`
+  std::uint8_t groups = 0;   ///< the number of groups of factors that share a dimension
 
   template <class = void>
-  [[noreturn]] constexpr void refuse(const char* requirement) const {
+  [[noreturn]] constexpr void throw_syntax_error(const char* requirement) const {
     throw shape_error(text("partita::rule_from_shardy: requires ")
                       << requirement << ", but character " << position << " of \"" << source
                       << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"");
@@ -30,6 +31,7 @@ struct shardy_reader {
   static constexpr bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+  /// Skips spaces and returns the next character.
   constexpr char next() {
     while (source[position] == ' ' || source[position] == '\n' || source[position] == '\t') ++position;
     return source[position];
@@ -39,8 +41,9 @@ struct shardy_reader {
     ++position;
     return true;
   }
+  /// Skips the character c, or throws a shape_error if another one comes next.
   constexpr void expect(char c, const char* requirement) {
-    if (!consume_if_next(c)) refuse(requirement);
+    if (!consume_if_next(c)) throw_syntax_error(requirement);
   }
   constexpr bool consume_word(const char* word) {
     next();
@@ -51,14 +54,15 @@ struct shardy_reader {
     return true;
   }
   constexpr std::size_t read_number() {
-    if (!is_digit(next())) refuse("a number");
+    if (!is_digit(next())) throw_syntax_error("a number");
     std::size_t n = 0;
     for (; is_digit(source[position]); ++position) n = 10 * n + static_cast<std::size_t>(source[position] - '0');
     return n;
   }
+  /// Parses a factor and returns its number in the rule, to which a new factor is added.
   constexpr std::size_t read_factor() {
     char letter = next();
-    if (!is_letter(letter)) refuse("a factor, a letter or z_1");
+    if (!is_letter(letter)) throw_syntax_error("a factor, a letter or z_1");
     ++position;
     if (letter == 'z' && source[position] == '_') {
       ++position;
@@ -81,6 +85,7 @@ struct shardy_reader {
     } while (consume_if_next(','));
     expect(']', "\",\" or \"]\" after a dimension");
   }
+  /// Puts the factors of the last dimension, the terms from `begin` on, into one group.
   constexpr void merge_factors(std::size_t begin) {
     ++groups;
     for (std::size_t k = begin; k < parsed.term_count; ++k) {
@@ -99,6 +104,7 @@ struct shardy_reader {
     } while (consume_if_next(','));
     expect(')', "\",\" or \")\" after a tensor");
   }
+  /// Parses a list such as ={i, j}, and sets the kind of these factors.
   constexpr void read_kind(factor_kind kind) {
     expect('=', "\"=\"");
     expect('{', "\"{\" before factors");
@@ -121,6 +127,7 @@ struct shardy_reader {
       here.implicit_replicate = true;
     }
   }
+  /// Whether two or more operands and no result have the factor f.
   constexpr bool is_summed_between_operands(std::size_t f) const {
     std::size_t operands = 0, results = 0;
     for (std::size_t t = 0; t < parsed.tensor_count(); ++t)
@@ -130,7 +137,7 @@ struct shardy_reader {
   constexpr rule read_rule() {
     const bool whole = consume_word("#sdy.op_sharding_rule<");
     read_tensors(false);
-    if (!consume_word("->")) refuse("\"->\" between operands and results");
+    if (!consume_word("->")) throw_syntax_error("\"->\" between operands and results");
     read_tensors(true);
     expect('{', "\"{\" before the sizes of the factors");
     if (!consume_if_next('}')) {
@@ -152,7 +159,7 @@ struct shardy_reader {
       if (consume_word("custom")) any = true;
     }
     if (whole) expect('>', "\">\" at the end");
-    if (next() != '\0') refuse("reduction={…}, need_replication={…} or permutation={…} after the sizes");
+    if (next() != '\0') throw_syntax_error("reduction={…}, need_replication={…} or permutation={…} after the sizes");
     return parsed;
   }
 };
@@ -173,7 +180,7 @@ PARTITA_FORMER_NAME("use rule_from_shardy") constexpr rule of_shardy(const char*
 /// letters; otherwise they are renamed in the order in which they appear. Each dimension of extent 1 gets a factor of
 /// its own.
 struct as_shardy {
-  const rule& of;
+  const rule& of;  ///< the rule to write
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const as_shardy& written) {
@@ -182,12 +189,12 @@ struct as_shardy {
   }
 
  private:
-  struct notation_writer {
-    static constexpr std::size_t most = rule::most_dimensions_in_all + most_factors;
-    const rule& r;
-    std::size_t number[most]{};  ///< the number of each factor, then of each dimension of extent 1
-    std::size_t size[most]{};
-    std::size_t count = 0, ones = 0;
+  struct notation_writer {  ///< numbers the factors of a rule, and writes it
+    static constexpr std::size_t most_written_factors = rule::most_dimensions_in_all + most_factors;
+    const rule& r;                               ///< the rule to write
+    std::size_t number[most_written_factors]{};  ///< the number of each factor, then of each dimension of extent 1
+    std::size_t size[most_written_factors]{};    ///< the size of each factor, in the same order
+    std::size_t count = 0;                       ///< how many entries of `number` and `size` are used
 
     constexpr explicit notation_writer(const rule& of) : r(of), count(of.factor_count) {
       bool known = true;
@@ -200,6 +207,7 @@ struct as_shardy {
       }
       if (!known) rename_factors();
     }
+    /// Numbers the factors in the order in which they appear.
     constexpr void rename_factors() {
       bool done[most_factors]{};
       std::size_t next = 0;
@@ -211,10 +219,11 @@ struct as_shardy {
         if (!done[f]) number[f] = next++;
     }
     template <class Out>
-    static constexpr void name(Out& out, std::size_t n) {
+    static constexpr void write_factor_name(Out& out, std::size_t n) {
       if (n < 18) out << detail::shardy_letter(n);
       else out << "z_" << n - 17;
     }
+    /// Adds a factor for a dimension of extent 1, and returns its position in `number`.
     constexpr std::size_t add_unit_factor() {
       std::size_t n = 0;
       for (std::size_t f = 0; f < count; ++f)
@@ -232,8 +241,8 @@ struct as_shardy {
         for (std::size_t d = 0; d < r.rank(t); ++d) {
           if (d > 0) out << ", ";
           const rule::dimension& here = r.at(t, d);
-          if (here.count == 0) name(out, number[add_unit_factor()]);
-          for (std::size_t k = 0; k < here.count; ++k) name(out, number[r.term(here, k)]);
+          if (here.count == 0) write_factor_name(out, number[add_unit_factor()]);
+          for (std::size_t k = 0; k < here.count; ++k) write_factor_name(out, number[r.term(here, k)]);
         }
         out << ']';
       }
@@ -242,11 +251,11 @@ struct as_shardy {
     template <class Out>
     constexpr void write_kind(Out& out, const char* word, factor_kind kind) const {
       bool any = false;
-      for (std::size_t n = 0; n < most; ++n)
+      for (std::size_t n = 0; n < most_written_factors; ++n)
         for (std::size_t f = 0; f < r.factor_count; ++f) {
           if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implicit_replicate) continue;
           out << (any ? ", " : word);
-          name(out, n);
+          write_factor_name(out, n);
           any = true;
         }
       if (any) out << '}';
@@ -258,12 +267,12 @@ struct as_shardy {
       write_tensor_factors(out, r.operand_count, r.tensor_count());
       out << " {";
       bool any = false;
-      for (std::size_t n = 0; n < most; ++n)
+      for (std::size_t n = 0; n < most_written_factors; ++n)
         for (std::size_t f = 0; f < count; ++f) {
           if (number[f] != n) continue;
           if (any) out << ", ";
           any = true;
-          name(out, n);
+          write_factor_name(out, n);
           out << '=' << size[f];
         }
       out << '}';

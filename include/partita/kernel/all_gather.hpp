@@ -27,14 +27,11 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   friend base;
 
  public:
-  /// `all_gather(p, dimensions<1>)`: gathers along dimension 1.
-  template <std::size_t... D>
-  all_gather(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::all_gather(p, dimensions)",
-              detail::accepted_cuts::any}) {}
-  /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
-  template <std::size_t... D>
-  all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
+  /// `all_gather(p, dimensions<1>)` gathers along dimension 1, `all_gather(p, all_dimensions_but<0>)` along every
+  /// dimension but 0.
+  template <template <std::size_t...> class Named, std::size_t... D>
+    requires detail::is_dimension_list<Named<D...>>
+  all_gather(const partition<Extents>& p, Named<D...> named)
       : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::all_gather(p, dimensions)",
               detail::accepted_cuts::any}) {}
 
@@ -53,6 +50,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:
+  /// Checks the named dimensions at compile time, and returns which dimensions are not among them.
   template <template <std::size_t...> class Named, std::size_t... D>
   static constexpr auto checked_dimensions(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
@@ -61,6 +59,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
                   "partita::all_gather(p, dimensions<...>): requires each dimension once");
     return kept_dimensions<Extents::rank()>(named);
   }
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
@@ -71,6 +70,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_gather(p, dimensions<...>)(x)"));
     return detail::has_rank<X, Extents::rank()>() && detail::has_addressable_elements<X>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     static_assert(detail::has_known_rank<Y>(),
@@ -82,7 +82,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
     return detail::has_rank<Y, Extents::rank()>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_gather(p, dimensions<...>).into(x, view)"));
     return detail::is_matching_view<View, X>();

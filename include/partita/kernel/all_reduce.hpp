@@ -24,29 +24,25 @@ class all_reduce
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_reduce(p, dimensions, reduction, policies...): requires policies among reproducible");
   using base = detail::collective_kernel<all_reduce>;
-  using named_reduction = detail::reduction_argument<Reduction>;
+  using named_reduction = detail::reduction_argument<Reduction>;  ///< the type of the argument `reduction`
 
  public:
-  /// `all_reduce(p, dimensions<0>, maximum)`: reduces along dimension 0.
-  template <std::size_t... D>
-  all_reduce(const partition<Extents>& p, dimensions_t<D...> named, named_reduction, Policies...)
-      : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
-    check_dimensions<D...>();
-  }
-  /// `all_reduce(p, all_dimensions_but<1>, maximum)`: reduces along every dimension but 1.
-  template <std::size_t... D>
-  all_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, named_reduction, Policies...)
-      : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
+  /// `all_reduce(p, dimensions<0>, maximum)` reduces along dimension 0, `all_reduce(p, all_dimensions_but<1>, maximum)`
+  /// along every dimension but 1.
+  template <template <std::size_t...> class Named, std::size_t... D>
+    requires detail::is_dimension_list<Named<D...>>
+  all_reduce(const partition<Extents>& p, Named<D...> named, named_reduction, Policies...)
+      : base(make_movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
   /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; the
   /// dimensions must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
-      : base(movement(p, detail::to_kept_dimensions<Extents::rank()>(along, "partita::all_reduce"))) {}
+      : base(make_movement(p, detail::to_kept_dimensions<Extents::rank()>(along, "partita::all_reduce"))) {}
   /// Fallback: the dimensions must be the second argument and the reduction the third; other calls do not compile.
   template <class... Other>
     requires(sizeof...(Other) < 2 || detail::is_not_a_dimension_list<Other...>)
-  explicit all_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
+  explicit all_reduce(const partition<Extents>& p, Other...) : base(make_movement(p, {})) {
     static_assert(sizeof...(Other) > 1 && !detail::is_not_a_dimension_list<Other...>,
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
@@ -55,7 +51,7 @@ class all_reduce
   /// function, such as `sum`: a compile-time error.
   template <class Other>
     requires detail::is_not_a_dimension_list<Other>
-  all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {
+  all_reduce(const partition<Extents>& p, Other, named_reduction) : base(make_movement(p, {})) {
     static_assert(!detail::is_not_a_dimension_list<Other>,
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
@@ -69,8 +65,8 @@ class all_reduce
     static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
   }
-  static detail::collective_movement movement(const partition<Extents>& p,
-                                              const std::array<bool, Extents::rank()>& kept) {
+  static detail::collective_movement make_movement(const partition<Extents>& p,
+                                                   const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_call_text<Reduction>(),
                                      detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));
   }

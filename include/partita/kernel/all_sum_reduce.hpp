@@ -26,15 +26,11 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   using base = detail::collective_kernel<all_sum_reduce>;
 
  public:
-  /// `all_sum_reduce(p, dimensions<0>)`: sums along dimension 0.
-  template <std::size_t... D>
-  all_sum_reduce(const partition<Extents>& p, dimensions_t<D...> named, Policies...)
-      : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {
-    check_dimensions<D...>();
-  }
-  /// `all_sum_reduce(p, all_dimensions_but<1>)`: sums along every dimension but 1.
-  template <std::size_t... D>
-  all_sum_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, Policies...)
+  /// `all_sum_reduce(p, dimensions<0>)` sums along dimension 0, `all_sum_reduce(p, all_dimensions_but<1>)` along every
+  /// dimension but 1.
+  template <template <std::size_t...> class Named, std::size_t... D>
+    requires detail::is_dimension_list<Named<D...>>
+  all_sum_reduce(const partition<Extents>& p, Named<D...> named, Policies...)
       : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {
     check_dimensions<D...>();
   }
@@ -42,7 +38,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   /// Fallback: the dimensions to sum along are part of the type and must be passed; other calls do not compile.
   template <class... Other>
     requires detail::is_not_a_dimension_list<Other...>
-  explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
+  explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(make_movement(p, {})) {
     static_assert(!detail::is_not_a_dimension_list<Other...>,
                   "partita::all_sum_reduce(p, dimensions): requires the dimensions to sum along, dimensions<0> or "
                   "all_dimensions_but<0>, as the second argument");
@@ -50,10 +46,13 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
 
  private:
   friend base;
+  /// The directions in which blocks move in the groups, in a call and in its adjoint.
   static constexpr auto there = detail::group_direction::to_all, back = detail::group_direction::to_all;
+  /// shares: workers of a node share one result; exact: each sum is rounded once.
   static constexpr bool shares = false, exact = has_policy<reproducible_t, Policies...>;
   using reduction = sum_t;
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
@@ -66,6 +65,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
       return false;
     }
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     return takes<Y>();
@@ -80,10 +80,10 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   }
 
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
-      : base(movement(p, kept)) {}
+      : base(make_movement(p, kept)) {}
 
-  static detail::collective_movement movement(const partition<Extents>& p,
-                                              const std::array<bool, Extents::rank()>& kept) {
+  static detail::collective_movement make_movement(const partition<Extents>& p,
+                                                   const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_sum_reduce", "", 17 + sizeof...(Policies));
   }
 };

@@ -56,6 +56,7 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
   }
 
  private:
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::all_to_all(p_from, p_to)(x)"));
@@ -65,12 +66,13 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_to_all(p_from, p_to)(x)"));
     return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     return takes<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_to_all(p_from, p_to).into(x, view)"));
     return detail::is_matching_view<View, X>();

@@ -40,6 +40,7 @@ decltype(auto) call_at_index(F& f, const index<Rank>& i, std::index_sequence<D..
   }
 }
 
+/// T, or the type of f(i, j, …) if T is void.
 template <class T, class F, std::size_t Rank>
 using element_type_of_function = std::conditional_t<
     std::is_void_v<T>,

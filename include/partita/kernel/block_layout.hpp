@@ -15,6 +15,7 @@
 
 namespace partita::detail {
 
+/// Copies a shape of any type to an array.
 template <std::size_t Rank, class Shape>
 std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   std::array<std::size_t, Rank> all{};
@@ -33,8 +34,8 @@ consteval bool block_of_rank() {
 /// The decomposition of a tensor over a partition. All workers know the sizes of all blocks.
 template <std::size_t Rank>
 struct tensor_layout {
-  std::array<std::size_t, Rank> own_shape{};  ///< the shape of this worker's block; the cache key
-  std::array<std::size_t, Rank> extents{};
+  std::array<std::size_t, Rank> own_shape{};           ///< the shape of this worker's block; the cache key
+  std::array<std::size_t, Rank> extents{};             ///< of the whole tensor
   std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
   box<Rank> own_box{};                                 ///< the box of this worker's block; empty if it is inactive
 
@@ -58,7 +59,7 @@ class block_layout {
         fingerprint_(hasher(p_.grid().fingerprint()).mix(call).mix(parameters).value()) {}
 
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
-  const char* call() const { return call_; }
+  const char* call() const { return call_; }  ///< the name of the layer in error messages
 
   /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
   /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
@@ -86,6 +87,7 @@ class block_layout {
   }
 
  private:
+  /// Gathers the shapes of the blocks of all workers, and computes their layout. Collective.
   tensor_layout<Rank> gather_layout(const shape_type& own_shape, local_error& found_error) const {
     const auto all = gather_numbers(*p_.world().state(), extents_and_zero(own_shape));
     std::vector<shape_type> shapes(p_.size());
@@ -118,9 +120,9 @@ class block_layout {
   text describe(const shape_type& own_shape) const { return describe() << " and a block of shape " << own_shape; }
 
   partition<dynamic_extents<Rank>> p_;
-  const char* call_;
+  const char* call_;  ///< the name of the layer in error messages
   std::uint64_t fingerprint_;
-  plan_cache<tensor_layout<Rank>> known_layouts_;
+  plan_cache<tensor_layout<Rank>> known_layouts_;  ///< by the shape of this worker's block
 };
 
 }  // namespace partita::detail

@@ -14,11 +14,13 @@ namespace detail {
 /// The members of a broadcast that the base class collective_kernel needs: directions, policies and argument checks.
 template <class... Policies>
 struct broadcast_checks {
+  /// The directions in which blocks move in the groups, in a call and in its adjoint.
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,
-                        exact = has_policy<reproducible_t, Policies...>;
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< workers of a node share one result
+      exact = has_policy<reproducible_t, Policies...>;                    ///< sums of the adjoint are rounded once
   using reduction = sum_t;
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
@@ -34,6 +36,7 @@ struct broadcast_checks {
       return false;
     }
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     constexpr bool is_expression = ranked_array<Y>;
@@ -71,8 +74,8 @@ class broadcast : public detail::broadcast_checks<Policies...>,
   static_assert(
       Src::rank() <= Dst::rank(),
       "partita::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
   static_assert(
       Src::rank() > Dst::rank() || static_cast<bool>(judge_static_broadcast<Src, Dst>(from_transposed, to_transposed)),
       "partita::broadcast(p_x, p_y): requires every extent of p_x, extended on the left with ones, to be 1 or the "

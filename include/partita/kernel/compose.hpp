@@ -30,8 +30,8 @@ class composition {
   template <class X, class View>
   void into(const X& x, View&& view) const {
     const auto filled = [&] {
-      if constexpr (last == 0) step<0>().into(x, view);
-      else step<last>().into(forward<0, last>(x), view);
+      if constexpr (last == 0) operator_at<0>().into(x, view);
+      else operator_at<last>().into(forward<0, last>(x), view);
       return true;
     };
     run_after_agreement<direction::forward>(x, filled, view);
@@ -39,24 +39,26 @@ class composition {
   /// Starts the first operator; all other operators run in finish(), which every worker must call.
   template <class X>
   auto start(X&& x) const {
-    return detail::pending_chain(detail::start_step(step<0>(), std::forward<X>(x)),
-                                 [self = *this](auto&& y) { return self.template finish_forward<1>(std::move(y)); });
+    return detail::pending_chain(detail::start_step(operator_at<0>(), std::forward<X>(x)), [self = *this](auto&& y) {
+      if constexpr (last == 0) return std::move(y);
+      else return self.template forward<1>(y);
+    });
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
     check_linear();
-    if constexpr (is_linear) return run_after_agreement<direction::back>(dy, [&] { return backward<last>(dy); });
+    if constexpr (is_linear) return run_after_agreement<direction::adjoint>(dy, [&] { return backward<last>(dy); });
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     check_linear();
     if constexpr (is_linear) {
       const auto filled = [&] {
-        if constexpr (last == 0) step<0>().adjoint_into(dy, view);
-        else step<0>().adjoint_into(backward<last, 1>(dy), view);
+        if constexpr (last == 0) operator_at<0>().adjoint_into(dy, view);
+        else operator_at<0>().adjoint_into(backward<last, 1>(dy), view);
         return true;
       };
-      run_after_agreement<direction::back>(dy, filled, view);
+      run_after_agreement<direction::adjoint>(dy, filled, view);
     }
   }
   /// Starts the adjoint of the last operator; all other adjoints run in finish(), which every worker must call.
@@ -64,9 +66,11 @@ class composition {
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear)
-      return detail::pending_chain(
-          detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
-          [self = *this](auto&& x) { return self.template finish_backward<last>(std::move(x)); });
+      return detail::pending_chain(detail::start_adjoint_step(operator_at<last>(), std::forward<Y>(dy)),
+                                   [self = *this](auto&& x) {
+                                     if constexpr (last == 0) return std::move(x);
+                                     else return self.template backward<last - 1>(x);
+                                   });
   }
   /// Returns a tuple of the operators' plans, in the order of the operators. Requires operators whose plan() takes no
   /// argument [compile time].
@@ -76,21 +80,15 @@ class composition {
     return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, parts_->operators);
   }
   /// The memory pool of the last operator, from which results are allocated.
-  auto* memory() const { return step<last>().memory(); }
+  auto* memory() const { return operator_at<last>().memory(); }
   kernel_counts counts() const {
-    return std::apply(
-        [](const auto&... k) {
-          kernel_counts all;
-          ((all.plans_made += k.counts().plans_made, all.messages += k.counts().messages,
-            all.bytes_by_message += k.counts().bytes_by_message, all.bytes_shared += k.counts().bytes_shared),
-           ...);
-          return all;
-        },
-        parts_->operators);
+    kernel_counts all;
+    std::apply([&](const auto&... k) { ((all += k.counts()), ...); }, parts_->operators);
+    return all;
   }
 
  private:
-  static constexpr std::size_t last = sizeof...(Operators) - 1;
+  static constexpr std::size_t last = sizeof...(Operators) - 1;  ///< the number of the last operator
 
   static constexpr void check_linear() {
     static_assert(is_linear,
@@ -99,24 +97,14 @@ class composition {
   /// Applies the operators with the numbers K … End - 1 to x, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
-    if constexpr (K + 1 == End) return step<K>()(x);
-    else return forward<K + 1, End>(step<K>()(x));
+    if constexpr (K + 1 == End) return operator_at<K>()(x);
+    else return forward<K + 1, End>(operator_at<K>()(x));
   }
   /// Applies the adjoints of operators K … End, in this descending order.
   template <std::size_t K, std::size_t End = 0, class Y>
   auto backward(const Y& dy) const {
-    if constexpr (K == End) return step<K>().adjoint(dy);
-    else return backward<K - 1, End>(step<K>().adjoint(dy));
-  }
-  template <std::size_t K, class Y>
-  auto finish_forward(Y&& y) const {
-    if constexpr (K == sizeof...(Operators)) return std::move(y);
-    else return forward<K>(y);
-  }
-  template <std::size_t K, class X>
-  auto finish_backward(X&& x) const {
-    if constexpr (K == 0) return std::move(x);
-    else return backward<K - 1>(x);
+    if constexpr (K == End) return operator_at<K>().adjoint(dy);
+    else return backward<K - 1, End>(operator_at<K>().adjoint(dy));
   }
 
   friend struct detail::kernel_access;
@@ -128,14 +116,16 @@ class composition {
         parts_->operators);
   }
 
-  enum class direction : std::uint64_t { forward = 1, back = 2 };
+  enum class direction : std::uint64_t { forward = 1, adjoint = 2 };
+  /// What copies of the composition share.
   struct parts {
     explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}
     std::tuple<Operators...> operators;
-    detail::chained_calls calls[2];
+    detail::chained_calls calls[2];  ///< the previous forward calls and adjoint calls
   };
+  /// The operator with the number K.
   template <std::size_t K>
-  const auto& step() const {
+  const auto& operator_at() const {
     return std::get<K>(std::as_const(parts_->operators));
   }
 
@@ -174,7 +164,7 @@ class composition {
     }
   }
 
-  std::shared_ptr<parts> parts_;  // shared, so that copies of the operator share the plans
+  std::shared_ptr<parts> parts_;  ///< shared, so that copies of the operator share the plans
 };
 
 /// Composes operators: compose(a, b)(x) is b(a(x)), and further operators are applied in the order of the arguments.

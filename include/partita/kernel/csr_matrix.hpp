@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
@@ -71,14 +70,14 @@ class csr_matrix {
 
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return product_and_ghosts(x).first;
+    if constexpr (accepts_block<X>()) return product_and_ghosts(x).first;
     else return detail::rejected_call();
   }
   /// Returns the product, and the received elements of x of other workers: `auto [y, ghosts] =
   /// a.product_and_ghosts(x);`.
   template <class X>
   auto product_and_ghosts(const X& x) const {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       const auto& own = copy_row_major(x);
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
       auto later = index_exchange_.start(own);
@@ -99,7 +98,7 @@ class csr_matrix {
 
   template <class Y>
   auto adjoint(const Y& dy) const {
-    if constexpr (takes<Y>()) {
+    if constexpr (accepts_block<Y>()) {
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const std::size_t width = detail::row_elements(given.shape());
       text error_message;
@@ -125,26 +124,27 @@ class csr_matrix {
   /// exchange, or none if the ghosts of x are passed, too.
   template <class X, class Y>
   auto values_adjoint(const X& x, const Y& dy) const {
-    if constexpr (takes<X>() && takes<Y>()) {
+    if constexpr (accepts_block<X>() && accepts_block<Y>()) {
       const xt::xtensor<T, rank_of<X>> own = x;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const auto ghosts =
           detail::kernel_access::call(index_exchange_, own, block_error(own.shape(), ghost_count(), given.shape()));
-      return multiply_local(own, ghosts, given);
+      return values_adjoint_of_blocks(own, ghosts, given);
     } else {
       return detail::rejected_call();
     }
   }
+  /// The same without an index exchange: `ghosts` are those that product_and_ghosts(x) has returned.
   template <class X, class Ghosts, class Y>
   auto values_adjoint(const X& x, const Ghosts& ghosts, const Y& dy) const {
-    if constexpr (takes<X>() && takes<Ghosts>() && takes<Y>()) {
+    if constexpr (accepts_block<X>() && accepts_block<Ghosts>() && accepts_block<Y>()) {
       const xt::xtensor<T, rank_of<X>> own = x;
       const xt::xtensor<T, rank_of<Ghosts>> others = ghosts;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const bool fits = detail::row_elements(others.shape()) == detail::row_elements(own.shape());
       detail::kernel_access::throw_together(
           index_exchange_, block_error(own.shape(), fits ? others.shape(0) : ghost_count() + 1, given.shape()));
-      return multiply_local(own, others, given);
+      return values_adjoint_of_blocks(own, others, given);
     } else {
       return detail::rejected_call();
     }
@@ -161,7 +161,7 @@ class csr_matrix {
   /// for each of these entries [shape_error, on all workers].
   template <class V>
   void set_values(const V& values) {
-    if constexpr (takes<V>()) {
+    if constexpr (accepts_block<V>()) {
       const xt::xtensor<T, rank_of<V>> given = values;
       text error_message;
       if (given.size() != entries())
@@ -184,9 +184,9 @@ class csr_matrix {
     return all;
   }
 
-  /// The rows and columns of this worker, and the number of entries in its rows.
-  const interval& rows() const { return rows_; }
-  const interval& columns() const { return columns_; }
+  const interval& rows() const { return rows_; }        ///< The rows of this worker.
+  const interval& columns() const { return columns_; }  ///< The columns of this worker.
+  /// The number of entries in the rows of this worker.
   std::size_t entries() const { return own_entries_.values.size() + ghost_entries_.values.size(); }
   /// The index exchange by which products receive the needed elements of x from the workers that own them.
   const index_exchange& exchange() const { return index_exchange_; }
@@ -202,10 +202,10 @@ class csr_matrix {
                                                        "column of other workers that its rows have"};
 
   template <class S, std::size_t N, class Tag>
-  using row_major = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;
+  using row_major_tensor = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;
 
   template <class X>
-  static consteval bool takes() {
+  static consteval bool accepts_block() {
     static_assert(
         detail::has_rank<X, 1>() || detail::has_rank<X, 2>(),
         "partita::csr_matrix<T>(...)(x), .adjoint(dy): requires an xtensor expression of rank 1, or of rank 2 "
@@ -222,9 +222,11 @@ class csr_matrix {
   /// Makes a row-major tensor of an expression; a row-major tensor is used in place.
   template <class X>
   static decltype(auto) copy_row_major(const X& x) {
-    if constexpr (requires { []<class S, std::size_t N, class Tag>(const row_major<S, N, Tag>*) {}(&x); }) return (x);
+    if constexpr (requires { []<class S, std::size_t N, class Tag>(const row_major_tensor<S, N, Tag>*) {}(&x); })
+      return (x);
     else return xt::xtensor<T, rank_of<X>>(x);
   }
+  /// A block of zeros with `rows` rows; dimensions 1 and higher have the extents in `shape`.
   template <std::size_t Rank, class Shape>
   static xt::xtensor<T, Rank> zeros(std::size_t rows, Shape shape) {
     shape[0] = rows;
@@ -260,7 +262,7 @@ class csr_matrix {
     return error_message;
   }
   template <class X, class Ghosts, class Y>
-  xt::xtensor<T, 1> multiply_local(const X& x, const Ghosts& ghosts, const Y& dy) const {
+  xt::xtensor<T, 1> values_adjoint_of_blocks(const X& x, const Ghosts& ghosts, const Y& dy) const {
     auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
     auto to = all.begin();
     const std::size_t width = detail::row_elements(dy.shape());
@@ -348,9 +350,9 @@ class csr_matrix {
     return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, call_texts));
   }
 
-  interval rows_, columns_;
-  std::vector<std::size_t> ghost_columns_;  // the columns of other workers in this worker's rows, in ascending order
-  detail::compressed_rows<T> own_entries_, ghost_entries_;
+  interval rows_, columns_;                 ///< of this worker
+  std::vector<std::size_t> ghost_columns_;  ///< the columns of other workers in this worker's rows, in ascending order
+  detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< in this worker's columns, and in ghost_columns_
   index_exchange index_exchange_;
 };
 

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <partita/array/fourier_rule.hpp>
@@ -42,7 +40,7 @@ class pending_fourier {
 
  private:
   fourier_run<In, Out, Rank, N> run_;
-  std::shared_ptr<const void> kept_object_;
+  std::shared_ptr<const void> kept_object_;  ///< the fields, which live until the transform is complete
 };
 
 /// The type in which one view of a caller's tuple is stored: a reference for an lvalue, otherwise the view itself.
@@ -59,7 +57,7 @@ using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, Vi
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
-  using result = detail::fourier_result_type<Kind, T, Forward>;
+  using result_element = detail::fourier_result_type<Kind, T, Forward>;  ///< for fields of elements T
 
  public:
   fourier_operator(const dynamic_partition<Rank>& p_x, const std::optional<dynamic_partition<Rank>>& p_y, Kind kind,
@@ -70,8 +68,8 @@ class fourier_operator {
   /// together: the result is a tuple, bitwise equal to the results of separate calls.
   template <class X, class... More>
   auto operator()(const X& x, const More&... more) const {
-    if constexpr (accepts<true, X, More...>())
-      return carry_out<true>(std::tie(x, more...), output_views<true, X, More...>(), text());
+    if constexpr (accepts_fields<true, X, More...>())
+      return complete_call<true>(std::tie(x, more...), output_views<true, X, More...>(), text());
     else return detail::rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
@@ -88,8 +86,8 @@ class fourier_operator {
   /// must call, makes the remaining repartitions and transforms. The block x must not change before finish().
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
-    if constexpr (accepts<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
-      return begin<true>(std::forward<X>(x), std::forward<More>(more)...);
+    if constexpr (accepts_fields<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
+      return start_call<true>(std::forward<X>(x), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
   /// The transpose of the transform as a linear operator over the real numbers: <F x, y> == <x, F* y>, where a scalar
@@ -97,8 +95,8 @@ class fourier_operator {
   /// the decomposition of the last x whose result had the shape of dy; if there was none, it is balanced.
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
-    if constexpr (accepts<false, Y, More...>())
-      return carry_out<false>(std::tie(dy, more...), output_views<false, Y, More...>(), text());
+    if constexpr (accepts_fields<false, Y, More...>())
+      return complete_call<false>(std::tie(dy, more...), output_views<false, Y, More...>(), text());
     else return detail::rejected_call{};
   }
   template <class Y, class View>
@@ -111,8 +109,8 @@ class fourier_operator {
   }
   template <class Y, class... More>
   auto start_adjoint(Y&& dy, More&&... more) const {
-    if constexpr (accepts<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
-      return begin<false>(std::forward<Y>(dy), std::forward<More>(more)...);
+    if constexpr (accepts_fields<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
+      return start_call<false>(std::forward<Y>(dy), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
 
@@ -153,7 +151,7 @@ class fourier_operator {
 
   /// The memory pool for the results of repartitions between layouts; null before the first repartition.
   detail::arena* memory() const { return valid_engine().memory(); }
-  std::size_t plans_made() const { return valid_engine().plans_made(); }
+  std::size_t plans_made() const { return valid_engine().plans_made(); }  ///< The number of plans made so far.
   /// The number of plans made so far, and what this worker sent in all repartitions of the last call.
   kernel_counts counts() const { return valid_engine().counts(); }
 
@@ -191,14 +189,15 @@ class fourier_operator {
   }
 
   template <bool Forward, class... X>
-  static consteval bool accepts() {
+  static consteval bool accepts_fields() {
     return detail::accepts_fourier_fields<Kind, Rank, Forward, X...>();
   }
   template <class... X>
-  using first_type = std::tuple_element_t<0, std::tuple<X...>>;
+  using first_field_type = std::tuple_element_t<0, std::tuple<X...>>;
   /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
-  using output_views = std::array<detail::target<result<element_of<first_type<X...>>, Forward>, Rank>, sizeof...(X)>;
+  using output_views =
+      std::array<detail::target<result_element<element_of<first_field_type<X...>>, Forward>, Rank>, sizeof...(X)>;
   /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
   text find_argument_error(const output_views<Forward, X...>& outputs, const X&... x) const {
@@ -209,7 +208,7 @@ class fourier_operator {
     const text problem = valid_engine().template describe_unequal_fields<N>(
         Forward, {detail::shape_array<Rank>(x.shape())...}, given ? views.data() : nullptr);
     if (!problem.empty()) return problem;
-    using read_only = strided<const result<element_of<first_type<X...>>, Forward>, Rank>;
+    using read_only = strided<const result_element<element_of<first_field_type<X...>>, Forward>, Rank>;
     bool shared = false;
     const auto compare = [&](const auto& field, const auto& view) {  // a lazy field is evaluated into other memory
       if constexpr (strided_array<std::remove_reference_t<decltype(field)>>)
@@ -238,9 +237,9 @@ class fourier_operator {
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
   template <bool Forward, class... X>
-  auto carry_out(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,
-                 const text& error_message) const {
-    using In = element_of<first_type<X...>>;
+  auto complete_call(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,
+                     const text& error_message) const {
+    using In = element_of<first_field_type<X...>>;
     constexpr std::size_t N = sizeof...(X);
     engine& it = valid_engine();
     detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
@@ -270,9 +269,9 @@ class fourier_operator {
         x);
   }
   template <bool Forward, class... X>
-  auto begin(X&&... x) const {
-    using In = element_of<std::remove_cvref_t<first_type<X...>>>;
-    using Out = result<In, Forward>;
+  auto start_call(X&&... x) const {
+    using In = element_of<std::remove_cvref_t<first_field_type<X...>>>;
+    using Out = result_element<In, Forward>;
     constexpr std::size_t N = sizeof...(X);
     const output_views<Forward, std::remove_cvref_t<X>...> none{};
     const text problem = find_argument_error<Forward, std::remove_cvref_t<X>...>(none, x...);
@@ -291,17 +290,19 @@ class fourier_operator {
                   "partita::fourier_transform(p_x, p_y).into(std::tie(x...), std::tie(views...)): requires a view for "
                   "each field");
     if constexpr (sizeof...(X) == sizeof...(View) && sizeof...(X) > 0) {
-      if constexpr (accepts<Forward, std::remove_cvref_t<X>...>()) {
+      if constexpr (accepts_fields<Forward, std::remove_cvref_t<X>...>()) {
         if constexpr ((detail::accepts_fourier_view<detail::stored_view_type<View>,
-                                                    result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>() &&
+                                                    result_element<element_of<std::remove_cvref_t<X>>, Forward>,
+                                                    Rank>() &&
                        ...)) {
           const auto outputs = std::apply(
               [](auto&... view) {
                 return output_views<Forward, std::remove_cvref_t<X>...>{
-                    detail::target<result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>{true, block_of(view)}...};
+                    detail::target<result_element<element_of<std::remove_cvref_t<X>>, Forward>, Rank>{
+                        true, block_of(view)}...};
               },
               views);
-          std::apply([&](const auto&... each) { carry_out<Forward>(std::tie(each...), outputs, text()); }, x);
+          std::apply([&](const auto&... each) { complete_call<Forward>(std::tie(each...), outputs, text()); }, x);
         }
       }
     }
@@ -310,17 +311,17 @@ class fourier_operator {
   friend struct detail::kernel_access;
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
-    return carry_out<true>(std::tie(x), output_views<true, X>(), error_message);
+    return complete_call<true>(std::tie(x), output_views<true, X>(), error_message);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
-    return carry_out<false>(std::tie(dy), output_views<false, Y>(), error_message);
+    return complete_call<false>(std::tie(dy), output_views<false, Y>(), error_message);
   }
   void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
   detail::kernel_identity identity_() const { return valid_engine().identity(); }
 
   Kind kind_;
-  std::shared_ptr<engine> engine_;  // shared, so that copies of the kernel share the plans
+  std::shared_ptr<engine> engine_;  ///< shared, so that copies of the kernel share the plans
 };
 
 /// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` transforms complex numbers; with

@@ -15,8 +15,8 @@ template <std::size_t Rank>
 struct halo_cells {
   box<Rank> own{};       ///< the block's own cells
   box<Rank> interior{};  ///< own cells whose neighbours within the halo widths are all own cells
-  std::array<std::ptrdiff_t, Rank>
-      window_start{};  ///< the global position of the first cell, which may be a ghost; negative beyond a border
+  /// The global position of the first cell, which may be a ghost; negative beyond a border.
+  std::array<std::ptrdiff_t, Rank> window_start{};
 
   halo_cells() = default;
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
@@ -43,6 +43,7 @@ struct halo_cells {
 
 namespace detail {
 
+/// Calls f(i) for the index i of each cell of a box, in C order.
 template <std::size_t Rank, class F>
 void for_each_cell(const box<Rank>& b, F& f) {
   constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;

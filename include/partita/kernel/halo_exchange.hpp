@@ -86,7 +86,7 @@ class halo_planner {
   const partition<Extents>& p() const { return p_; }
   const halo_widths<rank>& widths() const { return widths_; }
   const halo_boundaries<rank>& boundaries() const { return boundaries_; }
-  const outside_function<rank>& outside() const { return outside_function_; }
+  const outside_function<rank>& outside() const { return outside_function_; }  ///< gives ghosts beyond borders
   std::uint64_t fingerprint() const { return fingerprint_; }
   text error_message(const std::array<std::size_t, rank>& extents) const {
     return halo_error(extents, widths_, boundaries_);
@@ -114,6 +114,7 @@ class halo_planner {
     const text problem = error_message(cuts.extents());
     return problem.empty() ? text() : text(name()) << call << ": " << problem;
   }
+  /// The plan of a worker for a tensor of this decomposition.
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, boundaries_, worker);
   }
@@ -130,7 +131,7 @@ class halo_planner {
   }
 
  private:
-  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  // chosen: sums of widths do not overflow
+  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  ///< chosen: sums do not overflow
 
   partition<Extents> p_;
   halo_widths<rank> widths_;
@@ -218,7 +219,7 @@ class halo_exchange
   /// that are not ghosts may be read, and u must not change.
   template <class View>
   auto start_refresh(View&& ghosted) const {
-    if constexpr (fills<View, View>()) {
+    if constexpr (accepts_view<View, View>()) {
       return this->movement_.one_call([&] {
         auto later = this->movement_.template refresh<element_of<View>>(block_of(ghosted), ".refresh(ghosted)");
         this->movement_.keep_call_pending();
@@ -254,6 +255,7 @@ class halo_exchange
 
  private:
   const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
@@ -264,6 +266,7 @@ class halo_exchange
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::halo_exchange(p, widths, boundary)(x)"));
     return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     static_assert(detail::has_known_rank<Y>(),
@@ -275,7 +278,7 @@ class halo_exchange
     return detail::has_rank<Y, rank>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   PARTITA_REQUIRES_VIEW("partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view)"));
     return detail::is_matching_view<View, std::remove_reference_t<X>>();
@@ -293,7 +296,7 @@ namespace detail {
 
 /// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to this type.
 struct named_halo_widths {
-  std::byte unnamed_guard{};
+  std::byte unnamed_guard{};  ///< does not accept a number
   any_argument before{}, after{};
   halo_shape shape{};
   bool of_empty_blocks{};

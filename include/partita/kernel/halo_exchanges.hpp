@@ -6,7 +6,6 @@
 #include <partita/kernel/halo_exchange.hpp>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace partita {
 
@@ -23,7 +22,7 @@ class halo_exchanges {
   static constexpr std::size_t field_count = sizeof...(Extents);
   using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;
   template <class T>
-  using blocks = typename movement::template blocks<T>;
+  using blocks = typename movement::template blocks<T>;  ///< a block of elements T for each field
   static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:
@@ -33,7 +32,7 @@ class halo_exchanges {
   /// Returns this worker's blocks with their ghosts as a tuple, in the order of the fields.
   template <class... X>
   auto operator()(const X&... x) const {
-    if constexpr (takes<X...>()) return carry_out(true, "(x...)", x...);
+    if constexpr (accepts_blocks<X...>()) return run_call(true, "(x...)", x...);
   }
   /// Returns blocks with their ghosts, all zeros, for one tensor per field, as a tuple. `auto [u, v] =
   /// all.frames<double>(extents(n, m), cuts_of_v);` takes for each field either extents, for the balanced
@@ -56,15 +55,16 @@ class halo_exchanges {
   /// Fills the ghosts in place in earlier results or frames, as halo_exchange::refresh does.
   template <class... View>
   void refresh(View&&... ghosted) const {
-    if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) start_refresh(ghosted...).finish();
+    if constexpr (accepts_blocks<std::remove_reference_t<View>...>() && accepts_views<View...>())
+      start_refresh(ghosted...).finish();
   }
   /// Non-blocking refresh, as in `auto later = all.start_refresh(u, v); …; later.finish();`. Until `finish` the cells
   /// that are not ghosts may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
-    if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
+    if constexpr (accepts_blocks<std::remove_reference_t<View>...>() && accepts_views<View...>()) {
       return movement_.one_call([&] {
-        using T = element<std::remove_reference_t<View>...>;
+        using T = element_type<std::remove_reference_t<View>...>;
         auto later = movement_.template refresh<T>(blocks<T>(block_of(ghosted)...), ".refresh(ghosted...)");
         movement_.keep_call_pending();
         return later;
@@ -74,7 +74,7 @@ class halo_exchanges {
   /// Takes blocks of the shapes of the last results; returns the gradients with respect to the fields as a tuple.
   template <class... Y>
   auto adjoint(const Y&... dy) const {
-    if constexpr (takes<Y...>()) return carry_out(false, ".adjoint(dy...)", dy...);
+    if constexpr (accepts_blocks<Y...>()) return run_call(false, ".adjoint(dy...)", dy...);
   }
 
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
@@ -82,10 +82,10 @@ class halo_exchanges {
 
  private:
   template <class... X>
-  using element = element_of<std::tuple_element_t<0, std::tuple<X...>>>;
+  using element_type = element_of<std::tuple_element_t<0, std::tuple<X...>>>;
 
   template <class... X>
-  static consteval bool takes() {
+  static consteval bool accepts_blocks() {
     constexpr bool has_exchange_per_field = [] {
       if constexpr (sizeof...(X) == field_count) return (detail::has_rank<X, Extents::rank()>() && ...);
       else return false;
@@ -94,8 +94,8 @@ class halo_exchanges {
                   "partita::halo_exchanges(h...)(x...): requires one block for each halo_exchange, an xtensor "
                   "expression of the rank of its partition");
     if constexpr (has_exchange_per_field) {
-      constexpr bool alike = (std::is_same_v<element_of<X>, element<X...>> && ...) &&
-                             std::is_arithmetic_v<element<X...>> && !std::is_same_v<element<X...>, bool>;
+      constexpr bool alike = (std::is_same_v<element_of<X>, element_type<X...>> && ...) &&
+                             std::is_arithmetic_v<element_type<X...>> && !std::is_same_v<element_type<X...>, bool>;
       static_assert(alike,
                     "partita::halo_exchanges(h...)(x...): requires blocks of one arithmetic type; exchange fields of "
                     "other types by themselves");
@@ -105,7 +105,7 @@ class halo_exchanges {
     }
   }
   template <class... View>
-  static consteval bool fills() {
+  static consteval bool accepts_views() {
     constexpr bool fit = (detail::is_matching_view<View, std::remove_reference_t<View>>() && ...);
     static_assert(fit,
                   "partita::halo_exchanges(h...).refresh(ghosted...): requires views with memory (an xt::xtensor, or "
@@ -113,9 +113,9 @@ class halo_exchanges {
     return fit;
   }
   template <class... X>
-  auto carry_out(bool forward, const char* direction, const X&... x) const {
+  auto run_call(bool forward, const char* direction, const X&... x) const {
     return movement_.one_call([&] {
-      using T = element<X...>;
+      using T = element_type<X...>;
       const std::tuple<block_argument<X>...> arguments(x...);
       return std::apply(
           [&](const auto&... a) {

@@ -9,7 +9,6 @@
 #include <partita/kernel/index_list.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
-#include <utility>
 
 namespace partita {
 
@@ -44,16 +43,16 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
                   "rows that this worker owns and wants: interval{first, last}, or a container of integers");
   }
 
-  /// The number of rows of this worker's blocks: of the argument of a call, and of its result.
+  /// The number of rows of the argument of a call on this worker, and of its result.
   std::size_t rows_of_argument() const { return movement_.pattern().owned_count; }
-  std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }
+  std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }  ///< See rows_of_argument.
 
   /// Combines by a reduction (except `mean`) all rows of dy, on all workers, that are copies of the same owned row:
   /// `exchange.reduce(dy, maximum)`. The result has one row for each owned index; a row that no worker wants is the
   /// identity of the reduction.
   template <class Y, class Reduction>
   auto reduce(const Y& dy, Reduction) const {
-    if constexpr (reduces<Y, named_reduction_type<Reduction>>()) {
+    if constexpr (accepts_reduction<Y, named_reduction_type<Reduction>>()) {
       return movement_.combine<named_reduction_type<Reduction>>(5, dy, ".reduce(dy, reduction)");
     } else {
       return detail::rejected_call();
@@ -119,6 +118,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   template <class Named>
   using named_reduction_type = typename detail::named_reduction_tag<Named>::type;
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
@@ -133,6 +133,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
                   "or BOOST_IS_MPI_DATATYPE");
     return detail::has_addressable_elements<X>() && !detail::has_rank<X, 0>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     if constexpr (takes<Y>()) {
@@ -145,7 +146,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     }
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   "partita::index_exchange(everyone, owned, wanted).into(x, view), .refresh(ghosted...): requires "
                   "views with memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of "
@@ -154,11 +155,11 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   }
   template <class View>
   static consteval bool can_refresh_view() {
-    if constexpr (takes<std::remove_reference_t<View>>()) return fills<View, View>();
+    if constexpr (takes<std::remove_reference_t<View>>()) return accepts_view<View, View>();
     else return false;
   }
   template <class Y, class Reduction>
-  static consteval bool reduces() {
+  static consteval bool accepts_reduction() {
     if constexpr (takes<Y>()) {
       constexpr bool fits = reduction_of<Reduction, element_of<Y>> && !std::is_same_v<Reduction, mean_t>;
       static_assert(fits,

@@ -41,7 +41,7 @@ class index_list {
   bool is_reversed() const { return is_range_ && range_.stop < range_.start; }
 
  private:
-  interval range_;
+  interval range_;  ///< the list, if is_range_ is true
   bool is_range_ = false;
   std::vector<std::size_t> indices_;
 };

@@ -10,7 +10,15 @@ namespace partita {
 
 /// The number of plans that a kernel has made, and what this worker moved in the last call with the plan used last.
 struct kernel_counts {
-  std::size_t plans_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
+  std::size_t plans_made = 0;
+  std::size_t messages = 0, bytes_by_message = 0;  ///< the messages that this worker sent, and their bytes
+  std::size_t bytes_shared = 0;                    ///< the bytes that went to workers of the node through shared memory
+
+  kernel_counts& operator+=(const kernel_counts& other) {
+    plans_made += other.plans_made, messages += other.messages;
+    bytes_by_message += other.bytes_by_message, bytes_shared += other.bytes_shared;
+    return *this;
+  }
 };
 
 namespace detail {

@@ -4,13 +4,8 @@
 #include <concepts>
 #include <partita/array/strided.hpp>
 #include <partita/kernel/kernel_counts.hpp>
-#include <type_traits>
 
 namespace partita {
-
-/// The type of the result if an operator K is applied to a block of type X.
-template <class K, class X>
-using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 

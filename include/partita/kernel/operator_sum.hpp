@@ -7,7 +7,6 @@
 #include <partita/kernel/detail/operator_steps.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/linear_operator.hpp>
-#include <type_traits>
 #include <utility>
 
 namespace partita {
@@ -103,11 +102,7 @@ class operator_sum {
     return std::make_pair(a_.plan(), b_.plan());
   }
   auto* memory() const { return a_.memory(); }
-  kernel_counts counts() const {
-    const kernel_counts a = a_.counts(), b = b_.counts();
-    return {a.plans_made + b.plans_made, a.messages + b.messages, a.bytes_by_message + b.bytes_by_message,
-            a.bytes_shared + b.bytes_shared};
-  }
+  kernel_counts counts() const { return a_.counts() += b_.counts(); }
 
  private:
   static constexpr void check_linear() {

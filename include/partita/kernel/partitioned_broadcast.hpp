@@ -15,7 +15,6 @@
 #include <partita/kernel/repartition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <utility>
-#include <vector>
 
 namespace partita {
 
@@ -60,7 +59,7 @@ class readable_block {
 
   const T* first_element_;
   std::array<std::size_t, Rank> shape_{};
-  std::shared_ptr<const void> kept_tensor_;
+  std::shared_ptr<const void> kept_tensor_;  ///< the copy, if this object owns one
 };
 
 /// Replaces the repartition for tensors of rank 0, which have only one decomposition.
@@ -76,6 +75,7 @@ struct identity_repartition {
     return x;
   }
 };
+/// Makes a repartition between two partitions.
 template <class From, class To>
 auto make_repartition(const From& from, const To& to) {
   if constexpr (From::rank() == 0) return identity_repartition(from, to);
@@ -118,8 +118,8 @@ class partitioned_broadcast {
     prepare();
   }
 
-  const From& from() const { return operand_; }
-  const To& to() const { return result_placement_; }
+  const From& from() const { return operand_; }       ///< The tensor that is moved and repeated.
+  const To& to() const { return result_placement_; }  ///< The result.
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
@@ -169,13 +169,7 @@ class partitioned_broadcast {
                              [] { return text("partita::partitioned_broadcast(from, to)"); });
   }
 
-  using source_partition_type = decltype(From::partition);
-  using result_partition_type = decltype(To::partition);
-  using needed_partition_type = decltype(std::declval<source_partition_type>().world().partition(
-      dynamic_extents<operand_rank>(), std::declval<workers>()));
-  using lifted_partition_type = decltype(std::declval<source_partition_type>().world().partition(
-      dynamic_extents<result_rank>(), std::declval<workers>()));
-
+  /// Makes the kernels of the route.
   void prepare() {
     const auto& world = operand_.partition.world();
     if (route_.repartitions)
@@ -203,13 +197,13 @@ class partitioned_broadcast {
 
   From operand_;
   To result_placement_;
-  operand_route route_;
-  using repartition_type = decltype(detail::make_repartition(std::declval<const source_partition_type&>(),
-                                                             std::declval<const needed_partition_type&>()));
-  using broadcast_type =
-      decltype(broadcast(std::declval<const lifted_partition_type&>(), std::declval<const result_partition_type&>()));
-  std::optional<repartition_type> repartition_;
-  std::optional<broadcast_type> broadcast_;
+  operand_route route_;  ///< which movements are needed, and between which workers
+  using repartition_type = decltype(detail::make_repartition(std::declval<const decltype(From::partition)&>(),
+                                                             std::declval<dynamic_partition<operand_rank>>()));
+  using broadcast_type = decltype(broadcast(std::declval<const dynamic_partition<result_rank>&>(),
+                                            std::declval<const decltype(To::partition)&>()));
+  std::optional<repartition_type> repartition_;  ///< moves each block to one worker that needs it
+  std::optional<broadcast_type> broadcast_;      ///< copies each block to all workers that need it
 };
 
 }  // namespace partita

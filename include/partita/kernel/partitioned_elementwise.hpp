@@ -31,6 +31,7 @@ auto select_finer_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broad
                              : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
 }
 
+/// How the dimensions of two operands are broadcast, or a shape_error.
 template <class F, class Lhs, class Rhs, class Dims>
 resolved_broadcast resolve_placed_operands(const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
   using left = decltype(lhs.extents);
@@ -72,8 +73,8 @@ class partitioned_elementwise {
 
   /// The broadcasts of lhs and rhs: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
-  const auto& rhs() const { return rhs_; }
-  const result_placement& result() const { return result_; }
+  const auto& rhs() const { return rhs_; }                    ///< See lhs().
+  const result_placement& result() const { return result_; }  ///< The partition and the extents of the result.
   elementwise_plan plan() const {
     return {shape_list(result_.extents), shape_list(result_.partition.extents()), lhs_.plan(), rhs_.plan()};
   }

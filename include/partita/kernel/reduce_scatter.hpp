@@ -27,15 +27,11 @@ class reduce_scatter
   friend base;
 
  public:
-  /// `reduce_scatter(p, dimensions<1>)`: sums over the workers along dimension 1 and scatters the sum along dimension
-  /// 1.
-  template <std::size_t... D>
-  reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
-              detail::accepted_cuts::balanced}) {}
-  /// `reduce_scatter(p, all_dimensions_but<0>)`: sums and scatters along every dimension but 0.
-  template <std::size_t... D>
-  reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
+  /// `reduce_scatter(p, dimensions<1>)` sums over the workers along dimension 1 and scatters the sum along dimension 1;
+  /// `reduce_scatter(p, all_dimensions_but<0>)` sums and scatters along every dimension but 0.
+  template <template <std::size_t...> class Named, std::size_t... D>
+    requires detail::is_dimension_list<Named<D...>>
+  reduce_scatter(const partition<Extents>& p, Named<D...> named)
       : base({detail::erase_extents<rank>(p), checked_dimensions(named), "partita::reduce_scatter(p, dimensions)",
               detail::accepted_cuts::balanced}) {}
 
@@ -54,6 +50,7 @@ class reduce_scatter
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:
+  /// Checks the named dimensions at compile time, and returns which dimensions are not among them.
   template <template <std::size_t...> class Named, std::size_t... D>
   static constexpr auto checked_dimensions(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>,
@@ -62,6 +59,7 @@ class reduce_scatter
                   "partita::reduce_scatter(p, dimensions<...>): requires each dimension once");
     return kept_dimensions<Extents::rank()>(named);
   }
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
@@ -72,6 +70,7 @@ class reduce_scatter
                   PARTITA_REQUIRES_SUMMABLE("partita::reduce_scatter(p, dimensions<...>)(x)"));
     return detail::has_rank<X, Extents::rank()>() && detail::has_summable_elements<X>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     static_assert(detail::has_known_rank<Y>(),
@@ -83,7 +82,7 @@ class reduce_scatter
     return detail::has_rank<Y, Extents::rank()>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::reduce_scatter(p, dimensions<...>).into(x, view)"));
     return detail::is_matching_view<View, X>();

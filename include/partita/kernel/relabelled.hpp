@@ -14,8 +14,9 @@ namespace partita {
 
 namespace detail {
 
+/// Whether partitions of Src and Dst, `Given` extents and these policies are arguments of a repartition.
 template <class Src, class Dst, std::size_t Given, class... Policies>
-consteval bool are_comparable() {
+consteval bool are_repartition_arguments() {
   constexpr bool of_one_rank = Src::rank() == Dst::rank() && Src::rank() == Given;
   static_assert(of_one_rank,
                 "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
@@ -54,7 +55,7 @@ repartition_cuts<Src::rank()> make_cuts(const partition<Src>& p_x, const partiti
 template <class Src, class Dst, std::size_t... E, class... Policies>
 partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                           const Policies&... policies) {
-  if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
+  if constexpr (detail::are_repartition_arguments<Src, Dst, sizeof...(E), Policies...>()) {
     const auto x = global.array();
     const auto cuts = detail::make_cuts(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
     return {p_y.world(), relabelled(p_x.grid(), cuts.source_cuts(x), p_y.grid(), cuts.result_cuts(x), cuts.axes())};
@@ -71,7 +72,7 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                       const Policies&... policies) {
-  if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
+  if constexpr (detail::are_repartition_arguments<Src, Dst, sizeof...(E), Policies...>()) {
     const auto x = global.array();
     const auto cuts = detail::make_cuts(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
     return cost_of(p_x.grid(), cuts.source_cuts(x), p_y.grid(), cuts.result_cuts(x), cuts.axes());

@@ -96,6 +96,7 @@ class repartition
   }
 
  private:
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y)(x)"));
@@ -105,6 +106,7 @@ class repartition
                   PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::repartition(p_x, p_y)(x)"));
     return detail::has_rank<X, rank>() && detail::has_addressable_elements<X>();
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     static_assert(ranked_array<Y>, PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y).adjoint(dy)"));
@@ -115,7 +117,7 @@ class repartition
     return detail::has_rank<Y, rank>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::repartition(p_x, p_y).into(x, view)"));
     return detail::is_matching_view<View, X>();

@@ -47,8 +47,9 @@ class segments {
 
   /// The number of rows that each segment of this worker has on all workers together.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
+  /// The number of rows of x on this worker, and of a result by segment.
   std::size_t rows_of_argument() const { return movement_.pattern().wanted_count; }
-  std::size_t rows_of_result() const { return movement_.pattern().owned_count; }
+  std::size_t rows_of_result() const { return movement_.pattern().owned_count; }  ///< See rows_of_argument.
   /// What this worker exchanges in `rows` and, in the opposite direction, in `sum`, if rows have `row_elements`
   /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
@@ -57,7 +58,7 @@ class segments {
   /// `sum`.
   template <class Y>
   auto rows(const Y& y) const {
-    if constexpr (takes<Y>()) return movement_.copy(rows_call_number, y, ".rows(y)");
+    if constexpr (accepts_block<Y>()) return movement_.copy(rows_call_number, y, ".rows(y)");
     else return detail::rejected_call();
   }
   /// The sum of the rows of each segment; it is 0 for a segment without rows. Its adjoint is `rows`.
@@ -77,6 +78,7 @@ class segments {
       return detail::rejected_call();
     }
   }
+  /// The adjoint of mean: each row gets dy of its segment, divided by the size of the segment.
   template <class Y>
   auto mean_adjoint(const Y& dy) const {
     if constexpr (accepts_floating_elements<Y>()) {
@@ -195,7 +197,7 @@ class segments {
   }
 
   template <class X>
-  static consteval bool takes() {
+  static consteval bool accepts_block() {
     constexpr bool has_rows = detail::has_known_rank<X>() && !detail::has_rank<X, 0>();
     static_assert(has_rows,
                   "partita::segments: requires an xtensor expression whose rank is part of its type and 1 or more, "
@@ -207,7 +209,7 @@ class segments {
   }
   template <class X>
   static consteval bool accepts_summable_rows() {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       static_assert(detail::has_summable_elements<X>(), PARTITA_REQUIRES_SUMMABLE("partita::segments::sum(x)"));
       return detail::has_summable_elements<X>();
     } else {
@@ -216,7 +218,7 @@ class segments {
   }
   template <class X>
   static consteval bool accepts_floating_elements() {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       constexpr bool divides = std::floating_point<element_of<X>> || detail::is_complex<element_of<X>>;
       static_assert(divides,
                     "partita::segments::mean(x), mean_adjoint(dy): requires elements that can be divided, as float, "
@@ -228,7 +230,7 @@ class segments {
   }
   template <class X>
   static consteval bool accepts_ordered_elements() {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       constexpr bool has_order = maximum_t::takes<element_of<X>>;
       static_assert(has_order,
                     "partita::segments::maximum(x): requires numbers that have an order; complex ones have "
@@ -240,7 +242,7 @@ class segments {
   }
   template <class X>
   static consteval bool accepts_real_elements() {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       constexpr bool is_real = std::floating_point<element_of<X>>;
       static_assert(is_real,
                     "partita::segments::softmax(x), softmax_adjoint(y, dy), maximum_adjoint(x, y, dy): requires "
@@ -264,7 +266,7 @@ class segments {
     return same;
   }
 
-  mutable detail::index_movement movement_;  // mutable, because a call caches plans
+  mutable detail::index_movement movement_;  ///< mutable, because a call caches plans
   std::vector<std::size_t> sizes_;
 };
 

@@ -1,7 +1,6 @@
 // The sequential executor of reductions: reduce and all_reduce for all workers of a world inside one process.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/rule/kernel_dimensions.hpp>

@@ -108,7 +108,7 @@ class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elem
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
-  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;
+  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;  ///< in dimension 0 of empty blocks
   static_assert(Src::rank() == Dst::rank(),
                 "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
                 "them with extents of 1");
@@ -174,7 +174,7 @@ class repartition {
   grid<Src> p_x_;
   grid<Dst> p_y_;
   detail::repartition_cuts<rank> cuts_;
-  detail::worker_plans<rank> last_plans_;
+  detail::worker_plans<rank> last_plans_;  ///< the plans of all workers in the last forward call
 };
 
 template <class P, class Q, class... Policies>
@@ -279,7 +279,7 @@ class halo_exchange {
   halo_widths<rank> widths_;
   halo_boundaries<rank> boundaries_;
   partita::detail::outside_function<rank> outside_function_;
-  std::vector<halo_plan<rank>> plans_;
+  std::vector<halo_plan<rank>> plans_;  ///< the plans of all workers in the last forward call
 };
 template <class P>
 halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&)

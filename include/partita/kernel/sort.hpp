@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <partita/array/sort_key.hpp>
 #include <partita/comm/agreement.hpp>
@@ -42,6 +41,7 @@ struct number_order {
     radix_sort(first, static_cast<std::size_t>(last - first), [](T value) { return key(value); });
   }
 };
+/// Ascending order of keys that have positions.
 struct position_order {
   static std::uint64_t key(const key_and_position& e) { return e.key; }
 };
@@ -55,6 +55,7 @@ pooled_tensor<element_of<X>, 1> copy_to_pooled_tensor(const X& x) {
   return own;
 }
 
+/// The keys of sorted elements, for searches of positions.
 template <class Order, class Element>
 sorted_keys make_sorted_keys(const Element* elements, std::size_t size) {
   return {elements, size, [](const void* all, std::size_t n, std::uint64_t key) {
@@ -71,7 +72,8 @@ inline std::vector<number_array<2>> agree_on_sizes(world_state& world, const cha
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
   return gather_numbers<2>(world, {size, length});
 }
-inline std::uint64_t sum_over_members(const std::vector<number_array<2>>& sizes, std::size_t column) {
+/// The sum over all workers of entry `column` of the result of agree_on_sizes.
+inline std::uint64_t sum_of_column(const std::vector<number_array<2>>& sizes, std::size_t column) {
   std::uint64_t sum = 0;
   for (const auto& worker_sizes : sizes) sum += worker_sizes[column];
   return sum;
@@ -113,7 +115,7 @@ pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const poole
                                               const std::vector<number_array<2>>& sizes,
                                               const index_call_texts& call_texts) {
   world_state& world = *everyone.state();
-  if (const std::uint64_t given = sum_over_members(sizes, 0), wanted = sum_over_members(sizes, 1); given != wanted)
+  if (const std::uint64_t given = sum_of_column(sizes, 0), wanted = sum_of_column(sizes, 1); given != wanted)
     throw shape_error((text(call_texts.call)
                        << ": requires results of all workers with as many elements as their blocks have, " << given
                        << "; the lengths that are wanted are " << wanted
@@ -266,7 +268,7 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
                                                        << std::to_string(q).c_str());
       }
       const auto sizes = detail::agree_on_sizes(world, name, call, own.size(), 0, found_error);
-      const std::uint64_t n = detail::sum_over_members(sizes, 0);
+      const std::uint64_t n = detail::sum_of_column(sizes, 0);
       if (n == 0) throw shape_error((text(name) << ": requires at least one number on some worker, got none").c_str());
       order::sort(own.data(), own.data() + own.size());
       std::vector<std::uint64_t> ranks{n - 1};  // the last number is a NaN if any number is

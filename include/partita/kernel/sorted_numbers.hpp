@@ -27,7 +27,7 @@ void remove_duplicates(std::vector<T>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
 }
 template <class T>
-xt::xtensor<T, 1> to_block(const std::vector<T>& numbers) {
+xt::xtensor<T, 1> copy_to_block(const std::vector<T>& numbers) {
   xt::xtensor<T, 1> all(std::array<std::size_t, 1>{numbers.size()});
   std::copy(numbers.begin(), numbers.end(), all.begin());
   return all;
@@ -52,7 +52,7 @@ auto unique(const world& everyone, const X& x) {
       std::vector<T> own(given.begin(), given.end());
       detail::number_order<T, false>::sort(own.data(), own.data() + own.size());
       detail::remove_duplicates(own);
-      const auto sorted_tensor = sort(everyone, detail::to_block(own));
+      const auto sorted_tensor = sort(everyone, detail::copy_to_block(own));
       own.assign(sorted_tensor.begin(), sorted_tensor.end());
       detail::remove_duplicates(own);
       // A worker drops its first number if it equals the last number of the nearest preceding worker that has numbers.
@@ -63,7 +63,7 @@ auto unique(const world& everyone, const X& x) {
         if (last[k][0] == detail::sort_key(own.front())) own.erase(own.begin());
         break;
       }
-      return detail::to_block(own);
+      return detail::copy_to_block(own);
     });
   } else {
     return detail::rejected_call();
@@ -163,7 +163,7 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
       const xt::xtensor<T, 1> numbers = x;
       const auto sizes = detail::agree_on_sizes(
           world, call, detail::mixed(detail::mixed(0x746f706bULL, detail::type_number<T>()), k), numbers.size(), 0);
-      const std::uint64_t n = detail::sum_over_members(sizes, 0);
+      const std::uint64_t n = detail::sum_of_column(sizes, 0);
       if (k > n)
         throw shape_error((text(call) << ": requires at least k = " << k << " numbers on all workers, got " << n
                                       << "; take a smaller k")

@@ -29,7 +29,7 @@ constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
 /// A box with periodic boundaries: its numbers of points along each dimension, and its lengths, 2 pi by default.
 template <std::size_t Rank>
 struct periodic_box {
-  std::array<std::size_t, Rank> points{};
+  std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
   std::array<double, Rank> lengths = [] {
     std::array<double, Rank> all{};
     all.fill(2 * std::numbers::pi);
@@ -86,8 +86,7 @@ text describe_unbalanced_field(const char* name, const dynamic_partition<Rank>& 
                                const std::array<std::size_t, Rank>& points, const X& x) {
   text problem;
   const auto cuts = decomposition<Rank>::balanced(points, p.grid().shape());
-  std::array<std::size_t, Rank> shape{};
-  for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+  const auto shape = shape_array<Rank>(x.shape());
   if (p.active() && shape != cuts.shape(p.index()))
     problem << "partita::" << name << "(p, box)(x): requires the balanced block of a field of " << points
             << ", which is " << cuts.shape(p.index()) << " on worker " << p.world().id() << ", got " << shape
@@ -160,12 +159,12 @@ class spectral_operator {
 
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return multiply_by_factors<false>(x);
+    if constexpr (accepts_block<X>()) return multiply_by_factors<false>(x);
     else return detail::rejected_call{};
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
-    if constexpr (takes<Y>()) return multiply_by_factors<true>(dy);
+    if constexpr (accepts_block<Y>()) return multiply_by_factors<true>(dy);
     else return detail::rejected_call{};
   }
 
@@ -188,7 +187,7 @@ class spectral_operator {
     return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();
   }
   template <class X>
-  static consteval bool takes() {
+  static consteval bool accepts_block() {
     constexpr bool real = detail::is_real_field<real_to_complex_t, Rank, X>();
     static_assert(real,
                   "partita::spectral_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
@@ -211,7 +210,7 @@ class spectral_operator {
   periodic_box<Rank> box_;
   typename dimension_transforms::transform transform_;
   typename dimension_transforms::inverse inverse_transform_;
-  xt::xtensor<std::complex<double>, Rank> factors_;
+  xt::xtensor<std::complex<double>, Rank> factors_;  ///< of the waves that this worker has
   std::uint64_t fingerprint_;
 };
 

@@ -34,17 +34,13 @@ template <std::size_t Rank>
 class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail::spectrum_movement<Rank>> {
   using base = detail::box_kernel<spectral_resize, detail::spectrum_movement<Rank>>;
   friend base;
-  static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";
+  static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";  ///< for error messages
 
  public:
-  template <class P, class Q, std::size_t... N, std::size_t... M>
-  spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
-                  const extents<M...>& after)
-      : spectral_resize(p_x, p_y, before, after, dimensions_t<>()) {}
   template <class P, class Q, std::size_t... N, std::size_t... M, std::size_t... D>
   spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
-                  const extents<M...>& after, dimensions_t<D...>)
-      : base(planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
+                  const extents<M...>& after, dimensions_t<D...> = {})
+      : base(make_planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
 
   /// The plan of this worker: what it sends, keeps and receives. Cost: no communication.
   exchange_plan<Rank> plan() const {
@@ -53,9 +49,9 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
 
  private:
   template <class P, class Q, std::size_t RankN, std::size_t RankM, std::size_t... D>
-  static detail::spectrum_planner<Rank> planner(const partition<P>& p_x, const partition<Q>& p_y,
-                                                const std::array<std::size_t, RankN>& before,
-                                                const std::array<std::size_t, RankM>& after) {
+  static detail::spectrum_planner<Rank> make_planner(const partition<P>& p_x, const partition<Q>& p_y,
+                                                     const std::array<std::size_t, RankN>& before,
+                                                     const std::array<std::size_t, RankM>& after) {
     constexpr bool of_one_rank = P::rank() == Rank && Q::rank() == Rank && RankN == Rank && RankM == Rank;
     static_assert(of_one_rank,
                   "partita::spectral_resize(p_x, p_y, before, after): requires partitions and extents of one rank; "
@@ -77,6 +73,7 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
     return {name, detail::erase_extents<Rank>(p_x), detail::erase_extents<Rank>(p_y), lines};
   }
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     constexpr bool suits = [] {
@@ -92,12 +89,13 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
                   "the partitions, of complex numbers of float or double");
     return suits;
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     return takes<Y>();
   }
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     static_assert(detail::is_matching_view<View, X>(),
                   "partita::spectral_resize(p_x, p_y, before, after).into(x, view): requires a view with memory of the "
                   "rank and element type of x, which is not const");

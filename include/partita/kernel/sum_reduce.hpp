@@ -29,8 +29,8 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
   static_assert(
       Dst::rank() <= Src::rank(),
       "partita::sum_reduce(p_x, p_y): requires rank(p_y) <= rank(p_x); use broadcast for the opposite direction");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
   static_assert(
       Dst::rank() > Src::rank() || static_cast<bool>(judge_static_broadcast<Dst, Src>(to_transposed, from_transposed)),
       "partita::sum_reduce(p_x, p_y): requires every extent of p_y, extended on the left with ones, to be 1 or the "
@@ -50,13 +50,15 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
 
  private:
   friend detail::collective_kernel<sum_reduce>;
+  /// The directions in which blocks move in the groups, in a call and in its adjoint.
   // [members]
   static constexpr auto there = detail::group_direction::to_root, back = detail::group_direction::spread;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,
-                        exact = has_policy<reproducible_t, Policies...>;
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< workers of a node share one result
+      exact = has_policy<reproducible_t, Policies...>;                    ///< each sum is rounded once
   using reduction = sum_t;
   // [/members]
 
+  /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
@@ -69,6 +71,7 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
       return false;
     }
   }
+  /// Whether the adjoint accepts a block of type Y, checked at compile time.
   template <class Y>
   static consteval bool takes_back() {
     constexpr bool is_expression = ranked_array<Y>;

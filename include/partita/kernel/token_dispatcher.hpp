@@ -43,28 +43,26 @@ class token_dispatcher {
         experts_per_token_(experts_per_token),
         movement_(make_planner(everyone, experts, choice)) {}
 
-  /// The range of experts of this worker (experts), and the range of the rows of one of these experts in the result of
-  /// `dispatch` (rows_of), which is empty for an expert of another worker.
-  const interval& experts() const { return experts_; }
+  const interval& experts() const { return experts_; }  ///< The range of the experts of this worker.
+  /// The range of the rows of an expert in the result of `dispatch`; empty for an expert of another worker.
   interval rows_of(std::size_t expert) const {
     if (expert < experts_.start || expert >= experts_.stop) return {};
     return {first_row_[expert - experts_.start], first_row_[expert - experts_.start + 1]};
   }
-  std::size_t tokens() const {
-    return movement_.pattern().owned_count / experts_per_token_;
-  }                                                                      ///< The number of tokens of this worker.
+  /// The number of tokens of this worker.
+  std::size_t tokens() const { return movement_.pattern().owned_count / experts_per_token_; }
   std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The number of received rows.
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
   auto dispatch(const X& x) const {
-    if constexpr (takes<X>()) return dispatch_rows(dispatch_call_number, x, ".dispatch(x)");
+    if constexpr (accepts_block<X>()) return dispatch_rows(dispatch_call_number, x, ".dispatch(x)");
     else return detail::rejected_call();
   }
   /// The sum of the rows that the chosen experts computed for each token.
   template <class Y>
   auto combine(const Y& y) const {
-    if constexpr (takes<Y>()) {
+    if constexpr (accepts_block<Y>()) {
       return sum_returned_rows(movement_.combine<sum_t>(combine_call_number, y, ".combine(y)"),
                                [](std::size_t) { return element_of<Y>(1); });
     } else {
@@ -182,7 +180,7 @@ class token_dispatcher {
   }
 
   template <class X>
-  static consteval bool takes() {
+  static consteval bool accepts_block() {
     constexpr bool has_rows = detail::has_summable_elements<X>() && !detail::has_rank<X, 0>();
     static_assert(has_rows,
                   "partita::token_dispatcher: requires an xtensor expression whose rank is part of its type and 1 or "
@@ -192,7 +190,7 @@ class token_dispatcher {
   }
   template <class Y, class Other>
   static consteval bool accepts_real_elements() {
-    if constexpr (takes<Y>() && takes<Other>()) {
+    if constexpr (accepts_block<Y>() && accepts_block<Other>()) {
       constexpr bool real = std::floating_point<element_of<Y>> && std::is_same_v<element_of<Y>, element_of<Other>>;
       static_assert(real,
                     "partita::token_dispatcher::combine(y, weights), combine_adjoint(y, weights, dz): requires "
@@ -211,8 +209,8 @@ class token_dispatcher {
 
   interval experts_;
   std::size_t experts_per_token_;
-  std::vector<std::size_t> first_row_;       // the first row of each expert of this worker, and the number of all rows
-  mutable detail::index_movement movement_;  // mutable, because a call caches plans
+  std::vector<std::size_t> first_row_;  ///< the first row of each expert of this worker, and the number of all rows
+  mutable detail::index_movement movement_;  ///< mutable, because a call caches plans
 };
 
 }  // namespace partita

@@ -20,7 +20,7 @@ enum class wall { dirichlet, neumann, periodic };
 /// by default). Point i of n is in the middle of cell i of n cells.
 template <std::size_t Rank>
 struct walled_box {
-  std::array<std::size_t, Rank> points{};
+  std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
   std::array<double, Rank> lengths = [] {
     std::array<double, Rank> all{};
     all.fill(std::numbers::pi);
@@ -28,6 +28,7 @@ struct walled_box {
   }();
   std::array<wall, Rank> walls{};
 
+  /// The coordinate of point i along dimension d.
   double position(std::size_t d, std::size_t i) const {
     return lengths[d] * (static_cast<double>(i) + 0.5) / static_cast<double>(points[d]);
   }
@@ -60,7 +61,8 @@ class walled_operator {
   walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)
       : p_(detail::partition_of_box<Rank>(p)),
         points_(box.points),
-        transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
+        transform_(p_, std::nullopt, transforms_of_walls(box, std::make_index_sequence<Rank>()),
+                   {.norm = fourier_norm::ortho}),
         inverse_transform_(transform_.inverse(dynamic_extents<Rank>(points_))),
         factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
@@ -69,7 +71,7 @@ class walled_operator {
 
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (takes<X>()) {
+    if constexpr (accepts_block<X>()) {
       p_.world().state()->log_local_operation(fingerprint_, "partita::walled_operator", points_);
       auto waves = detail::kernel_access::call(transform_, x,
                                                detail::describe_unbalanced_field("walled_operator", p_, points_, x));
@@ -96,12 +98,12 @@ class walled_operator {
   using transform = decltype(operator_along(std::make_index_sequence<Rank>()));
 
   template <std::size_t... D>
-  static real_to_real_t<Rank> kinds(const walled_box<Rank>& box, std::index_sequence<D...>) {
+  static real_to_real_t<Rank> transforms_of_walls(const walled_box<Rank>& box, std::index_sequence<D...>) {
     constexpr std::array kinds{real_transform::dst_2, real_transform::dct_2, real_transform::hartley};
     return real_to_real(kinds[static_cast<std::size_t>(box.walls[D])]...);
   }
   template <class X>
-  static consteval bool takes() {
+  static consteval bool accepts_block() {
     constexpr bool real = detail::is_real_field<real_to_real_t<Rank>, Rank, X>();
     static_assert(real,
                   "partita::walled_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
@@ -112,7 +114,7 @@ class walled_operator {
   dynamic_partition<Rank> p_;
   std::array<std::size_t, Rank> points_;
   transform transform_, inverse_transform_;
-  xt::xtensor<double, Rank> factors_;
+  xt::xtensor<double, Rank> factors_;  ///< of the waves that this worker has
   std::uint64_t fingerprint_;
 };
 

@@ -26,10 +26,10 @@ namespace partita::detail {
 /// the ghosts.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {
-  halo_plan<Rank> window_plan{};
+  halo_plan<Rank> window_plan{};              ///< the plan of this worker's window
   std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
   std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty if all ghosts travel in one round
-  exchanges_by_kind refresh_exchanges{};
+  exchanges_by_kind refresh_exchanges{};      ///< the exchanges that fill only the ghosts, by the kind of elements
 
   bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
   bool matches_call(const box_call<Rank>& call) const {
@@ -53,7 +53,7 @@ template <class Windows>
 class window_exchange_planner {
  public:
   static constexpr std::size_t rank = Windows::rank;
-  static constexpr bool sums_back = true, checks_itself = false;
+  static constexpr bool sums_back = true, checks_itself = false;  ///< planned_movement describes them
   using structure = window_structure<rank>;
   using shape_type = std::array<std::size_t, rank>;
 
@@ -73,6 +73,7 @@ class window_exchange_planner {
     return describe_call(name(), direction, windows_.p(), shape, type);
   }
 
+  /// Makes the plans for a call, whose blocks must have shapes that fit together. Collective.
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
                   local_error& found_error) const {
     const transport& open = open_transport(shared_transport, *world());
@@ -100,6 +101,7 @@ class window_exchange_planner {
     return s;
   }
 
+  /// Makes the exchange of the forward call or of the adjoint that executes the plan.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     if (!forward) return lasting_exchange(shared_transport, world(), lowered(s.back), kind);
@@ -151,7 +153,7 @@ class window_exchange_planner {
   }
 
   Windows windows_;
-  const char *name_, *required_call_;
+  const char *name_, *required_call_;  ///< for error messages, as the constructor describes
 };
 
 /// Adds to a window movement of one field or of several fields the operations that fill only ghosts and that make

@@ -92,13 +92,13 @@ BOOST_AUTO_TEST_CASE(workers_of_one_call_agree_and_learn_what_others_know) {
     BOOST_TEST((call.broadcast_from_leader(me + 1, 10 * me) == detail::number_array<2>{leader + 1, 10 * leader}));
     for (std::size_t worker = 0; worker < n; ++worker) {
       BOOST_TEST(call.all_and(me == worker ? 0b1101U : 0b0111U) == (n == 1 ? 0b1101U : 0b0101U));
-      BOOST_TEST(!call.all(me != worker));
+      BOOST_TEST(!call.is_true_on_all(me != worker));
       for (const std::size_t size : {std::size_t{0}, std::size_t{1}, 255 * worker + 1}) {
         const std::string mine(size + me, static_cast<char>('a' + me));
         BOOST_TEST(call.broadcast_bytes(worker, mine) == std::string(size + worker, static_cast<char>('a' + worker)));
       }
     }
-    BOOST_TEST(call.all(true));
+    BOOST_TEST(call.is_true_on_all(true));
   }
   const detail::file_call call(everyone, 0, text("a call"), detail::argument_hash());
   const std::string who = "a call: worker " + std::to_string(me);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_file_has_as_many_owners_as_are_worth_it) {
     const std::size_t place = n - 1 - s.everyone.id();
     BOOST_TEST((where.is_owner() == (place < wanted) && where.owner_position() == std::min(place, wanted)));
     const interval mine = place < wanted ? balanced_part(12, wanted, place) : interval{0, 0};
-    BOOST_TEST((where.shape() == std::array<std::size_t, 2>{mine.size(), place < wanted ? 6U : 0U}));
+    BOOST_TEST((where.own_shape() == std::array<std::size_t, 2>{mine.size(), place < wanted ? 6U : 0U}));
   }
 }
 

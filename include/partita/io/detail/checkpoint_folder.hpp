@@ -5,7 +5,6 @@
 #include <partita/core/config.hpp>
 #include <partita/io/detail/posix_file.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -16,9 +15,9 @@ PARTITA_DECL std::string step_folder_name(std::uint64_t step);
 
 /// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
 struct checkpoint_list {
-  std::vector<std::uint64_t> steps;
+  std::vector<std::uint64_t> steps;  ///< ascending
   std::vector<std::string> leftover_names;
-  int error = 0;
+  int error = 0;  ///< 0 or an errno
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
 
@@ -40,7 +39,7 @@ class folder_lock {
   PARTITA_DECL bool lock_if_unused(const std::string& folder);
 
  private:
-  posix_file manifest_;
+  posix_file manifest_file_;  ///< manifest.json, which is locked
 };
 
 /// Removes the leftover folder of a killed job, unless another job still saves into it. Returns 0 or an errno.
@@ -64,7 +63,7 @@ class temporary_folder {
   PARTITA_DECL int rename_to(const std::string& path);
 
  private:
-  std::string path_;
+  std::string path_;  ///< empty after the folder was renamed
   folder_lock lock_;
 };
 

@@ -24,6 +24,7 @@ class checksum_contributions {
   checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
+  /// Adds a piece: the n bytes of the file from offset `at` on.
   PARTITA_DECL void add(std::size_t at, const unsigned char* bytes, std::size_t n);
   /// Returns the checksums of all slabs of the file, on all workers. Collective.
   PARTITA_DECL const std::vector<std::uint32_t>& checksums_of_all_slabs(const world& everyone);
@@ -31,13 +32,17 @@ class checksum_contributions {
  private:
   /// The contribution of the current checksum, piece_checksum_, to that of a sequence in which n more bytes follow.
   PARTITA_DECL std::uint32_t shifted_checksum(std::size_t n);
-  PARTITA_DECL void complete_slab();
+  PARTITA_DECL void complete_slab();  ///< adds the contribution of the current slab, whose last piece was added
 
-  std::size_t file_bytes_, slab_bytes_, slab_ = 0, added_bytes_ = 0, shift_distance_ = 0;
-  std::uint32_t piece_checksum_ = 0, shift_factor_ = 0;
-  std::vector<std::uint32_t> contributions_;
+  std::size_t file_bytes_, slab_bytes_;           ///< the sizes of the file and of a slab
+  std::size_t current_slab_ = 0, added_end_ = 0;  ///< the slab of the last piece, and the offset in the file of its end
+  std::uint32_t piece_checksum_ = 0;              ///< of the bytes of the current slab that were added so far
+  std::size_t shift_distance_ = 0;                ///< the last distance n of shifted_checksum
+  std::uint32_t shift_factor_ = 0;                ///< the polynomial x^(8n) for this n
+  std::vector<std::uint32_t> contributions_;      ///< one for each slab of the file
 };
 
+/// The verifier of read_npy that compares the file of a tensor with the tensor's entry in the manifest.
 class checkpoint_verifier {
  public:
   checkpoint_verifier(const file_call& call, const std::string& path, const manifest_tensor& entry,
@@ -49,6 +54,7 @@ class checkpoint_verifier {
         data_offset_(data_at),
         contributions_(entry.bytes, slab_bytes) {}
 
+  /// Checks the size of the file, and adds its header. Only the leader calls this function.
   PARTITA_DECL file_error check_header(const posix_file& file);
   void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { contributions_.add(at, bytes, n); }
   /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
@@ -61,9 +67,9 @@ class checkpoint_verifier {
   const file_call& call_;
   const std::string& path_;
   const manifest_tensor& manifest_entry_;
-  std::size_t slab_bytes_, data_offset_;
+  std::size_t slab_bytes_, data_offset_;  ///< the offset of the first element, which is the size of the header
   checksum_contributions contributions_;
-  file_error header_error_;
+  file_error header_error_;  ///< thrown by finish() if no checksum differs
 };
 
 }  // namespace partita::detail

@@ -23,16 +23,16 @@ template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
   partition<Extents> p;
-  std::array<std::size_t, Rank> global;
+  std::array<std::size_t, Rank> global;  ///< the extents of the tensor
   X x;
-  detail::file_request<Rank> request;
+  detail::file_request<Rank> request;  ///< the policies
 };
 
 /// The options of saving checkpoints. All workers must pass equal options.
 struct checkpoint_options {
   std::size_t keep_last = 0;                       ///< how many of the highest steps are kept; 0 keeps all
   std::size_t slab_bytes = std::size_t{1} << 22U;  ///< the number of bytes of a file per checksum
-  file_options files{};
+  file_options files{};                            ///< the options of each file
 };
 
 namespace detail {
@@ -45,9 +45,10 @@ class checkpoint_file_writer {
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// Returns the entry of the file in the manifest, whose checksums only the leader gets. Collective.
   virtual manifest_tensor finish_file(const file_call& call, const checkpoint_options& options) const = 0;
-  virtual const std::string& name() const = 0;
+  virtual const std::string& name() const = 0;  ///< the name of the tensor
 };
 
+/// Writes the file of a tensor of rank Rank with elements of type T.
 template <class T, std::size_t Rank>
 class tensor_file_writer final : public checkpoint_file_writer {
  public:
@@ -61,7 +62,7 @@ class tensor_file_writer final : public checkpoint_file_writer {
     auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
                                                                                       tensor.x, request);
     if (keeps_copies) slab.copy_elements();
-    auto received = exchange_shared_pages(slab.slabs().owners, slab.slabs().domains, slab.bytes());
+    auto received = exchange_shared_pages(slab.slabs().owners, slab.slabs().domains, slab.data());
     return std::unique_ptr<checkpoint_file_writer>(
         new tensor_file_writer(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
@@ -69,12 +70,12 @@ class tensor_file_writer final : public checkpoint_file_writer {
     const auto& where = slab_.slabs();
     const file_domains& domains = where.domains;
     const std::size_t place = where.owner_position();
-    checksums_ = compute_own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
+    checksums_ = compute_own_checksums(where, slab_.header(), slab_.data(), options.slab_bytes);
     if (!where.is_owner() || domains.write_starts[place] >= domains.write_starts[place + 1]) return 0;
     posix_file file;
     int error = file.open(folder + "/" + name_ + ".npy", O_WRONLY | O_CREAT);
     if (error == 0 && place == 0) error = file.reserve(domains.bytes());
-    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), received_bytes_);
+    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.data(), received_bytes_);
     if (error == 0 && options.files.sync) error = file.sync();
     return error == 0 ? file.close() : error;
   }
@@ -98,8 +99,8 @@ class tensor_file_writer final : public checkpoint_file_writer {
   std::string name_;
   std::array<std::size_t, Rank> global_extents_;
   slab_to_write<T, Rank> slab_;
-  std::vector<unsigned char> received_bytes_;
-  std::vector<std::uint32_t> checksums_;
+  std::vector<unsigned char> received_bytes_;  ///< the result of exchange_shared_pages
+  std::vector<std::uint32_t> checksums_;       ///< the result of compute_own_checksums
 };
 
 /// All files of a checkpoint that is being written. The destructor removes the files of an incomplete checkpoint.
@@ -125,12 +126,12 @@ class checkpoint_writer {
   static constexpr const char* error_advice = "check the folder; the checkpoints saved before are untouched";
 
   file_call call_;
-  std::string folder_, temp_path_;
+  std::string folder_, temporary_path_;
   std::uint64_t step_;
   checkpoint_options options_;
-  temporary_folder folder_guard_;  // removes the leader's temporary folder after an error
-  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;
-  file_error call_error_;
+  temporary_folder folder_guard_;  ///< removes the leader's temporary folder after an error
+  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;  ///< one for each tensor
+  file_error call_error_;                                       ///< this worker's error while it writes
 };
 
 template <class Extents, std::size_t Rank, class X, class... Policies>

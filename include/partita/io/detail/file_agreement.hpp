@@ -20,12 +20,12 @@ namespace partita::detail {
 
 /// The error of one worker in a call on files. If the text is empty, the worker has no error.
 struct file_error {
-  enum class kind : char { io, shape, partition };
+  enum class kind : char { io, shape, partition };  ///< io_error, shape_error or partition_error
   kind error_kind = kind::io;
-  text sentence;
+  text sentence;  ///< empty if there is no error
 
   bool empty() const { return sentence.empty(); }
-  PARTITA_DECL [[noreturn]] void raise() const;
+  PARTITA_DECL [[noreturn]] void raise() const;  ///< throws the error
 };
 
 /// A hash of the arguments of a call on files. In a correct program the hash is equal on all workers.
@@ -52,18 +52,20 @@ class file_call {
 
   const world& everyone() const { return world_; }
   const text& name() const { return name_; }
-  std::size_t leader() const { return leader_; }
+  std::size_t leader() const { return leader_; }  ///< the id of the leader
   bool is_leader() const { return world_.id() == leader_; }
 
   /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t all_and(std::uint64_t choices) const;
-  bool all(bool mine) const { return all_and(mine ? 1 : 0) == 1; }
+  /// Whether `mine` is true on all workers. Collective.
+  bool is_true_on_all(bool mine) const { return all_and(mine ? 1 : 0) == 1; }
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, at which a worker that has run out of
   /// memory reports this error, and one small broadcast.
   template <class... Number>
   number_array<sizeof...(Number)> broadcast_from_leader(Number... mine) const {
     return broadcast_from_leader(number_array<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
   }
+  /// Broadcasts the leader's numbers to all workers.
   template <std::size_t N>
   number_array<N> broadcast_from_leader(const number_array<N>& mine) const {
     all_and(0);
@@ -91,6 +93,7 @@ class file_call {
   /// (errno 2); " from an errno, and appends `error_advice`. If `error` is 0, the result is empty.
   PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
                                       const char* error_advice) const;
+  /// Makes an error with the name of the call before the sentence.
   PARTITA_DECL file_error make_error(file_error::kind error_kind, const text& sentence) const;
 
  private:

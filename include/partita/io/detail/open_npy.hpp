@@ -11,24 +11,23 @@
 #include <partita/io/file_runs.hpp>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace partita::detail {
 
-/// The header of a file, all bytes before the first element, and an error. Only the leader reads the header.
-struct npy_prefix {
+/// The header of a file, or an error.
+struct npy_header_or_error {
   npy_header header;
-  std::string bytes;
   file_error call_error;
 };
-PARTITA_DECL npy_prefix read_npy_prefix(const file_call& call, common_file& source);
+/// Opens a file and reads its header. Only the leader calls this function.
+PARTITA_DECL npy_header_or_error read_npy_header(const file_call& call, common_file& source);
 
 /// The entries of a header that every worker needs to read a tensor of this rank.
 template <std::size_t Rank>
 struct npy_metadata {
   std::array<std::size_t, Rank> extents{};
-  std::size_t data_at = 0;
-  bool fortran_order = false, has_foreign_byte_order = false;
+  std::size_t data_at = 0;                                     ///< the offset of the first element in the file
+  bool fortran_order = false, has_foreign_byte_order = false;  ///< foreign: not that of this machine
 };
 
 /// An error if the type or the rank of the tensor in a file differs from what the call requests, else no error.
@@ -55,16 +54,16 @@ file_error find_mismatch(const file_call& call, const std::string& path, const n
 /// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
 npy_metadata<Rank> open_npy(const file_call& call, common_file& source) {
-  npy_prefix prefix;
+  npy_header_or_error found;
   if (call.is_leader()) {
-    prefix = read_npy_prefix(call, source);
-    if (prefix.call_error.empty()) prefix.call_error = find_mismatch<T, Rank>(call, source.path(), prefix.header);
+    found = read_npy_header(call, source);
+    if (found.call_error.empty()) found.call_error = find_mismatch<T, Rank>(call, source.path(), found.header);
   }
-  call.throw_together(prefix.call_error);
+  call.throw_together(found.call_error);
   source.agree_on_version();
-  number_array<Rank + 3> numbers{prefix.header.fortran_order,
-                                 sizeof(T) > 1 && prefix.header.byte_order != native_byte_order, prefix.header.data_at};
-  if (call.is_leader()) std::copy_n(prefix.header.extents.begin(), Rank, numbers.begin() + 3);
+  number_array<Rank + 3> numbers{found.header.fortran_order,
+                                 sizeof(T) > 1 && found.header.byte_order != native_byte_order, found.header.data_at};
+  if (call.is_leader()) std::copy_n(found.header.extents.begin(), Rank, numbers.begin() + 3);
   numbers = call.broadcast_from_leader(numbers);
   npy_metadata<Rank> metadata;
   metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.has_foreign_byte_order = numbers[1] != 0;
@@ -89,7 +88,7 @@ void swap_bytes(T* data, std::size_t n) {
 struct no_verifier {
   file_error check_header(const posix_file&) { return {}; }
   void add_piece(std::size_t, const unsigned char*, std::size_t) {}
-  void finish() {}  // collective, called after all workers have read
+  void finish() {}  ///< collective, called after all workers have read
 };
 
 /// Reads this worker's block of a tensor with these cuts. If the file was replaced, returns no value. Collective.
@@ -144,7 +143,7 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
                                                const partition<Extents>& p, const file_request<Rank>& request) {
   if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
   return call_with_context(call, [&]() -> pooled_tensor<T, Rank> {
-    constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
+    constexpr auto order = policy_of_reversed_dimensions(std::make_index_sequence<Rank>());
     const auto from = source_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
       if (metadata.fortran_order) return repartition(where.owners, p, order, from, result_cuts(*request.to))(slab);
@@ -166,8 +165,8 @@ std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_fil
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, metadata, p, wanted, verifier);
   // For short runs or Fortran order, owners of slabs read one range of the file each, and a repartition follows.
-  const auto where = assign_slabs(p, metadata.fortran_order ? reversed(metadata.extents) : metadata.extents, sizeof(T),
-                                  metadata.data_at, request.options);
+  const auto where = assign_slabs(p, metadata.fortran_order ? reversed_shape(metadata.extents) : metadata.extents,
+                                  sizeof(T), metadata.data_at, request.options);
   auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);
   if (!slab) return std::nullopt;
   return move_slabs_to_partition<T, Rank, CutsGiven>(call, where, *slab, metadata, p, request);

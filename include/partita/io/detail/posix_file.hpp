@@ -50,9 +50,11 @@ class posix_file {
   bool is_open() const { return file_descriptor_ >= 0; }
   /// Closes the file. Returns 0, or the errno of a file system that writes data when a file is closed.
   PARTITA_DECL int close();
+  /// Reads `bytes` bytes from offset `at` on. Returns 0, an errno, or end_of_file.
   PARTITA_DECL int read(void* to, std::size_t bytes, std::size_t at) const;
+  /// Writes `bytes` bytes from offset `at` on. Returns 0 or an errno.
   PARTITA_DECL int write(const void* from, std::size_t bytes, std::size_t at) const;
-  PARTITA_DECL int size(std::size_t& bytes) const;
+  PARTITA_DECL int size(std::size_t& bytes) const;  ///< sets `bytes` to the size of the file; returns 0 or an errno
   /// A fingerprint of the file, which changes when a process writes to the file, and differs from that of any file that
   /// replaces it while it is open (no other file gets the inode of an open file). The fingerprint does not depend on
   /// the device number, because each machine assigns its own. If there is an error, the fingerprint is 0.
@@ -80,7 +82,7 @@ class posix_file {
   PARTITA_DECL int sync() const;
 
  private:
-  int file_descriptor_ = -1;
+  int file_descriptor_ = -1;  ///< -1 if no file is open
 };
 
 /// The folder that contains `path`.
@@ -91,7 +93,7 @@ PARTITA_DECL int sync_folder(const std::string& folder);
 
 /// A name for a temporary file in the folder of `path`, unique by a random number.
 PARTITA_DECL std::string temporary_name(const std::string& path, std::uint64_t random_number);
-PARTITA_DECL std::uint64_t random_word();
+PARTITA_DECL std::uint64_t random_word();  ///< a random number for temporary_name
 
 /// The message of an errno, such as "No space left on device (errno 28)".
 PARTITA_DECL text error_text(int error);
@@ -122,7 +124,7 @@ class temporary_file {
   PARTITA_DECL int rename_to(const std::string& path);
 
  private:
-  std::string path_;
+  std::string path_;  ///< empty if the destructor removes nothing
 };
 
 }  // namespace partita::detail

@@ -16,9 +16,9 @@ struct replaced_file {
   bool is_symlink = false;  ///< whether the name given is a symbolic link
   bool exists = false;      ///< whether there is a file to replace
   int error = 0;            ///< 0, ELOOP for too many links, or EINVAL for a device, a pipe or a socket
-  struct stat status {};
+  struct stat status {};    ///< the old file's mode and owner
 
-  PARTITA_DECL static replaced_file of(const std::string& name);
+  PARTITA_DECL static replaced_file of(const std::string& name);  ///< looks up the file of this name
 
   /// The mode with which the temporary file is created. If there is an old file, other users cannot read the new file
   /// before it has the old file's mode.

@@ -20,27 +20,28 @@
 namespace partita::detail {
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> reversed(const std::array<std::size_t, Rank>& shape) {
+std::array<std::size_t, Rank> reversed_shape(const std::array<std::size_t, Rank>& shape) {
   std::array<std::size_t, Rank> result{};
   for (std::size_t d = 0; d < Rank; ++d) result[d] = shape[Rank - 1 - d];
   return result;
 }
 template <std::size_t... D>
-constexpr permute_t<(sizeof...(D) - 1 - D)...> reversed_order(std::index_sequence<D...>) {
+constexpr permute_t<(sizeof...(D) - 1 - D)...> policy_of_reversed_dimensions(std::index_sequence<D...>) {
   return {};
 }
 
 /// The owners of a file, and the box of the tensor that each owner holds. All dimensions are in the order of the file.
 template <std::size_t Rank>
 struct slab_partition {
-  partition<dynamic_extents<Rank>> owners;
-  decomposition<Rank> cuts;
-  file_domains domains;
+  partition<dynamic_extents<Rank>> owners;  ///< the workers that have a slab each
+  decomposition<Rank> cuts;                 ///< the slab of each owner
+  file_domains domains;                     ///< the bytes of the file that each owner holds and writes
 
   /// The position of this worker among the owners; the number of owners if this worker is not an owner.
   std::size_t owner_position() const { return owners.grid().place(owners.world().id()); }
-  bool is_owner() const { return owners.active(); }
-  std::array<std::size_t, Rank> shape() const {
+  bool is_owner() const { return owners.active(); }  ///< whether this worker is an owner
+  /// The shape of this worker's slab; zeros if this worker is not an owner.
+  std::array<std::size_t, Rank> own_shape() const {
     return is_owner() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
   }
 };
@@ -74,6 +75,7 @@ void clear_padding(T* data, std::size_t n) {
       std::memset(reinterpret_cast<char*>(data + k) + value_bytes<T>, 0, sizeof(T) - value_bytes<T>);
   }
 }
+/// Whether some bytes of T hold no part of its value.
 template <class T>
 constexpr bool has_padding() {
   if constexpr (is_complex<T>) return has_padding<typename T::value_type>();
@@ -133,15 +135,15 @@ class slab_to_write {
                           const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
     const strided<const T, Rank> block = block_of(x);
     const std::string header = make_npy_header(npy_type_of<T>(), FortranOrder, global.data(), Rank);
-    slab_to_write slab(
-        header, assign_slabs(p, FortranOrder ? reversed(global) : global, sizeof(T), header.size(), request.options));
+    slab_to_write slab(header, assign_slabs(p, FortranOrder ? reversed_shape(global) : global, sizeof(T), header.size(),
+                                            request.options));
     const slab_partition<Rank>& where = slab.slabs_;
     if constexpr (CutsGiven) call.throw_together(find_mismatch(call, p, block.shape, *request.from));
     // If the blocks of all workers are their slabs already, nothing is moved or copied.
     const bool is_already_slab = (Rank < 2 || !FortranOrder) && !has_padding<T>() && p.grid() == where.owners.grid() &&
                                  (!request.from || *request.from == where.cuts) &&
-                                 (!where.is_owner() || (block.shape == where.shape() && block.dense()));
-    if (call.all(is_already_slab)) {
+                                 (!where.is_owner() || (block.shape == where.own_shape() && block.dense()));
+    if (call.is_true_on_all(is_already_slab)) {
       slab.data_ = block.data;
       return slab;
     }
@@ -150,7 +152,7 @@ class slab_to_write {
         call,
         [&] {
           const auto to = result_cuts(where.cuts);
-          constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
+          constexpr auto order = policy_of_reversed_dimensions(std::make_index_sequence<Rank>());
           if constexpr (Rank >= 2 && FortranOrder && CutsGiven)
             return repartition(p, where.owners, order, to, source_cuts(*request.from))(x);
           else if constexpr (Rank >= 2 && FortranOrder) return repartition(p, where.owners, order, to)(x);
@@ -162,15 +164,16 @@ class slab_to_write {
     return slab;
   }
 
-  const std::string& header() const { return header_; }
+  const std::string& header() const { return header_; }  ///< the bytes of the file before the elements
   const slab_partition<Rank>& slabs() const { return slabs_; }
-  const unsigned char* bytes() const {
+  /// The elements of the slab.
+  const unsigned char* data() const {
     return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_tensor_.data());
   }
   /// Copies the slab if it is the caller's block, so that the caller may change the block.
   void copy_elements() {
     if (data_ == nullptr) return;
-    moved_tensor_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(slabs_.shape()));
+    moved_tensor_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(slabs_.own_shape()));
     std::copy_n(data_, moved_tensor_.size(), moved_tensor_.data());
     data_ = nullptr;
   }
@@ -199,8 +202,8 @@ class slab_to_write {
 
   std::string header_;
   slab_partition<Rank> slabs_;
-  pooled_tensor<T, Rank> moved_tensor_;
-  const T* data_ = nullptr;  // the caller's block, if it is the slab, else null
+  pooled_tensor<T, Rank> moved_tensor_;  ///< the elements of the slab, if data_ is null
+  const T* data_ = nullptr;              ///< the caller's block, if it is the slab, else null
 };
 
 /// Sends the bytes at the beginning of a slab that are in the last page of an earlier slab to the owner of that page.

@@ -38,20 +38,12 @@ PARTITA_DEF manifest_found manifest_reader::read() {
   const bool read =
       read_entries({"format", "version", "step", "slab_bytes", "tensors", "checksum"}, [&](std::size_t k) {
         std::string seal;
-        switch (k) {
-          case 0:
-            return read_json_string(format);
-          case 1:
-            return read_number(version);
-          case 2:
-            return read_number(parsed_.manifest.step, std::numeric_limits<std::uint64_t>::max());
-          case 3:
-            return read_number(parsed_.manifest.slab_bytes);
-          case 4:
-            return read_list([&] { return read_tensor(); });
-          default:
-            return read_json_string(seal);
-        }
+        return k == 0   ? read_json_string(format)
+               : k == 1 ? read_number(version)
+               : k == 2 ? read_number(parsed_.manifest.step, std::numeric_limits<std::uint64_t>::max())
+               : k == 3 ? read_number(parsed_.manifest.slab_bytes)
+               : k == 4 ? read_list([&] { return read_tensor(); })
+                        : read_json_string(seal);
       });
   skip_space();
   if (!read) set_error("is not written as one");
@@ -80,19 +72,6 @@ PARTITA_DEF void manifest_reader::check_manifest() {
     if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) set_error("names a tensor twice");
 }
 
-PARTITA_DEF void manifest_reader::skip_space() {
-  while (next_character_ != text_end_ &&
-         (*next_character_ == ' ' || *next_character_ == '\n' || *next_character_ == '\t' || *next_character_ == '\r'))
-    ++next_character_;
-}
-
-PARTITA_DEF bool manifest_reader::consume_if_next(char c) {
-  skip_space();
-  if (next_character_ == text_end_ || *next_character_ != c) return false;
-  ++next_character_;
-  return true;
-}
-
 PARTITA_DEF bool manifest_reader::read_json_string(std::string& out) {
   if (!consume_if_next('"')) return false;
   const char* const first = next_character_;
@@ -118,19 +97,14 @@ PARTITA_DEF bool manifest_reader::read_checksum(std::uint32_t& sum) {
 PARTITA_DEF bool manifest_reader::read_tensor() {
   manifest_tensor& t = parsed_.manifest.tensors.emplace_back();
   return read_entries({"name", "type", "extents", "bytes", "crc32c"}, [&](std::size_t k) {
-    switch (k) {
-      case 0:
-        return read_json_string(t.name);
-      case 1:
-        return read_json_string(t.type);
-      case 2:
-        return read_list(
-            [&] { return t.extents.size() < npy_header::most_dimensions && read_number(t.extents.emplace_back()); });
-      case 3:
-        return read_number(t.bytes);
-      default:
-        return read_list([&] { return read_checksum(t.checksums.emplace_back()); });
-    }
+    const auto read_extent = [&] {
+      return t.extents.size() < npy_header::most_dimensions && read_number(t.extents.emplace_back());
+    };
+    return k == 0   ? read_json_string(t.name)
+           : k == 1 ? read_json_string(t.type)
+           : k == 2 ? read_list(read_extent)
+           : k == 3 ? read_number(t.bytes)
+                    : read_list([&] { return read_checksum(t.checksums.emplace_back()); });
   });
 }
 

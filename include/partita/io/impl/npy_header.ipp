@@ -59,28 +59,11 @@ PARTITA_DEF bool npy_header_parser::set_error(const char* what) {
   return false;
 }
 
-PARTITA_DEF void npy_header_parser::skip_space() {
-  while (next_character_ != text_end_ &&
-         (*next_character_ == ' ' || *next_character_ == '\n' || *next_character_ == '\t' || *next_character_ == '\r'))
-    ++next_character_;
-}
-
-PARTITA_DEF bool npy_header_parser::is_next_char(char c) {
-  skip_space();
-  return next_character_ != text_end_ && *next_character_ == static_cast<unsigned char>(c);
-}
-
-PARTITA_DEF bool npy_header_parser::consume_if_next(char c) {
-  if (!is_next_char(c)) return false;
-  ++next_character_;
-  return true;
-}
-
 PARTITA_DEF bool npy_header_parser::consume_word(const char* word) {
   skip_space();
-  const unsigned char* p = next_character_;
+  const char* p = next_character_;
   for (; *word != '\0'; ++word, ++p)
-    if (p == text_end_ || *p != static_cast<unsigned char>(*word)) return false;
+    if (p == text_end_ || *p != *word) return false;
   next_character_ = p;
   return true;
 }
@@ -88,24 +71,11 @@ PARTITA_DEF bool npy_header_parser::consume_word(const char* word) {
 PARTITA_DEF bool npy_header_parser::read_string(std::string& out) {
   const char quote = is_next_char('\'') ? '\'' : '"';
   if (!consume_if_next(quote)) return false;
-  while (next_character_ != text_end_ && *next_character_ != static_cast<unsigned char>(quote) &&
-         *next_character_ != '\\')
-    out += static_cast<char>(*next_character_++);
+  while (next_character_ != text_end_ && *next_character_ != quote && *next_character_ != '\\')
+    out += *next_character_++;
   if (next_character_ == text_end_ || *next_character_ == '\\') return false;
   ++next_character_;
   return true;
-}
-
-PARTITA_DEF bool npy_header_parser::read_number(std::size_t& value) {
-  skip_space();
-  const unsigned char* const first = next_character_;
-  value = 0;
-  for (; next_character_ != text_end_ && *next_character_ >= '0' && *next_character_ <= '9'; ++next_character_) {
-    const std::size_t digit = *next_character_ - std::size_t{'0'};
-    if (value > (most - digit) / 10) return false;
-    value = value * 10 + digit;
-  }
-  return next_character_ != first && (next_character_ - first == 1 || *first != '0');
 }
 
 PARTITA_DEF bool npy_header_parser::read_type() {
@@ -164,7 +134,8 @@ PARTITA_DEF npy_header_found npy_header_parser::check_total_size() {
   for (std::size_t d = 0; d < h.rank; ++d)
     if (h.extents[d] == 0) h.data_bytes = 0;
   for (std::size_t d = 0; d < h.rank && h.data_bytes > 0; ++d) {
-    if (h.data_bytes > most / h.extents[d]) return header_with_error("has extents whose product is above 2^63 bytes");
+    if (h.data_bytes > static_cast<std::size_t>(-1) / 2 / h.extents[d])
+      return header_with_error("has extents whose product is above 2^63 bytes");
     h.data_bytes *= h.extents[d];
   }
   return std::move(parsed_);
@@ -195,7 +166,8 @@ PARTITA_DEF npy_header_found parse_npy_header(const unsigned char* bytes, std::s
     found.error_message << "its header is cut off or longer than " << npy_header_limit << " bytes";
     return found;
   }
-  found = detail::npy_header_parser(bytes + front, bytes + front + length).read();
+  const char* const begin = reinterpret_cast<const char*>(bytes) + front;
+  found = detail::npy_header_parser(begin, begin + length).read();
   found.header.data_at = front + length;
   if (found.error_message.empty() && found.header.data_bytes > static_cast<std::size_t>(-1) / 2 - found.header.data_at)
     found.error_message << "its header has extents whose product is above 2^63 bytes";

@@ -10,8 +10,9 @@
 
 namespace partita::detail {
 
-/// A kernel on the blocks of a partition. The functions `takes`, `takes_back` and `fills` of `Kernel` check arguments.
-/// If `Transposed` is true, operator() executes the adjoint of the movement, and adjoint() executes the movement.
+/// A kernel on the blocks of a partition. The functions `takes`, `takes_back` and `accepts_view` of `Kernel` check
+/// arguments. If `Transposed` is true, operator() executes the adjoint of the movement, and adjoint() executes the
+/// movement.
 template <class Kernel, class Movement, bool Transposed = false>
 class box_kernel {
  public:
@@ -33,7 +34,7 @@ class box_kernel {
   /// Writes the result into an array or view of the shape of the result that shares no memory with x [shape_error].
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, no_error);
+    if constexpr (Kernel::template takes<X>() && Kernel::template accepts_view<View, X>()) forward_(x, view, no_error);
   }
   /// The adjoint: moves dy back to the decomposition of the last x whose result had blocks of the same shapes as dy.
   /// Without such an x, the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not
@@ -46,7 +47,8 @@ class box_kernel {
   /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, no_error);
+    if constexpr (Kernel::template takes_back<Y>() && Kernel::template accepts_view<View, Y>())
+      backward_(dy, view, no_error);
   }
   /// Starts the adjoint, as start() starts a call.
   template <class Y>

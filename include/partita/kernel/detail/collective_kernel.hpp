@@ -50,7 +50,7 @@ class collective_kernel {
   /// x [shape_error, on all workers]; if all members of a group get the sum, the view may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>() && fills<View, X>())
+    if constexpr (Kernel::template takes<X>() && accepts_view<View, X>())
       fill_view_and_wait<Kernel::there>(x, view, no_error, false);
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
@@ -72,7 +72,7 @@ class collective_kernel {
   /// Writes the result of the adjoint into an array or view, as into() does for a call.
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
+    if constexpr (Kernel::template takes_back<Y>() && accepts_view<View, Y>())
       fill_view_and_wait<Kernel::back>(dy, view, no_error, false);
   }
   /// Starts the adjoint, as start() starts a call.
@@ -102,7 +102,7 @@ class collective_kernel {
 
   /// Whether View can be filled with the result for X; if not, the compiler prints one error message.
   template <class View, class X>
-  static consteval bool fills() {
+  static consteval bool accepts_view() {
     constexpr bool fits = is_matching_view<View, X>();
     static_assert(fits, PARTITA_REQUIRES_VIEW("partita: kernel.into(x, view)"));
     return fits;

@@ -70,12 +70,12 @@ PARTITA_DEF int remove_folder(const std::string& folder) {
 PARTITA_DEF int folder_lock::make(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0777) != 0) return errno;
   const std::string name = folder + "/manifest.json";
-  int error = manifest_.open(name, O_RDWR | O_CREAT | O_EXCL);
+  int error = manifest_file_.open(name, O_RDWR | O_CREAT | O_EXCL);
   if (error == ENOENT || error == EEXIST) return EAGAIN;
-  if (error == 0) error = manifest_.lock();
+  if (error == 0) error = manifest_file_.lock();
   if (error == EWOULDBLOCK) return EAGAIN;
   if (error != 0) return posix_file::is_lock_unsupported(error) ? 0 : error;
-  return manifest_.has_name(name) ? 0 : EAGAIN;
+  return manifest_file_.has_name(name) ? 0 : EAGAIN;
 }
 
 PARTITA_DEF bool folder_lock::lock_if_unused(const std::string& folder) {
@@ -83,10 +83,10 @@ PARTITA_DEF bool folder_lock::lock_if_unused(const std::string& folder) {
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) return false;
   if (!S_ISDIR(status.st_mode)) return true;  // no job saves into a file or a link
-  int error = manifest_.open(name, O_RDWR | O_CREAT | O_NOFOLLOW);
+  int error = manifest_file_.open(name, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (error == ELOOP || error == EISDIR) return true;
-  if (error == 0) error = manifest_.lock();
-  if (error == 0) return manifest_.has_name(name);
+  if (error == 0) error = manifest_file_.lock();
+  if (error == 0) return manifest_file_.has_name(name);
   constexpr std::time_t day = 24 * 60 * 60;
   return posix_file::is_lock_unsupported(error) && std::time(nullptr) - status.st_mtime > day;
 }

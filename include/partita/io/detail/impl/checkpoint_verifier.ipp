@@ -7,9 +7,9 @@ namespace partita::detail {
 
 PARTITA_DEF void checksum_contributions::add(std::size_t at, const unsigned char* bytes, std::size_t n) {
   for_each_touched_slab(at, at + n, slab_bytes_, [&](std::size_t slab, std::size_t first, std::size_t last) {
-    if (slab != slab_) complete_slab(), slab_ = slab, added_bytes_ = first;
-    piece_checksum_ = shifted_checksum(last - added_bytes_) ^ crc32c(bytes + (first - at), last - first);
-    added_bytes_ = last;
+    if (slab != current_slab_) complete_slab(), current_slab_ = slab, added_end_ = first;
+    piece_checksum_ = shifted_checksum(last - added_end_) ^ crc32c(bytes + (first - at), last - first);
+    added_end_ = last;
   });
 }
 
@@ -28,8 +28,8 @@ PARTITA_DEF std::uint32_t checksum_contributions::shifted_checksum(std::size_t n
 
 PARTITA_DEF void checksum_contributions::complete_slab() {
   if (piece_checksum_ == 0) return;
-  const std::size_t end = (slab_ + 1) * slab_bytes_;
-  contributions_[slab_] ^= shifted_checksum((end < file_bytes_ ? end : file_bytes_) - added_bytes_);
+  const std::size_t end = (current_slab_ + 1) * slab_bytes_;
+  contributions_[current_slab_] ^= shifted_checksum((end < file_bytes_ ? end : file_bytes_) - added_end_);
   piece_checksum_ = 0;
 }
 

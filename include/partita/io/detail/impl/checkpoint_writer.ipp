@@ -34,16 +34,16 @@ PARTITA_DEF void checkpoint_writer::begin() {
     if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) call_error = step_exists_error(path);
   }
   call_.throw_together(call_error);
-  temp_path_ = temporary_name(path, call_.broadcast_from_leader(word)[0]);
+  temporary_path_ = temporary_name(path, call_.broadcast_from_leader(word)[0]);
 }
 
 PARTITA_DEF void checkpoint_writer::write() noexcept {
   for (const auto& file : files_) {
     if (!call_error_.empty()) return;
     try {
-      call_error_ =
-          call_.errno_error("write", temp_path_ + "/" + file->name() + ".npy", file->write(temp_path_, options_),
-                            "free some space; the checkpoints saved before are untouched");
+      call_error_ = call_.errno_error("write", temporary_path_ + "/" + file->name() + ".npy",
+                                      file->write(temporary_path_, options_),
+                                      "free some space; the checkpoints saved before are untouched");
     } catch (const std::exception& e) {
       call_error_ = call_.make_error(file_error::kind::io, text("cannot write: ") << e.what());
     }
@@ -65,9 +65,10 @@ PARTITA_DEF void checkpoint_writer::end() {
       const bool sync = options_.files.sync;
       int error = 0;
       for (const manifest_tensor& tensor : contents.tensors)
-        if (error == 0 && !is_whole_file(temp_path_ + "/" + tensor.name + ".npy", tensor.bytes)) error = end_of_file;
-      if (error == 0) error = write_small_file(temp_path_ + "/manifest.json", to_json(contents), sync);
-      if (error == 0 && sync) error = sync_folder(temp_path_);
+        if (error == 0 && !is_whole_file(temporary_path_ + "/" + tensor.name + ".npy", tensor.bytes))
+          error = end_of_file;
+      if (error == 0) error = write_small_file(temporary_path_ + "/manifest.json", to_json(contents), sync);
+      if (error == 0 && sync) error = sync_folder(temporary_path_);
       if (error == 0) error = folder_guard_.rename_to(path);
       if (error == 0 && sync) error = sync_folder(folder_);
       call_error = error == ENOTEMPTY || error == EEXIST ? step_exists_error(path)

@@ -29,7 +29,7 @@ PARTITA_DEF std::uint64_t file_call::all_and(std::uint64_t choices) const {
 }
 
 PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
-  if (all(mine.empty())) return;
+  if (is_true_on_all(mine.empty())) return;
   // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
   // a list would leave the other workers waiting.
   const std::size_t n = world_.size(),
