@@ -323,6 +323,9 @@ BOOST_AUTO_TEST_CASE(every_way_to_call_a_chain_or_a_sum_gives_the_same_also_with
     chain.into(x, y);
     chain.adjoint_into(x, dx);
     BOOST_TEST((y == of_chain && dx == of_chain));
+    vector changeable = x;  // an argument that is not const
+    BOOST_TEST((chain.start(changeable).finish() == of_chain && chain.start_adjoint(changeable).finish() == of_chain));
+    BOOST_TEST((both.start(changeable).finish() == of_both && both.start_adjoint(changeable).finish() == of_both));
     auto later = chain.start(vector(x));
     auto back = chain.start_adjoint(vector(x));
     const vector over = xt::zeros<double>({6}), over_too = over;  // where the temporaries were

@@ -64,7 +64,7 @@ inline constexpr bool is_temporary_tensor =
 /// Returns x as the argument of a call after which x is used again: a copy if X is the type of a temporary tensor, from
 /// which the call would move, otherwise a reference.
 template <class X>
-std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> copy_if_temporary(
+std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const std::remove_cvref_t<X>&> copy_if_temporary(
     const std::remove_cvref_t<X>& x) {
   return x;
 }
