@@ -101,14 +101,9 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   } else {
     // Dimensions are numbered as in the partition of higher rank; its additional leading dimensions have extent 1 in
     // the other partition.
-    const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
-      const std::size_t rank = shape.size(), missing = large_rank - rank;
-      if (d < missing) return 1;
-      return shape[transposed ? rank - 1 - (d - missing) : d - missing];
-    };
     for (std::size_t d = 0; d < large_rank; ++d, y += 20) {
-      const std::size_t here = extent(from.shape, d, picture.is_x_transposed),
-                        there = extent(to.shape, d, picture.is_y_transposed);
+      const std::size_t here = detail::extended_extent(from.shape, large_rank, d, picture.is_x_transposed),
+                        there = detail::extended_extent(to.shape, large_rank, d, picture.is_y_transposed);
       const bool fits = (Sums ? there : here) == 1 || here == there;
       const auto added = [&](std::size_t rank) { return d < large_rank - rank ? " (added)" : ""; };
       on.words(0, y,

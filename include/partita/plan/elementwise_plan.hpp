@@ -57,9 +57,7 @@ operand_route plan_operand(const grid<Own>& src, const shape_list& operand, cons
   index<Whole::rank()> each{};
   for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = parts[d];
   const std::size_t groups = required_workers(each);
-  for (std::size_t number = 0; number < groups; ++number) {
-    route.roots.push_back(whole.worker(index_of(number, each)));
-  }
+  for (std::size_t number = 0; number < groups; ++number) route.roots.push_back(whole.worker(index_of(number, each)));
   route.repartitions = !(route.operand_partition == route.needed);
   const bool is_whole_partition = parts == partition;
   route.broadcasts = !is_whole_partition || (!route.repartitions && !(src.workers() == whole.workers()));

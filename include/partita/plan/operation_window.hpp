@@ -67,9 +67,7 @@ namespace detail {
 /// The number of parts of a dimension that overlap an interval.
 constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, interval ranges) {
   std::size_t count = 0;
-  for (std::size_t p = 0; p < m.size(cut); ++p) {
-    count += overlap_length(part_of_dimension(m, cut, n, p), ranges) != 0;
-  }
+  for (std::size_t p = 0; p < m.size(cut); ++p) count += overlap_length(part_of_dimension(m, cut, n, p), ranges) != 0;
   return count;
 }
 

@@ -29,8 +29,7 @@ constexpr void require_commuting_reductions(const sharding& s, const char* argum
 /// A sharding reduced to the placement of its elements and its pending reductions.
 constexpr sharding layout_of(const sharding& s) {
   sharding result = s;
-  result.open = result.must_replicate = result.reduced_over = 0;
-  result.priority = 0;
+  result.open = result.must_replicate = result.reduced_over = result.priority = 0;
   return result;
 }
 

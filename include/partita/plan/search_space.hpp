@@ -74,12 +74,8 @@ struct search_space {
       if (input == other.input) return true;
       if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;
       return g[input].shape == g[other.input].shape && g[input].is_parameter == g[other.input].is_parameter &&
-             g.operation(operation).how == g.operation(other.operation).how && same_name(g, operation, other.operation);
-    }
-    static bool same_name(const Graph& g, std::uint32_t o, std::uint32_t p) {
-      const char *a = g.operation(o).name.c_str(), *b = g.operation(p).name.c_str();
-      while (*a != '\0' && *a == *b) ++a, ++b;
-      return *a == *b;
+             g.operation(operation).how == g.operation(other.operation).how &&
+             g.operation(operation).name == g.operation(other.operation).name;
     }
   };
   static first_use find_first_use(const Graph& g, value v) {

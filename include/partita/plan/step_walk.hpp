@@ -33,7 +33,13 @@ class step_walk {
  public:
   step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& costs, const step_model& model,
             const std::vector<sharding>& states, MoveCosts& price, Note& out)
-      : completion_(done), g_(*done.program), costs_(costs), model_(model), states_(states), price_(price), out_(out) {}
+      : completion_(done),
+        g_(*done.program),
+        estimate_(costs),
+        model_(model),
+        states_(states),
+        move_costs_(price),
+        note_event_(out) {}
 
   step_cost run() {
     for (std::uint32_t v = 0; v < g_.values(); ++v)
@@ -42,10 +48,10 @@ class step_walk {
         if (g_[one].is_parameter) add_memory(model_.states * bytes_of(one, state_layout(v)));
       }
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
-    if (!costs_.has_parameters) return cost_;
+    if (!estimate_.has_parameters) return cost_;
     cotangents_.assign(g_.values(), {});
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (costs_.wants_gradient[v] != 0 && begins_backward_pass(v)) begin_cotangent(v);
+      if (estimate_.wants_gradient[v] != 0 && begins_backward_pass(v)) begin_cotangent(v);
     for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter) update(v);
@@ -64,43 +70,38 @@ class step_walk {
   /// The sharding in which operation o reads operand t, or makes result t.
   const sharding& used_layout(std::size_t o, std::size_t t) const { return completion_.used_layout(o, t); }
   const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
-  /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
-  static sharding cotangent_layout(sharding s) {
-    for (std::size_t a = 0; a < s.on.rank(); ++a)
-      if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
-    return cotangent(s);
-  }
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
   /// Whether result j of an operation is computed: an operation with several results skips unused results after the
   /// first.
   bool is_live(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
-    return j == 0 || costs_.last_reader[n.first_result + j] != Graph::none;
+    return j == 0 || estimate_.last_reader[n.first_result + j] != Graph::none;
   }
 
   // --- totals ---
 
   void add_memory(std::size_t bytes) {
-    memory_ += bytes;
-    if (memory_ > cost_.peak) cost_.peak = memory_;
+    held_bytes_ += bytes;
+    if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
   }
-  void release_memory(std::size_t bytes) { memory_ -= bytes; }
+  void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing_seconds += seconds;
-    out_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
+    note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    move_cost cost = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
+    move_cost cost = move_costs_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
     if (model_.times != nullptr) cost.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
     if (cost.latency_seconds > cost.seconds) cost.latency_seconds = cost.seconds;
     cost_.moving_seconds += cost.seconds;
     cost_.latency_seconds += cost.latency_seconds;
     cost_.received_bytes += cost.bytes;
     cost_.movements += 1;
-    out_({step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, memory_});
+    note_event_(
+        {step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, held_bytes_});
   }
   /// Adds the cost of the communication that an operation performs itself along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
@@ -114,7 +115,7 @@ class step_walk {
     cost_.latency_seconds += figures.latency_seconds;
     cost_.received_bytes += bytes;
     cost_.movements += 1;
-    out_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
+    note_event_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_bytes_});
     release_memory(bytes);
   }
   /// The time of operation o, or of `times` of its gradients, from the multiply-adds of its loops and the bytes of its
@@ -126,13 +127,13 @@ class step_walk {
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used_layout(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
-    double loops = costs_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
+    double loops = estimate_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_live(o, t - n.operands))
         bytes += static_cast<double>(bytes_of(g_.of(n, t), used_layout(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
-      if ((costs_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
+      if ((estimate_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
     return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
@@ -170,13 +171,13 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
         release_memory(bytes_of(value{m->of}, m->from));
       }
-    if (costs_.has_parameters) return;  // the backward pass may read every value
+    if (estimate_.has_parameters) return;  // the backward pass may read every value
     release_memory(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
       bool is_repeated = false;
       for (std::size_t k = 0; k < i; ++k) is_repeated = is_repeated || g_.operand(n, k) == v;
-      if (!is_repeated && g_[v].producer != Graph::none && costs_.last_reader[v.number] == o)
+      if (!is_repeated && g_[v].producer != Graph::none && estimate_.last_reader[v.number] == o)
         release_memory(bytes_of(v, completion_[v]));
     }
   }
@@ -186,11 +187,11 @@ class step_walk {
   /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
   bool begins_backward_pass(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
-    return costs_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
+    return estimate_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }
 
   void begin_cotangent(std::uint32_t v) {
-    cotangents_[v] = {cotangent_layout(completion_[value{v}]), true};
+    cotangents_[v] = {cotangent_sharding(completion_[value{v}]), true};
     add_memory(bytes_of(value{v}, cotangents_[v].layout));
   }
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
@@ -200,7 +201,7 @@ class step_walk {
       return add_memory(bytes_of(v, layout));
     }
     if (layouts.layout.same_layout(layout)) return;
-    const sharding meet = cotangent_layout(completion_[v]);
+    const sharding meet = cotangent_sharding(completion_[v]);
     move(true, o, v.number, true, layouts.layout, meet);
     move(true, o, v.number, true, layout, meet);
     release_memory(bytes_of(v, layouts.layout));
@@ -209,7 +210,7 @@ class step_walk {
   }
   void backward(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_estimate& estimate = costs_.operations[o];
+    const operation_estimate& estimate = estimate_.operations[o];
     bool arrived = false;
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || cotangents_[n.first_result + j].has_contribution;
     if (estimate.wanted != 0 && arrived) differentiate(o);
@@ -223,7 +224,7 @@ class step_walk {
   }
   void differentiate(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_estimate& estimate = costs_.operations[o];
+    const operation_estimate& estimate = estimate_.operations[o];
     specs_.clear();
     value_numbers_.clear();
     const auto add = [&](value v, const sharding& s) {
@@ -238,7 +239,8 @@ class step_walk {
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used_layout(o, n.operands + j));
+      const sharding wanted = cotangent_sharding(completion_[v]),
+                     made = cotangent_sharding(used_layout(o, n.operands + j));
       if (cotangents_[v.number].has_contribution) {
         move(true, o, v.number, true, cotangents_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
@@ -275,13 +277,13 @@ class step_walk {
 
   const completion_of<Graph>& completion_;
   const Graph& g_;
-  const step_estimate<Graph>& costs_;
+  const step_estimate<Graph>& estimate_;
   const step_model& model_;
   const std::vector<sharding>& states_;
-  MoveCosts& price_;
-  Note& out_;
+  MoveCosts& move_costs_;
+  Note& note_event_;
   step_cost cost_{};
-  std::size_t memory_ = 0;
+  std::size_t held_bytes_ = 0;
   std::vector<partial_cotangent> cotangents_;
   std::vector<spec> specs_;
   std::vector<std::uint32_t> value_numbers_;

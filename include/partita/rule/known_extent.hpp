@@ -28,11 +28,8 @@ struct known_extent {
   template <class Text>
     requires requires(Text& out) { out << "" << std::size_t{}; }
   friend constexpr Text& operator<<(Text& out, const known_extent& e) {
-    if (e.what == knowledge::any_size) {
-      out << "?";
-    } else {
-      out << (e.what == knowledge::upper_bound ? "<=" : "") << e.size;
-    }
+    if (e.what == knowledge::any_size) out << "?";
+    else out << (e.what == knowledge::upper_bound ? "<=" : "") << e.size;
     return out;
   }
 

@@ -43,9 +43,6 @@ concept complex_like = requires(const T& a) {
 };
 template <class T>
 concept fraction = std::is_floating_point_v<T> || complex_like<T>;
-/// T is an arithmetic type, whose values are ordered.
-template <class T>
-concept ordered_number = std::is_arithmetic_v<T>;
 
 }  // namespace detail
 
@@ -88,7 +85,7 @@ struct maximum_t {
   static constexpr const char* short_name = "max";
   static constexpr bool is_extreme = true;
   template <class T>
-  static constexpr bool takes = detail::ordered_number<T>;
+  static constexpr bool takes = std::is_arithmetic_v<T>;
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
@@ -111,7 +108,7 @@ struct minimum_t {
   static constexpr const char* short_name = "min";
   static constexpr bool is_extreme = true;
   template <class T>
-  static constexpr bool takes = detail::ordered_number<T>;
+  static constexpr bool takes = std::is_arithmetic_v<T>;
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();

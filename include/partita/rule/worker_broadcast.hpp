@@ -27,6 +27,20 @@ struct worker_broadcast_verdict {
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
 };
 
+namespace detail {
+
+/// The extent in dimension d of a shape that is first reversed if `transposed`, and then extended on the left with ones
+/// to rank `rank`.
+template <std::size_t Rank>
+constexpr std::size_t extended_extent(const std::array<std::size_t, Rank>& shape, std::size_t rank, std::size_t d,
+                                      bool transposed) {
+  if (d < rank - Rank) return 1;
+  const std::size_t own = d - (rank - Rank);
+  return shape[transposed ? Rank - 1 - own : own];
+}
+
+}  // namespace detail
+
 /// Checks the partitions of a worker broadcast, given by extents; an entry that is `dynamic` violates no rule yet.
 template <std::size_t Small, std::size_t Large>
 constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::size_t, Small>& small,
@@ -39,12 +53,8 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
     verdict.why = reason::small_rank_exceeds_large;
   } else {
     for (std::size_t d = 0; d < Large; ++d) {
-      const std::size_t large_extent = large[transpose_large ? Large - 1 - d : d];
-      std::size_t small_extent = 1;
-      if (d >= Large - Small) {
-        const std::size_t own = d - (Large - Small);
-        small_extent = small[transpose_small ? Small - 1 - own : own];
-      }
+      const std::size_t large_extent = large[transpose_large ? Large - 1 - d : d],
+                        small_extent = detail::extended_extent(small, Large, d, transpose_small);
       if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent)
         continue;
       verdict.why = reason::extents_differ;
@@ -106,12 +116,7 @@ class worker_pairing {
     static_assert(Small <= Large);
     for (std::size_t d = 0; d < Large; ++d) {
       const std::size_t original = transpose_large ? Large - 1 - d : d;
-      std::size_t small_extent = 1;
-      if (d >= Large - Small) {
-        const std::size_t own = d - (Large - Small);
-        small_extent = small[transpose_small ? Small - 1 - own : own];
-      }
-      is_matched_dimension_[original] = small_extent == large[original];
+      is_matched_dimension_[original] = detail::extended_extent(small, Large, d, transpose_small) == large[original];
     }
   }
   /// Makes the pairing in which `matches[d]` says whether both extents of dimension d are equal.

@@ -76,8 +76,7 @@ struct propagation_builder {
     sharding required = resolved_sharding(i);
     if (unread) {
       required = s.operands[i].layout;
-      required.open = required.must_replicate = 0;
-      required.priority = 0;
+      required.open = required.must_replicate = required.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
       const pending_reduction kind = s.operands[i].layout.pending[a];

@@ -36,7 +36,6 @@ struct reshape_walk {
     std::size_t d = 0, size_left = 1, processed = 1;
     dimension_term terms[max_terms]{};
     std::size_t count = 0;
-    std::uint8_t group[most_dimensions]{};
   };
 
   rule& made_rule;

@@ -69,15 +69,11 @@ namespace rules {
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
 /// Element-wise functions with several results.
 constexpr operation elementwise_outputs(std::size_t results) {
-  attributes with;
-  with.count = results;
-  return {"elementwise_outputs", &detail::elementwise_rule, with};
+  return {"elementwise_outputs", &detail::elementwise_rule, {.count = results}};
 }
 /// Element-wise functions whose smaller operand is aligned by XLA's broadcast_dimensions.
 constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {
-  attributes with;
-  with.axes = broadcast_dimensions;
-  return {"elementwise_in_dimensions", &detail::elementwise_rule, with};
+  return {"elementwise_in_dimensions", &detail::elementwise_rule, {.axes = broadcast_dimensions}};
 }
 inline constexpr operation add{"add", &detail::additive_rule, {}};
 inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};

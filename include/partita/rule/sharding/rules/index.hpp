@@ -195,49 +195,26 @@ constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) 
 
 namespace rules {
 
-constexpr operation gather(std::ptrdiff_t axis = 0) {
-  attributes with;
-  with.axes = {axis};
-  return {"gather", &detail::gather_rule, with};
-}
-constexpr operation index_select(std::ptrdiff_t axis = 0) {
-  operation o = gather(axis);
-  o.name = "index_select";
-  return o;
-}
+constexpr operation gather(std::ptrdiff_t axis = 0) { return {"gather", &detail::gather_rule, {.axes = {axis}}}; }
+constexpr operation index_select(std::ptrdiff_t axis = 0) { return gather(axis).named("index_select"); }
 inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};
 constexpr operation take_along_axis(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"take_along_axis", &detail::take_along_axis_rule, with};
+  return {"take_along_axis", &detail::take_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};
 constexpr operation put_along_axis(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"put_along_axis", &detail::put_along_axis_rule, with};
+  return {"put_along_axis", &detail::put_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};
 inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};
-constexpr operation one_hot(std::size_t classes) {
-  attributes with;
-  with.count = classes;
-  return {"one_hot", &detail::one_hot_rule, with};
-}
+constexpr operation one_hot(std::size_t classes) { return {"one_hot", &detail::one_hot_rule, {.count = classes}}; }
 /// Lookup of rows of a table by number. With a padding row or sparse gradients, every worker must have all rows.
 constexpr operation embedding(bool keep_rows_whole = false) {
-  attributes with;
-  with.x = keep_rows_whole;
-  return {"embedding", &detail::embedding_rule, with};
+  return {"embedding", &detail::embedding_rule, {.x = keep_rows_whole}};
 }
 /// The vocabulary-parallel lookup, with the table as first operand: each worker has a part of the rows, which starts at
 /// any row.
-inline constexpr operation vocabulary_embedding = [] {
-  operation o = embedding();
-  o.name = "vocabulary_embedding";
-  o.with.y = true;
-  return o;
-}();
+inline constexpr operation vocabulary_embedding{"vocabulary_embedding", &detail::embedding_rule, {.y = true}};
 
 }  // namespace rules
 }  // namespace partita

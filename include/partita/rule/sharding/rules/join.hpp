@@ -118,35 +118,18 @@ constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
 namespace rules {
 
 constexpr operation concatenate(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"concatenate", &detail::concatenate_rule, with};
+  return {"concatenate", &detail::concatenate_rule, {.axes = {axis}}};
 }
-constexpr operation stack(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"stack", &detail::stack_rule, with};
-}
+constexpr operation stack(std::ptrdiff_t axis) { return {"stack", &detail::stack_rule, {.axes = {axis}}}; }
 /// Splits a tensor along `axis` into parts of the given extents.
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
-  attributes with;
-  with.axes = {axis};
-  with.sizes = extents;
-  return {"split", &detail::split_rule, with};
+  return {"split", &detail::split_rule, {.axes = {axis}, .sizes = extents}};
 }
 constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
-  attributes with;
-  with.axes = {axis};
-  with.count = parts;
-  return {"split_evenly", &detail::split_rule, with};
+  return {"split_evenly", &detail::split_rule, {.axes = {axis}, .count = parts}};
 }
 /// Splits a tensor into as many results as dimension `axis` has elements; the results lack that dimension.
-constexpr operation unbind(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  with.x = true;
-  return {"unbind", &detail::split_rule, with};
-}
+constexpr operation unbind(std::ptrdiff_t axis) { return {"unbind", &detail::split_rule, {.axes = {axis}, .x = true}}; }
 
 }  // namespace rules
 }  // namespace partita

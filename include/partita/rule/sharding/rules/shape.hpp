@@ -164,64 +164,38 @@ namespace rules {
 
 /// Reshapes a tensor, in row-major order; a 0 in `target` keeps an extent, and one -1 is computed from the others.
 constexpr operation reshape(const attributes::extents_list& target) {
-  attributes with;
-  with.sizes = target;
-  return {"reshape", &detail::reshape_to_rule, with};
+  return {"reshape", &detail::reshape_to_rule, {.sizes = target}};
 }
 constexpr operation flatten(std::ptrdiff_t first = 0, std::ptrdiff_t last = -1) {
-  attributes with;
-  with.axes = {first, last};
-  return {"flatten", &detail::flatten_rule, with};
+  return {"flatten", &detail::flatten_rule, {.axes = {first, last}}};
 }
 constexpr operation squeeze(const attributes::list& axes = {}) {
-  attributes with;
-  with.axes = axes;
-  return {"squeeze", &detail::squeeze_rule, with};
+  return {"squeeze", &detail::squeeze_rule, {.axes = axes}};
 }
 constexpr operation unsqueeze(const attributes::list& axes) {
-  attributes with;
-  with.axes = axes;
-  return {"unsqueeze", &detail::unsqueeze_rule, with};
+  return {"unsqueeze", &detail::unsqueeze_rule, {.axes = axes}};
 }
 constexpr operation transpose(const attributes::list& order) {
-  attributes with;
-  with.axes = order;
-  return {"transpose", &detail::transpose_rule, with};
+  return {"transpose", &detail::transpose_rule, {.axes = order}};
 }
 constexpr operation expand(const attributes::extents_list& extents) {
-  attributes with;
-  with.sizes = extents;
-  return {"expand", &detail::expand_rule, with};
+  return {"expand", &detail::expand_rule, {.sizes = extents}};
 }
 constexpr operation tile(const attributes::extents_list& repeats) {
-  attributes with;
-  with.sizes = repeats;
-  with.keep = true;
-  return {"tile", &detail::expand_rule, with};
+  return {"tile", &detail::expand_rule, {.sizes = repeats, .keep = true}};
 }
 /// Takes a part of the given extents along some dimensions of a tensor.
 constexpr operation slice(const attributes::list& axes, const attributes::list& extents = {}) {
-  attributes with;
-  with.axes = axes;
-  with.sizes = extents;
-  with.x = true;
-  return {"slice", &detail::resize_rule, with};
+  return {"slice", &detail::resize_rule, {.axes = axes, .sizes = extents, .x = true}};
 }
 /// Adds elements along some dimensions of a tensor. The values of added elements are not known, so pending reductions
 /// of the operand are taken first.
 constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
-  operation o = slice(axes, extents);
-  o.name = "pad";
-  o.with.x = false;
-  return o;
+  return {"pad", &detail::resize_rule, {.axes = axes, .sizes = extents}};
 }
 /// Takes the k largest elements along a dimension, and their positions.
 constexpr operation topk(std::ptrdiff_t axis, std::size_t k) {
-  operation o = slice({axis}, {static_cast<std::ptrdiff_t>(k)});
-  o.name = "topk";
-  o.with.x = false;
-  o.with.count = 2;
-  return o;
+  return {"topk", &detail::resize_rule, {.axes = {axis}, .sizes = {static_cast<std::ptrdiff_t>(k)}, .count = 2}};
 }
 
 }  // namespace rules
