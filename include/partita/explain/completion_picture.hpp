@@ -29,7 +29,7 @@ class program_listing {
         add_value(value{v}, long_text() << name_of(graph_, value{v}) << " " << text_of(graph_[value{v}].shape));
     for (std::size_t o = 0; o < graph_.operations(); ++o) add_operation(o);
   }
-  long_text svg() { return rows_.svg(); }
+  long_text svg() { return rows_.svg(); }  ///< The drawing as SVG.
 
  private:
   void add_value(value v, const long_text& description) {

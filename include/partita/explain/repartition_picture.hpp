@@ -25,9 +25,9 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
 /// are drawn below each other.
 template <std::size_t Rank>
 struct tiling {
-  static constexpr drawing::px gap = 14, label_height = 18;
-  std::array<std::size_t, Rank> part_counts;
-  std::vector<drawing::px> columns, rows;
+  static constexpr drawing::px gap = 14, label_height = 18;  ///< in pixels: between blocks, and above a block
+  std::array<std::size_t, Rank> part_counts;                 ///< the number of blocks along each dimension
+  std::vector<drawing::px> columns, rows;  ///< where each column and each row of blocks starts, and the end
 
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
       : part_counts(shape) {
@@ -59,8 +59,8 @@ template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
   grid<Src> p_x;
   grid<Dst> p_y;
-  decomposition<Rank> from;
-  decomposition<Rank> to;
+  decomposition<Rank> from;  ///< the cuts of the tensor on p_x
+  decomposition<Rank> to;    ///< the cuts of the tensor on p_y
 
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
@@ -71,6 +71,7 @@ struct repartition_picture {
       : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::worker_grid(x).shape()),
                             decomposition<Rank>::balanced(global.array(), detail::worker_grid(y).shape())) {}
 
+  /// What one worker sends, keeps and receives.
   repartition_plan<Rank> plan(std::size_t worker) const { return plan_repartition(p_x, from, p_y, to, worker); }
 };
 

@@ -23,7 +23,7 @@ using halo_way PARTITA_FORMER_NAME("use halo_algorithm") = halo_algorithm;
 /// The number of messages of the busiest worker by either algorithm, and the number of rounds of an exchange by
 /// dimension.
 struct halo_costs {
-  std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
+  std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;  ///< at_once: in one round
 
   /// Whether one round for each dimension costs less than one round for all dimensions. The model: a round costs a
   /// latency of 2 µs, and each message costs its worker 0.5 µs, as between nodes of a cluster. By this model, two

@@ -26,8 +26,8 @@ class members_by_node {
   std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:
-  std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its rank on the node
-  std::vector<std::vector<std::size_t>> members_;
+  std::vector<std::size_t> nodes_, ranks_;         // the node of each member, and its rank on the node
+  std::vector<std::vector<std::size_t>> members_;  // for each node, its members in ascending order
 };
 
 }  // namespace partita

@@ -47,6 +47,7 @@ constexpr const char* name_of(reshard_step::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
+/// The steps of a reshard in order, and their total cost.
 struct reshard_plan {
   static constexpr std::size_t most_steps = 4 + most_axes;
   bounded_list<reshard_step, most_steps> steps{};
@@ -57,6 +58,17 @@ struct reshard_plan {
   constexpr const reshard_step* begin() const { return steps.begin(); }
   constexpr const reshard_step* end() const { return steps.end(); }
 
+ private:
+  /// The sum over the steps of a number of each step. Its definition is before its callers, because clang otherwise
+  /// rejects the callers in constant expressions.
+  template <class Number>
+  constexpr Number sum(Number reshard_step::*part) const {
+    Number all = 0;
+    for (const reshard_step& one : steps) all += one.*part;
+    return all;
+  }
+
+ public:
   // These functions sum, over the steps, the number that each step has for its busiest or slowest worker, or the mean.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
   constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
@@ -64,14 +76,6 @@ struct reshard_plan {
   constexpr double seconds() const { return sum(&reshard_step::seconds); }
   constexpr double latency_seconds() const { return sum(&reshard_step::latency_seconds); }
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
-
- private:
-  template <class Number>
-  constexpr Number sum(Number reshard_step::*part) const {
-    Number all = 0;
-    for (const reshard_step& one : steps) all += one.*part;
-    return all;
-  }
 };
 
 /// Writes the axis or the reduced axes of a step, if it has any: for example " model" or " data+model".

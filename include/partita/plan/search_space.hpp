@@ -17,6 +17,7 @@ struct layout_options {
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
  private:
+  /// Adds all shardings that extend `layout` by the mesh axes from a on.
   PARTITA_DECL void extend(const sharding& layout, const shape_list& shape, std::size_t a);
 };
 

@@ -67,8 +67,6 @@ class step_walk {
 
   // --- shardings ---
 
-  /// The sharding in which operation o reads operand t, or makes result t.
-  const sharding& used_layout(std::size_t o, std::size_t t) const { return completion_.used_layout(o, t); }
   const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
@@ -124,14 +122,14 @@ class step_walk {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
       std::vector<sharding> layouts;
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used_layout(o, t));
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(completion_.used_layout(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
     double loops = estimate_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_live(o, t - n.operands))
-        bytes += static_cast<double>(bytes_of(g_.of(n, t), used_layout(o, t)));
+        bytes += static_cast<double>(bytes_of(g_.of(n, t), completion_.used_layout(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
       if ((estimate_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
@@ -144,7 +142,7 @@ class step_walk {
       for (std::size_t d = 0; d < n.how.rank(t); ++d) {
         const rule::dimension& terms = n.how.at(t, d);
         if (terms.count == 0 || n.how.term(terms, 0) != f) continue;
-        const std::size_t parts = g_.on().size(used_layout(o, t).cuts[d]);
+        const std::size_t parts = g_.on().size(completion_.used_layout(o, t).cuts[d]);
         return parts >= size ? 1 : (size + parts - 1) / parts;  // axes shard the major factor of a dimension first
       }
     return size;
@@ -162,7 +160,7 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
       }
     for (std::size_t j = 0; j < n.results; ++j)
-      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), used_layout(o, n.operands + j)));
+      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), completion_.used_layout(o, n.operands + j)));
     exchange_window(false, o);
     add_event(step_event::what::compute, false, o, n.first_result, estimate_seconds(o));
     for (std::size_t j = 0; j < n.results; ++j)
@@ -235,12 +233,12 @@ class step_walk {
       value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(estimate.read_operands, i)) add(g_.operand(n, i), used_layout(o, i).without_partials());
+      if (contains(estimate.read_operands, i)) add(g_.operand(n, i), completion_.used_layout(o, i).without_partials());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       const sharding wanted = cotangent_sharding(completion_[v]),
-                     made = cotangent_sharding(used_layout(o, n.operands + j));
+                     made = cotangent_sharding(completion_.used_layout(o, n.operands + j));
       if (cotangents_[v.number].has_contribution) {
         move(true, o, v.number, true, cotangents_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);

@@ -57,11 +57,7 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
                         small_extent = detail::extended_extent(small, Large, d, transpose_small);
       if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent)
         continue;
-      verdict.why = reason::extents_differ;
-      verdict.dimension = d;
-      verdict.small_extent = small_extent;
-      verdict.large_extent = large_extent;
-      break;
+      return {reason::extents_differ, reduction, d, small_extent, large_extent, Small, Large};
     }
   }
   return verdict;
@@ -79,10 +75,9 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
                                const std::array<std::size_t, Large>& large, bool transpose_small,
                                bool transpose_large) {
   using reason = worker_broadcast_verdict::reason;
-  const char* call = verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ";
   const char* small_name = verdict.reduction ? "p_y" : "p_x";
   const char* large_name = verdict.reduction ? "p_x" : "p_y";
-  text sentence(call);
+  text sentence(verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ");
   if (verdict.why == reason::small_rank_exceeds_large) {
     sentence << "requires rank(" << small_name << ") <= rank(" << large_name << "), got " << verdict.small_rank
              << " and " << verdict.large_rank << "; use " << (verdict.reduction ? "broadcast" : "sum_reduce")

@@ -17,6 +17,7 @@ PARTITA_DEF broadcast_picture::broadcast_picture(const shape_list& left, const s
 
 namespace partita::detail {
 
+/// How an operand fills dimension d of the result.
 PARTITA_DECL cell_drawing cell_for_dimension(const dimension_map& map, const shape_list& operand,
                                              const shape_list& result, std::size_t d) {
   using enum cell_drawing::kind;

@@ -52,6 +52,16 @@ struct policy {
   /// A result that was given as partial over an axis stays partial if the axis shards none of its dimensions.
   bool keep_result_partials = false;
 
+ private:
+  /// A copy of the policy with another value of one member. (clang requires this definition before its callers.)
+  template <class Choice>
+  constexpr policy copy_with(Choice policy::*member, Choice value) const {
+    policy p = *this;
+    p.*member = value;
+    return p;
+  }
+
+ public:
   /// These functions return a copy of the policy in which one choice (for a conflict: all three) is replaced.
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
@@ -65,14 +75,6 @@ struct policy {
 
   static const policy paddle_classic;
   static const policy paddle_coshard;
-
- private:
-  template <class Choice>
-  constexpr policy copy_with(Choice policy::*member, Choice value) const {
-    policy p = *this;
-    p.*member = value;
-    return p;
-  }
 };
 
 /// PaddlePaddle's older policy: one mesh axis per dimension; an axis that several dimensions request goes to the first
