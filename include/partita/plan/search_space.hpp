@@ -12,7 +12,7 @@ namespace partita::detail {
 /// All shardings of a tensor in which each axis shards at most one dimension and no block is empty. The first two axes
 /// of a dimension occur in both orders; further axes follow in the mesh's order.
 struct layout_options {
-  std::vector<sharding> layouts{};
+  std::vector<sharding> layouts{};  ///< the shardings
 
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
@@ -24,15 +24,16 @@ struct layout_options {
 /// An input whose sharding the search chooses. Option 0 is no annotation: its sharding then follows from the program.
 struct search_choice {
   value input{};
-  std::vector<sharding> options{};
-  std::size_t size() const { return options.size() + 1; }
+  std::vector<sharding> options{};                         ///< option k + 1 is options[k]
+  std::size_t size() const { return options.size() + 1; }  ///< The number of options, with option 0.
 };
 
+/// The choices of a search: one for each input that has no annotation and a dimension.
 template <class Graph>
 struct search_space {
-  std::vector<search_choice> choices{};
-  /// Groups of inputs that get the same option: inputs of equal shapes that are the same operand of operations with
-  /// equal rules. Each input is in one group; groups of several inputs come first.
+  std::vector<search_choice> choices{};  ///< in the order of the inputs
+  /// Groups of inputs, by their indices in `choices`, that get the same option: inputs of equal shapes that are the
+  /// same operand of operations with equal rules. Each input is in one group; groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {
@@ -71,6 +72,7 @@ struct search_space {
     value input{};
     std::uint32_t operation = Graph::none;
     std::size_t operand = 0;
+    /// Whether two inputs may be in one group.
     bool is_interchangeable_with(const first_use& other, const Graph& g) const {
       if (input == other.input) return true;
       if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;

@@ -12,8 +12,8 @@ namespace partita::detail {
 
 /// The cost of moving a tensor between two shardings.
 struct move_cost {
-  double seconds = 0, latency_seconds = 0;
-  std::size_t bytes = 0;
+  double seconds = 0, latency_seconds = 0;  ///< the latter is the part for latencies
+  std::size_t bytes = 0;                    ///< the bytes that the busiest worker receives
 
   move_cost() = default;
   move_cost(const reshard_plan& plan)  // NOLINT: the cost of a plan
@@ -60,14 +60,17 @@ class step_walk {
 
  private:
   using node = typename Graph::node;
+  /// The sum of the gradients of a value that were computed so far.
   struct partial_cotangent {
-    sharding layout{};
-    bool has_contribution = false;
+    sharding layout{};              ///< its sharding
+    bool has_contribution = false;  ///< whether any gradient was computed
   };
 
   // --- shardings ---
 
+  /// The sharding of the optimiser's state for parameter v.
   const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
+  /// The bytes of a worker's block of a value in a sharding.
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
   /// Whether result j of an operation is computed: an operation with several results skips unused results after the
@@ -79,6 +82,7 @@ class step_walk {
 
   // --- totals ---
 
+  /// Counts bytes that a worker holds from now on.
   void add_memory(std::size_t bytes) {
     held_bytes_ += bytes;
     if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
@@ -88,6 +92,7 @@ class step_walk {
     cost_.computing_seconds += seconds;
     note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});
   }
+  /// Adds the cost and the event of a reshard of value `of`, or of its cotangent, for operation o.
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
@@ -135,6 +140,7 @@ class step_walk {
         loops *= static_cast<double>(block_of_factor(o, f));
     return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
+  /// The number of iterations of factor f of operation o on one worker.
   std::size_t block_of_factor(std::size_t o, std::size_t f) const {
     const node& n = g_.operation(o);
     const std::size_t size = n.how.factors[f].size;
@@ -150,6 +156,7 @@ class step_walk {
 
   // --- forward ---
 
+  /// Adds the cost of operation o with its reshards in the forward pass.
   void forward(std::uint32_t o) {
     const node& n = g_.operation(o);
     std::size_t copies = 0;
@@ -188,10 +195,12 @@ class step_walk {
     return estimate_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }
 
+  /// Adds the memory of the cotangent with which the backward pass begins at result v.
   void begin_cotangent(std::uint32_t v) {
     cotangents_[v] = {cotangent_sharding(completion_[value{v}]), true};
     add_memory(bytes_of(value{v}, cotangents_[v].layout));
   }
+  /// Adds a gradient that operation o computed in this sharding to the cotangent of v.
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
     partial_cotangent& layouts = cotangents_[v.number];
     if (!layouts.has_contribution) {
@@ -206,6 +215,7 @@ class step_walk {
     add_memory(bytes_of(v, meet));
     layouts.layout = meet;
   }
+  /// Adds the cost of operation o in the backward pass, and releases the memory of its results.
   void backward(std::uint32_t o) {
     const node& n = g_.operation(o);
     const operation_estimate& estimate = estimate_.operations[o];
@@ -220,6 +230,7 @@ class step_walk {
       if (cotangents_[v.number].has_contribution) release_memory(bytes_of(v, cotangents_[v.number].layout));
     }
   }
+  /// Adds the cost of the gradients of operation o with their reshards.
   void differentiate(std::uint32_t o) {
     const node& n = g_.operation(o);
     const operation_estimate& estimate = estimate_.operations[o];
@@ -258,6 +269,7 @@ class step_walk {
     for (std::size_t k = 0; k < gradients; ++k) exchange_window(true, o);
     add_event(step_event::what::compute, true, o, n.first_result, estimate_seconds(o, gradients, estimate.wanted));
   }
+  /// Adds the cost of the update of parameter v.
   void update(std::uint32_t v) {
     if (!cotangents_[v].has_contribution) return;
     const value one{v};
@@ -274,17 +286,17 @@ class step_walk {
   }
 
   const completion_of<Graph>& completion_;
-  const Graph& g_;
-  const step_estimate<Graph>& estimate_;
+  const Graph& g_;                        ///< the program
+  const step_estimate<Graph>& estimate_;  ///< the properties of its operations
   const step_model& model_;
-  const std::vector<sharding>& states_;
-  MoveCosts& move_costs_;
-  Note& note_event_;
-  step_cost cost_{};
-  std::size_t held_bytes_ = 0;
-  std::vector<partial_cotangent> cotangents_;
-  std::vector<spec> specs_;
-  std::vector<std::uint32_t> value_numbers_;
+  const std::vector<sharding>& states_;        ///< of the optimiser, for each value; or empty
+  MoveCosts& move_costs_;                      ///< returns the cost of a reshard
+  Note& note_event_;                           ///< called with each event
+  step_cost cost_{};                           ///< the cost so far
+  std::size_t held_bytes_ = 0;                 ///< the bytes that a worker holds now
+  std::vector<partial_cotangent> cotangents_;  ///< for each value
+  std::vector<spec> specs_;                    ///< the operands of the gradient that is propagated
+  std::vector<std::uint32_t> value_numbers_;   ///< the values of specs_, or whose cotangents they are
 };
 
 }  // namespace partita::detail

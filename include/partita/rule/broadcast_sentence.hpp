@@ -77,6 +77,7 @@ constexpr bool is_permuted(const broadcast_dimensions_list& dims) {
   return true;
 }
 
+/// Writes the beginning of an error message: the call with its broadcast_dimensions, and "requires".
 constexpr text format_call(const char* operation, const char* operands, const broadcast_dimensions_list& dims) {
   text out("partita::");
   out << operation << "(" << operands;

@@ -24,6 +24,7 @@ using dimension_list = short_list<std::size_t>;
 
 namespace detail {
 
+/// Whether each D is a dimension of a partition of this rank; and whether no D is listed twice.
 template <std::size_t Rank, std::size_t... D>
 inline constexpr bool are_dimensions_below_rank = ((D < Rank) && ...);
 template <std::size_t... D>

@@ -21,8 +21,8 @@ constexpr bool has_bounded_and_static_extents(known_extent a, known_extent b) {
 /// The result of checking operands by NumPy's rule, and the shape of the result if the operands broadcast.
 template <class Extent>
 struct basic_numpy_broadcast {
-  broadcast_verdict verdict;
-  short_list<Extent> result;
+  broadcast_verdict verdict;  ///< whether the operands broadcast
+  short_list<Extent> result;  ///< the shape of the result
 };
 
 /// Checks by NumPy's rule whether operands broadcast to each other. An error names the dimension of the result.

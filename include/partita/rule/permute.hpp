@@ -17,6 +17,7 @@ inline constexpr permute_t<P...> permute{};
 template <std::size_t Rank>
 using axes_order = std::array<std::size_t, Rank>;
 
+/// The identity permutation, which changes no order.
 template <std::size_t Rank>
 constexpr axes_order<Rank> same_axes() {
   axes_order<Rank> axes{};

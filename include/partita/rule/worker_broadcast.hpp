@@ -16,12 +16,12 @@ namespace partita {
 struct worker_broadcast_verdict {
   enum class reason { legal, small_rank_exceeds_large, extents_differ };
 
-  reason why = reason::legal;
+  reason why = reason::legal;    ///< the rule that is violated, or `legal`
   bool reduction = false;        ///< the call was sum_reduce: the small partition is the destination
   std::size_t dimension = 0;     ///< the first dimension that violates the rule, counted after reversal and extension
   std::size_t small_extent = 0;  ///< the small partition's extent in `dimension`, after reversal and extension
   std::size_t large_extent = 0;  ///< the large partition's extent in `dimension`, after reversal
-  std::size_t small_rank = 0, large_rank = 0;
+  std::size_t small_rank = 0, large_rank = 0;  ///< the ranks of both partitions
 
   constexpr explicit operator bool() const { return why == reason::legal; }
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
@@ -146,8 +146,8 @@ class worker_pairing {
   }
 
  private:
-  std::array<std::size_t, Large> large_shape_{};
-  std::array<bool, Large> is_matched_dimension_{};
+  std::array<std::size_t, Large> large_shape_{};    ///< the extents of the large partition
+  std::array<bool, Large> is_matched_dimension_{};  ///< whether both partitions have the same extent along it
 };
 
 }  // namespace partita

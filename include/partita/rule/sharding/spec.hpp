@@ -15,10 +15,10 @@ inline constexpr std::size_t most_tensors = 136;
 
 /// A tensor of an operation: its shape, and its sharding unless the sharding is not known.
 struct spec {
-  sharding layout{};
-  shape_list shape{};
-  std::size_t element_bytes = 4;
-  bool known = false;
+  sharding layout{};              ///< its sharding, if `known`
+  shape_list shape{};             ///< the global extents
+  std::size_t element_bytes = 4;  ///< the bytes of an element
+  bool known = false;             ///< whether the sharding is known
 
   constexpr spec() = default;
   constexpr explicit spec(const shape_list& s) : shape(s) {}

@@ -34,7 +34,6 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
           : is_linear(with.kind)  ? linearity::additive
           : is_extreme(with.kind) ? linearity::monotone
                                   : linearity::none;
-  r.low_priority_operands = 0;
   r.complete();
   return r;
 }
