@@ -28,7 +28,7 @@ namespace detail {
 /// repetition of the whole operand.
 struct cell_drawing {
   enum class kind { own_extent, expanded, repeated } fill = kind::own_extent;
-  std::size_t extent = 0;
+  std::size_t extent = 0;  ///< the extent of the result
 };
 
 /// Lists the result dimensions that the adjoint of a broadcast sums over for an operand, as "adjoint sums 0, 2".

@@ -58,11 +58,11 @@ class program_listing {
     }
   }
 
-  const completion_of<Graph>& completion_;
-  const Graph& graph_;                     ///< the program
-  listing_rows rows_{};                    ///< the rows of the drawing
-  std::vector<std::size_t> value_rows_;    ///< for each value, the number of its row
-  std::vector<unsigned char> has_reader_;  ///< for each value, whether an operation reads it
+  const completion_of<Graph>& completion_;  ///< the completed program that is drawn
+  const Graph& graph_;                      ///< the program
+  listing_rows rows_{};                     ///< the rows of the drawing
+  std::vector<std::size_t> value_rows_;     ///< for each value, the number of its row
+  std::vector<unsigned char> has_reader_;   ///< for each value, whether an operation reads it
 };
 
 }  // namespace detail

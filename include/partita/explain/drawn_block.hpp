@@ -19,7 +19,7 @@ struct block_part {
   index<Rank> at{};                       ///< the start of the part in the block
   std::array<std::size_t, Rank> shape{};  ///< the shape of the part, in elements
   colour paint{};                         ///< the colour of the part
-  long_text label, short_label;           ///< the text in the part; the short label is used if the label does not fit
+  long_text label, short_label;           ///< the text in the part; the short one if the other is too wide
 };
 
 /// The scale of a drawing along one direction: converts a number of indices to a length in pixels.

@@ -12,9 +12,9 @@ namespace partita {
 /// [partition_error].
 template <class X, class Y, class W>
 struct linear_picture {
-  grid<X> p_x;
-  grid<Y> p_y;
-  grid<W> p_w;
+  grid<X> p_x;  ///< the partition of x
+  grid<Y> p_y;  ///< the partition of y
+  grid<W> p_w;  ///< the partition of the weights
 
   template <class P, class Q, class R>
   linear_picture(const P& x, const Q& y, const R& w)

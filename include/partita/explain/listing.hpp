@@ -32,8 +32,8 @@ class listing_rows {
   /// The y position of the centre of row k.
   static drawing::px centre(std::size_t k) { return row_height_ * static_cast<drawing::px>(k) + row_height_ / 2; }
 
-  drawing svg_{};  ///< the drawing so far, without the arcs
-  std::vector<arc> arcs_;
+  drawing svg_{};          ///< the drawing so far, without the arcs
+  std::vector<arc> arcs_;  ///< drawn last
   std::size_t row_count_ = 0;
 };
 

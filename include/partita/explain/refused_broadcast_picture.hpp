@@ -11,10 +11,10 @@ namespace detail {
 /// A broadcast or sum-reduce that the rule rejects: its two partitions, in the order of the call.
 template <class Src, class Dst, bool Sums>
 struct refused_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
-  worker_broadcast_verdict verdict{};
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
+  worker_broadcast_verdict verdict{};                     ///< the rule that is violated, and where
 
   template <class P, class Q, class... Policies>
   refused_picture(const char* name, const P& x, const Q& y, Policies...)

@@ -13,8 +13,8 @@ namespace detail {
 
 /// Writes the title of a drawn tensor, such as "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
-long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
-                const std::array<std::size_t, Rank>& partition) {
+long_text tensor_title(const char* name, const std::array<std::size_t, Rank>& extents,
+                       const std::array<std::size_t, Rank>& partition) {
   long_text words(name);
   words << ", " << extents_text(extents, " × ");
   if (Rank > 0) words << ", on " << extents_text(partition, " × ");
@@ -57,8 +57,8 @@ struct tiling {
 /// Requires: partitions p_x and p_y of the tensor's rank.
 template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
+  grid<Src> p_x;             ///< the source partition
+  grid<Dst> p_y;             ///< the destination partition
   decomposition<Rank> from;  ///< the cuts of the tensor on p_x
   decomposition<Rank> to;    ///< the cuts of the tensor on p_y
 
@@ -90,7 +90,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
       after(picture.to, picture.p_y.shape(), length);
   const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
   const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool sends) {
-    on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading_style);
+    on.words(x, 14, detail::tensor_title(name, extents, p.shape()), detail::heading_style);
     const drawing::px top = 26 + (tallest - tiles.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place) {
       const std::size_t k = p.workers()[place];

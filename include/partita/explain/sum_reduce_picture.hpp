@@ -9,9 +9,9 @@ namespace partita {
 /// that the kernel sum_reduce accepts [partition_error].
 template <class Src, class Dst>
 struct sum_reduce_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
 
   template <class P, class Q, class... Policies>
   sum_reduce_picture(const P& x, const Q& y, Policies...)

@@ -70,8 +70,8 @@ class drawing {
  private:
   PARTITA_DECL void extend_to(px x, px y);  ///< Makes the drawing large enough for a point.
 
-  long_text elements_;  ///< the SVG elements so far
-  px width_ = 0, height_ = 0;
+  long_text elements_;         ///< the SVG elements so far
+  px width_ = 0, height_ = 0;  ///< of what was drawn so far
 };
 
 }  // namespace partita

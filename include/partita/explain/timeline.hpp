@@ -26,7 +26,7 @@ struct timeline_bar {
 
 /// A timeline: events from top to bottom, time from left to right; on the right is the memory of a worker.
 struct timeline {
-  long_text title{};
+  long_text title{};                 ///< the text above the legend
   const char* column_title = "";     ///< the title of the texts to the right of the bars
   drawing on{};                      ///< the picture to which the legend and the bars are added
   drawing::px legend_x = 0;          ///< where the next entry of the legend begins

@@ -118,9 +118,9 @@ long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large
 /// the kernel broadcast accepts [partition_error].
 template <class Src, class Dst>
 struct worker_broadcast_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
 
   template <class P, class Q, class... Policies>
   worker_broadcast_picture(const P& x, const Q& y, Policies...)

@@ -49,8 +49,8 @@ class box_overlaps {
   /// of its workers want the same part of a box, one of them receives the part and passes it on to the others.
   void prefer_same_node(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
-  const std::vector<worker_box>& held_boxes() const { return held_; }
-  const std::vector<worker_box>& wanted_boxes() const { return wanted_; }
+  const std::vector<worker_box>& held_boxes() const { return held_; }      ///< Indexed by worker id.
+  const std::vector<worker_box>& wanted_boxes() const { return wanted_; }  ///< Indexed by worker id.
   /// The transfers that a worker receives, including from itself, in ascending order of the senders. Cost: O(workers).
   PARTITA_DECL std::vector<box_overlap> receives(std::size_t worker) const;
   /// The transfers that a worker sends, including to itself, in ascending order of the receivers.

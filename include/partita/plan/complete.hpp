@@ -115,7 +115,7 @@ struct completion_of {
     return all;
   }
 };
-using completion = completion_of<graph>;
+using completion = completion_of<graph>;  ///< The usual type of a completed program.
 
 /// Finds the shardings of all values of a program from its annotations, and the necessary moves.
 /// Shapes:   those of the graph.

@@ -12,7 +12,7 @@ namespace partita {
 
 /// A tensor of a program, identified by its number in the program.
 struct value {
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  ///< the index of the value among those of the program
   friend constexpr bool operator==(value, value) = default;
 };
 
@@ -174,6 +174,6 @@ class basic_graph {
   std::vector<sharding> annotations_;
 };
 
-using graph = basic_graph<31>;
+using graph = basic_graph<31>;  ///< The usual type of a program.
 
 }  // namespace partita

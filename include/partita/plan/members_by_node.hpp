@@ -15,7 +15,7 @@ class members_by_node {
   PARTITA_DECL explicit members_by_node(const std::vector<std::size_t>& node);
   /// The number of nodes. Nodes are numbered in the order in which they first appear among the members.
   std::size_t nodes() const { return members_.size(); }
-  std::size_t node_of(std::size_t member) const { return nodes_[member]; }
+  std::size_t node_of(std::size_t member) const { return nodes_[member]; }  ///< The node of a member.
   /// The members of the group that are on a node, in ascending order.
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with

@@ -17,7 +17,7 @@ namespace partita::detail {
 struct overlap {
   std::size_t part;                            ///< the number of the part of the other decomposition
   interval range;                              ///< the global indices that both have in common
-  std::size_t start, other_start, other_size;  ///< positions in both blocks, indices of the other part
+  std::size_t start, other_start, other_size;  ///< positions in both blocks; the other part's size
 };
 
 /// Estimates the number of overlaps along one dimension. The number is exact unless a block-cyclic part has several

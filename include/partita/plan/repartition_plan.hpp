@@ -54,7 +54,7 @@ struct holders {
                               << copies[0].shape() << " and " << copies[c].shape());
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
-  const grid<Extents>& first() const { return copies[0]; }
+  const grid<Extents>& first() const { return copies[0]; }  ///< The first grid, for its shape and blocks.
   /// The place of a worker in the grid that contains it; for a worker in no grid, the size of a grid, which is the same
   /// for all replicas.
   std::size_t place(std::size_t worker) const {

@@ -242,7 +242,7 @@ class exchange_counter {
   std::size_t summands_;  ///< the number of summands that are gathered
   std::vector<dimension> dimensions_;
   axis_steps steps_[most_axes]{};    ///< for each axis of the mesh
-  std::vector<std::size_t> axes_;    ///< the axes along which workers differ
+  std::vector<std::size_t> axes_;    ///< the axes in use that have several workers
   std::vector<link_class> classes_;  ///< the slowest links first
 };
 

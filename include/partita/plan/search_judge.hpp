@@ -41,8 +41,8 @@ struct annotated_value {
 
 /// The evaluation of a candidate of the search. `excess_bytes` is the memory that the candidate needs beyond the limit.
 struct judgement {
-  step_cost cost{}, plain{};  ///< `plain`: if all optimiser states have their parameters' shardings
-  std::size_t excess_bytes = 0;
+  step_cost cost{}, plain{};        ///< `plain`: if all optimiser states have their parameters' shardings
+  std::size_t excess_bytes = 0;     ///< the bytes beyond the memory limit
   std::uint64_t hash = 0;           ///< a fingerprint of the shardings of the inputs
   bool has_sharded_states = false;  ///< whether `cost` is for optimiser states that are sharded further
 };
@@ -132,10 +132,10 @@ class search_judge {
   Graph annotated_graph_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy policy_;
-  std::size_t memory_limit_;
-  schedule_cost schedule_;
-  step_estimate<Graph> step_estimate_;
-  move_costs move_costs_;
+  std::size_t memory_limit_;            ///< in bytes
+  schedule_cost schedule_;              ///< the cost function of a schedule, or null
+  step_estimate<Graph> step_estimate_;  ///< of the program, for all candidates
+  move_costs move_costs_;               ///< the costs of reshards that were planned
 };
 
 }  // namespace partita::detail

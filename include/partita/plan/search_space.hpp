@@ -28,7 +28,7 @@ struct search_choice {
   std::size_t size() const { return options.size() + 1; }  ///< The number of options, with option 0.
 };
 
-/// The choices of a search: one for each input that has no annotation and a dimension.
+/// The choices of a search: one for each input of rank 1 or more that has no annotation.
 template <class Graph>
 struct search_space {
   std::vector<search_choice> choices{};  ///< in the order of the inputs

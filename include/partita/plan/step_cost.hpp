@@ -48,7 +48,7 @@ struct step_cost {
 /// One event in a step: a computation, a reshard (`move`), the update of a parameter, or the communication of an
 /// operation itself (`window`).
 struct step_event {
-  enum class what : std::uint8_t { compute, move, update, window };
+  enum class what : std::uint8_t { compute, move, update, window };  ///< window: an operation communicates itself
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   what kind = what::compute;       ///< the kind of the event

@@ -30,7 +30,7 @@ struct step_use {
 /// be in two halves: the receivers say early where the elements go, so that the senders need not wait for the
 /// receivers. Movements that share their messages start one after another on one channel, and finish one after another.
 struct ordered_step {
-  enum class what : std::uint8_t { compute, start, finish, post_receive, post_send };
+  enum class what : std::uint8_t { compute, start, finish, post_receive, post_send };  ///< post_…: half a start
 
   what action = what::compute;  ///< what the worker does
   std::uint32_t step = 0;       ///< the number of the step in the program

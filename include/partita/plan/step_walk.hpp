@@ -87,7 +87,7 @@ class step_walk {
     held_bytes_ += bytes;
     if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
   }
-  void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }
+  void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }  ///< Counts bytes that become free.
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing_seconds += seconds;
     note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});

@@ -21,7 +21,7 @@ struct broadcast_dimensions_t<> {
   static constexpr broadcast_dimensions_list list() { return {}; }
 };
 template <std::ptrdiff_t... D>
-inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};
+inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};  ///< The listed dimensions as a value.
 
 /// Whether T is a broadcast_dimensions_t.
 template <class T>

@@ -12,7 +12,7 @@ namespace partita {
 
 /// An extent as XLA knows it: exactly n, at most n ("<=n"), or any number ("?").
 struct known_extent {
-  enum class knowledge { exactly, upper_bound, any_size };
+  enum class knowledge { exactly, upper_bound, any_size };  ///< what `size` is
 
   std::size_t size = 1;                 ///< the exact size or its upper bound; `dynamic` if any size is possible
   knowledge what = knowledge::exactly;  ///< what `size` means

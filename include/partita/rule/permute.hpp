@@ -11,7 +11,7 @@ namespace partita {
 template <std::size_t... P>
 struct permute_t {};
 template <std::size_t... P>
-inline constexpr permute_t<P...> permute{};
+inline constexpr permute_t<P...> permute{};  ///< The policy as a value.
 
 /// A permutation: dimension k of the result is dimension axes[k] of the source.
 template <std::size_t Rank>

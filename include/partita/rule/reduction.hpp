@@ -250,12 +250,12 @@ struct log_sum_exp_t {
 // The reductions maximum and minimum are constants; the names of all other reductions are functions that are never
 // called. A variable may therefore be named `sum`, and `sum(x)` still finds, by argument-dependent lookup, the function
 // of x's own library.
-inline constexpr maximum_t maximum{};  ///< The reduction to the largest element.
-inline constexpr minimum_t minimum{};  ///< The reduction to the smallest element.
-constexpr sum_t sum(detail::reduction_name) { return {}; }
-constexpr any_t any(detail::reduction_name) { return {}; }
-constexpr all_t all(detail::reduction_name) { return {}; }
-constexpr mean_t mean(detail::reduction_name) { return {}; }
+inline constexpr maximum_t maximum{};                         ///< The reduction to the largest element.
+inline constexpr minimum_t minimum{};                         ///< The reduction to the smallest element.
+constexpr sum_t sum(detail::reduction_name) { return {}; }    ///< stands for sum_t
+constexpr any_t any(detail::reduction_name) { return {}; }    ///< stands for any_t
+constexpr all_t all(detail::reduction_name) { return {}; }    ///< stands for all_t
+constexpr mean_t mean(detail::reduction_name) { return {}; }  ///< stands for mean_t
 
 /// All reductions. `product` and `log_sum_exp` are available only in this namespace: sharding programs often define
 /// their own `product`.
@@ -266,8 +266,8 @@ using partita::maximum;
 using partita::mean;
 using partita::minimum;
 using partita::sum;
-constexpr product_t product(detail::reduction_name) { return {}; }
-constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }
+constexpr product_t product(detail::reduction_name) { return {}; }          ///< stands for product_t
+constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }  ///< stands for log_sum_exp_t
 }  // namespace reductions
 
 namespace detail {

@@ -148,8 +148,8 @@ class layout_completer {
   }
   /// Where an axis comes from: a dimension of a value, by way of a factor of the operation's rule.
   struct axis_source {
-    value from;
-    std::size_t dimension, factor;
+    value from;                     ///< the value that has the axis
+    std::size_t dimension, factor;  ///< that the axis shards
   };
   /// The tensor of the operation from which axis a in dimension d of tensor t comes, or tensor t itself if no other
   /// tensor has the axis (because axes were joined).
@@ -220,8 +220,8 @@ class layout_completer {
         {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
-  const Graph& g_;  ///< the program
-  completion_of<Graph> result_{};
+  const Graph& g_;                             ///< the program
+  completion_of<Graph> result_{};              ///< the completion so far
   std::vector<std::uint8_t> is_active_{};      ///< for each value, whether the turn of its annotation has come
   std::vector<std::uint8_t> is_queued_{};      ///< for each operation
   std::vector<std::uint32_t> first_reader_{};  ///< for each value, where its readers begin in readers_

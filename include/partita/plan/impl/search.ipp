@@ -47,7 +47,7 @@ class searcher {
   struct evaluation {
     std::vector<choice> selection{};  ///< the option of each input
     judgement result{};               ///< the cost of this candidate
-    bool is_evaluated = false;
+    bool is_evaluated = false;        ///< false for no candidate
   };
 
   /// Whether candidate a is better than b: it exceeds the memory limit by fewer bytes; among equals, it takes less
@@ -195,13 +195,13 @@ class searcher {
     return out;
   }
 
-  const Graph& g_;  ///< the program
-  std::size_t memory_limit_;
+  const Graph& g_;            ///< the program
+  std::size_t memory_limit_;  ///< in bytes
   const search_options& options_;
-  search_space<Graph> space_;
+  search_space<Graph> space_;  ///< the options of each input
   /// Choices that change together: each group, then each choice alone.
   std::vector<std::vector<std::size_t>> input_groups_{};
-  search_judge<Graph> judge_;
+  search_judge<Graph> judge_;                   ///< evaluates candidates
   std::vector<evaluation> evaluations_{};       ///< all candidates that were evaluated
   std::vector<std::uint32_t> hash_slots_{};     ///< a hash table of evaluations_: index + 1, or 0 for an empty slot
   std::vector<annotated_value> annotations_{};  ///< of the candidate that was annotated last

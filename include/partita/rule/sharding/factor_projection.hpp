@@ -16,14 +16,15 @@ using decision_log = growing_list<decision, 64>;  ///< The decisions of one call
 
 /// The axes that a dimension proposes for a factor, or that cannot be used, and the reason.
 struct proposal {
-  axis_list axes{};  ///< the mesh axes that shard the dimension
-  std::uint8_t factor = decision::none, dimension = 0;
+  axis_list axes{};                                      ///< the mesh axes that shard the dimension
+  std::uint8_t factor = decision::none, dimension = 0;   ///< the factor, and the dimension that proposes the axes
   decision::what done = decision::what::takes_sharding;  ///< takes_sharding if they can be used, else why not
 
   constexpr bool is_usable() const { return done == decision::what::takes_sharding; }  ///< Whether they can be used.
 };
 /// The axes that one tensor proposes for factors. No axis is proposed twice, so there is at most one proposal per axis.
 struct proposals : bounded_list<proposal, most_axes> {
+  /// Adds a proposal of dimension d for factor f, unless `axes` is empty.
   constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
     if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
   }

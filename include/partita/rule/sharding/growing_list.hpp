@@ -75,9 +75,9 @@ class growing_list {
     heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }
 
-  T buffer_[InPlace]{};  ///< the values, unless they are on the heap
-  T* heap_ = nullptr;    ///< the values, if there are more than InPlace
-  std::size_t count_ = 0, capacity_ = InPlace;
+  T buffer_[InPlace]{};                         ///< the values, unless they are on the heap
+  T* heap_ = nullptr;                           ///< the values, if there are more than InPlace
+  std::size_t count_ = 0, capacity_ = InPlace;  ///< the number of values, and of values for which there is memory
 };
 
 }  // namespace partita

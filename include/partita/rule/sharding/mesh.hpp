@@ -38,7 +38,7 @@ struct axis {
                             << workers << " along " << name);
   }
 
-  constexpr const char* name() const { return name_characters; }
+  constexpr const char* name() const { return name_characters; }  ///< The name of the axis.
   constexpr bool is_named(const char* other) const {
     std::size_t k = 0;
     while (name_characters[k] != '\0' && name_characters[k] == other[k]) ++k;

@@ -56,6 +56,7 @@ struct operation {
 
 namespace detail {
 
+/// The letter of the k-th factor of a rule; '_' after 52 letters.
 constexpr char nth_letter(std::size_t k) {
   return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_');
 }
@@ -94,6 +95,8 @@ struct separate_factors {
                                        has_bit(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr std::size_t operator[](std::size_t d) const { return factor_indices[d]; }
+  /// Adds an operand with one dimension for each factor to a rule.
+  constexpr void add_operand(rule& r) const { r.begin_operand(), write(r); }
   /// Adds one dimension for each factor to the last tensor of a rule.
   constexpr void write(rule& r) const {
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(factor_indices[d]);

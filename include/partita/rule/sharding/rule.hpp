@@ -173,6 +173,7 @@ struct rule {
 
   // --- refinements: copies of the rule with more properties ---
 
+  /// A copy of the rule with another name.
   constexpr rule named(const char* name) const {
     rule r = *this;
     r.set_name(name);

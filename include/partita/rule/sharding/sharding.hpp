@@ -16,12 +16,12 @@ namespace partita {
 /// The role of one mesh axis for a tensor: the axis shards a dimension, or replicates the tensor, or the tensor is
 /// partial over the axis.
 struct placement {
-  enum class what : std::uint8_t { replicate, shard, partial };
-  what kind = what::replicate;                            ///< what the axis does
-  std::uint8_t dimension = 0;                             ///< the dimension that the axis shards, for `shard`
-  pending_reduction reduction = pending_reduction::none;  ///< the pending reduction over the axis, for `partial`
+  enum class what : std::uint8_t { replicate, shard, partial };  ///< what the axis does
+  what kind = what::replicate;                                   ///< what the axis does
+  std::uint8_t dimension = 0;                                    ///< the dimension that the axis shards, for `shard`
+  pending_reduction reduction = pending_reduction::none;         ///< the pending reduction over the axis, for `partial`
 
-  static constexpr placement replicate() { return {}; }
+  static constexpr placement replicate() { return {}; }  ///< The axis replicates the tensor.
   static constexpr placement shard(std::size_t d) {
     return {what::shard, static_cast<std::uint8_t>(d), pending_reduction::none};
   }
@@ -128,6 +128,7 @@ struct sharding {
     return s;
   }
   constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
+  /// Whether the value is replicated over axis a, and its cotangent partial over a.
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
   /// The same layout, with another priority as an annotation of a program.
   constexpr sharding with_priority(std::size_t p) const {

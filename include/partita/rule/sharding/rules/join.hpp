@@ -11,7 +11,7 @@ namespace detail {
 /// for all other dimensions, whose extents are not compared.
 struct replicated_factors {
   rule& r;
-  std::size_t extents[most_factors]{}, factor_indices[most_factors]{};
+  std::size_t extents[most_factors]{}, factor_indices[most_factors]{};  ///< an extent, and the number of its factor
   std::size_t count = 0;
 
   constexpr explicit replicated_factors(rule& of) : r(of) {}
@@ -27,7 +27,7 @@ struct replicated_factors {
 };
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct factors_except_one {
-  std::array<std::size_t, most_dimensions> factor_indices{};
+  std::array<std::size_t, most_dimensions> factor_indices{};  ///< for each dimension but one, its factor's number
   constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (d != excluded_dimension) factor_indices[d] = r.add_factor(shape[d], nth_letter(d));
@@ -68,10 +68,7 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t rank = shapes[0].size(), s = checked_dimension(with.axes[0], rank + 1, "stack");
   rule r;
   const separate_factors f(r, shapes[0]);
-  for (std::size_t t = 0; t < shapes.size(); ++t) {
-    r.begin_operand();
-    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(f[d]);
-  }
+  for (std::size_t t = 0; t < shapes.size(); ++t) f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d <= rank; ++d) {
     if (d == s) r.add_whole_dimension(shapes.size());

@@ -15,8 +15,7 @@ constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t begin = checked_dimension(with.axes[0], x.size(), "norm");
   rule r;
   const separate_factors f(r, x, ~std::uint32_t{0} << begin);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   for (std::size_t t = 1; t < shapes.size(); ++t) {
     r.begin_operand();
     for (std::size_t d = 0; d < shapes[t].size(); ++d) r.add_whole_dimension(shapes[t][d]);

@@ -39,7 +39,7 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
 }
 /// The rule of operations along dimensions: one operand, `with.count` results of its shape (one if 0), unsharded along
 /// `with.axes`; entirely unsharded if `with.keep`.
-constexpr rule reduction_along_axis_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
   if (with.axes.empty() && !x.empty() && !with.keep)
@@ -124,7 +124,7 @@ constexpr operation argmax(const attributes::list& axes = {}, bool keep = false)
 /// Operations that keep the shape and need some dimensions unsharded: softmax, sorting, cumulative sums, rolling,
 /// triangles.
 constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool is_additive = false) {
-  return {"along", &detail::reduction_along_axis_rule, {.axes = axes, .x = is_additive, .count = results}};
+  return {"along", &detail::along_rule, {.axes = axes, .x = is_additive, .count = results}};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
 /// Sorts values along a dimension; the results are the sorted values and their original positions.

@@ -24,7 +24,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
     rule r;
     const separate_factors f(r, x);
     for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].merged_group = 1;
-    r.begin_operand(), f.write(r);
+    f.add_operand(r);
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
       if (d <= first || d > last) r.add_dimension();
@@ -66,8 +66,7 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   const std::uint32_t added = dimension_set(with.axes, rank, "unsqueeze");
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0, from = 0; d < rank; ++d) {
     if (has_bit(added, d)) r.add_dimension();
@@ -86,8 +85,7 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
                       << x.size() << " dimensions once, got " << with.axes.size() << " entries; give the order of all");
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[checked_dimension(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
@@ -104,8 +102,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t new_dimensions = rank - x.size(), unspecified = rank - with.sizes.size();
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
     const std::ptrdiff_t asked = d < unspecified ? (with.keep ? 1 : -1) : with.sizes[d - unspecified];
@@ -138,8 +135,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   const std::uint32_t resized_dimensions = dimension_set(with.axes, x.size(), "slice");
   rule r;
   const separate_factors f(r, x, resized_dimensions);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
