@@ -26,6 +26,7 @@ struct sum_reduce_picture {
     if (!rule) throw partition_error(explain_verdict(rule, p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed));
   }
 
+  /// Which workers of p_x are summed on each worker of p_y.
   worker_pairing<Src::rank()> pairing() const {
     if constexpr (Dst::rank() <= Src::rank()) return {p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed};
     else return {};

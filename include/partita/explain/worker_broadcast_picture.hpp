@@ -136,6 +136,7 @@ struct worker_broadcast_picture {
       throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed));
   }
 
+  /// Which workers of p_y get the block of each worker of p_x.
   worker_pairing<Dst::rank()> pairing() const {
     if constexpr (Src::rank() <= Dst::rank()) return {p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed};
     else return {};

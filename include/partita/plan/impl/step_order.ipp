@@ -78,7 +78,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     }
 
    private:
-    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }
+    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }  ///< By the limits.
     void add_ready_step(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last

@@ -49,12 +49,14 @@ struct reshape_walk {
     made_rule.factors[f].merged_group = groups;
     return f;
   }
+  /// Gives the dimension that is being split a factor f of `size` iterations.
   static constexpr void append(side& s, std::size_t f, std::size_t size) {
     s.terms[s.count++] = {static_cast<std::uint8_t>(s.d - 1), static_cast<std::uint8_t>(f)};
     s.processed *= size;
     s.size_left /= size;
   }
   constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
+  /// Gives the dimensions that are being split in both shapes one new common factor.
   constexpr void append_shared(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass_through);
     const bool counts = size != dynamic && size != 0;
